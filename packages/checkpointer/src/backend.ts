@@ -1,0 +1,130 @@
+/**
+ * The byte-level operations a checkpoint saver and a store are made of. Values are opaque: the project's own serializer
+ * wrote them and only it reads them, so a worker can store state of any language without understanding it.
+ *
+ * Two implementations: Postgres (`postgres-checkpoints.ts`), and in the child process that runs user code a proxy which
+ * sends each operation to its parent (`packages/graph-host`).
+ */
+
+/** A value as LangGraph's serializer gives it: a type tag ("json", "bytes", …) and its bytes. */
+export interface SerializedValue {
+  type: string;
+  data: Uint8Array;
+}
+
+export interface CheckpointKey {
+  threadId: string;
+  /** "" for the root graph. */
+  namespace: string;
+  checkpointId: string;
+}
+
+/** One `put`: the checkpoint without its channel values, and the values of just the channels that changed. */
+export interface CheckpointPut {
+  key: CheckpointKey;
+  parentCheckpointId?: string;
+  /** The checkpoint object with `channel_values` emptied. */
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
+  /** The same metadata as plain JSON, for `filter` in list and for what is searchable. */
+  metadataJson: Record<string, unknown>;
+  /** Every channel's version at this checkpoint. */
+  channelVersions: Record<string, string>;
+  /** Channels this checkpoint writes anew, with the version written; no value means the channel is empty. */
+  blobs: { channel: string; version: string; value?: SerializedValue }[];
+}
+
+export interface PendingWrite {
+  taskId: string;
+  channel: string;
+  value: SerializedValue;
+}
+
+export interface WritesPut {
+  key: CheckpointKey;
+  taskId: string;
+  taskPath: string;
+  /** `index` is negative for the special channels (error, interrupt, resume, …), where the last write wins. */
+  writes: { index: number; channel: string; value: SerializedValue }[];
+}
+
+export interface StoredCheckpoint {
+  key: CheckpointKey;
+  parentCheckpointId?: string;
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
+  /** Only channels that hold a value. */
+  channelValues: { channel: string; value: SerializedValue }[];
+  pendingWrites: PendingWrite[];
+}
+
+export interface CheckpointQuery {
+  threadId?: string;
+  /** Left out: every namespace. */
+  namespace?: string;
+  checkpointId?: string;
+  /** Only checkpoints older than this one. */
+  beforeCheckpointId?: string;
+  /** Equality on metadata keys. */
+  filter?: Record<string, unknown>;
+  limit?: number;
+}
+
+export interface CheckpointBackend {
+  /** The named checkpoint, or the newest of the namespace when `checkpointId` is left out. */
+  get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
+  /** Newest first. */
+  list(query: CheckpointQuery): Promise<StoredCheckpoint[]>;
+  /** Resolves once durable. Puts and writes of one thread become durable in the order they were called. */
+  put(put: CheckpointPut): Promise<void>;
+  putWrites(put: WritesPut): Promise<void>;
+  deleteThread(threadId: string): Promise<void>;
+}
+
+/** One operation of LangGraph's `BaseStore.batch`, as plain JSON. */
+export type StoreOperation =
+  | { kind: 'get'; namespace: string[]; key: string }
+  | { kind: 'put'; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }
+  | {
+      kind: 'search';
+      namespacePrefix: string[];
+      filter?: Record<string, unknown>;
+      limit?: number;
+      offset?: number;
+      query?: string;
+    }
+  | {
+      kind: 'listNamespaces';
+      prefix?: string[];
+      suffix?: string[];
+      maxDepth?: number;
+      limit?: number;
+      offset?: number;
+    };
+
+export interface StoredItem {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  /** ISO 8601. */
+  createdAt: string;
+  updatedAt: string;
+  score?: number;
+}
+
+export type StoreResult = StoredItem | null | StoredItem[] | string[][];
+
+export interface StoreBackend {
+  /** Results in the order of the operations; a put answers null. */
+  batch(operations: StoreOperation[]): Promise<StoreResult[]>;
+}
+
+/** Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop. */
+export class BackendError extends Error {
+  readonly reason: 'fenced' | 'unavailable' | 'too_large' | 'invalid';
+  constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'BackendError';
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,26 @@
+import type { TSchema } from 'typebox';
+import { DeploymentDeleted, DeploymentRouteChanged, RevisionStatusChanged } from './deployments.ts';
+import { KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
+import { RunCreated, RunFinished, RunStarted } from './runs.ts';
+
+/** Every topic of the event bus, what keys it (and so orders it), and the events it carries. */
+export const TOPICS = {
+  runs: { name: 'runyard.runs', key: 'thread id', events: [RunCreated, RunStarted, RunFinished] },
+  deployments: {
+    name: 'runyard.deployments',
+    key: 'deployment id',
+    events: [DeploymentRouteChanged, DeploymentDeleted, RevisionStatusChanged],
+  },
+  organizations: {
+    name: 'runyard.organizations',
+    key: 'organization id',
+    events: [KeyIssued, KeyRevoked, OrganizationSettingsChanged],
+  },
+} as const satisfies Record<string, { name: string; key: string; events: readonly TSchema[] }>;
+
+export type TopicName = keyof typeof TOPICS;
+
+export * from './deployments.ts';
+export * from './envelope.ts';
+export * from './organizations.ts';
+export * from './runs.ts';

@@ -1,0 +1,23 @@
+import Type from 'typebox';
+
+/** The body of every error answer but those of JSON-RPC and of the control plane's validation errors. */
+export const ErrorResponse = Type.Object({ detail: Type.String() }, { $id: 'ErrorResponse' });
+
+/** The control plane's and org-access's 422 body. */
+export const ValidationErrorResponse = Type.Object(
+  {
+    detail: Type.Array(
+      Type.Object({
+        loc: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+        msg: Type.String(),
+        type: Type.String(),
+      }),
+    ),
+  },
+  { $id: 'ValidationErrorResponse' },
+);
+
+export const Uuid = Type.String({ format: 'uuid' });
+export const Timestamp = Type.String({ format: 'date-time' });
+/** Any JSON object. */
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());

@@ -1,0 +1,49 @@
+import Type, { type Static } from 'typebox';
+
+/**
+ * Claims of the short-lived token (JWT, EdDSA) that org-access signs and the gateway forwards as `X-Runyard-Principal`.
+ * `aud` is `deployment:<id>` for an agent server, else the service's name. Services check it against org-access's JWKS.
+ */
+export const PrincipalClaims = Type.Object(
+  {
+    sub: Type.String({ description: 'Identity id of the key or the person.' }),
+    aud: Type.String(),
+    exp: Type.Integer({ description: 'Seconds since the epoch; at most 60 s after issue.' }),
+    organization_id: Type.String({ format: 'uuid' }),
+    workspace_id: Type.Optional(
+      Type.String({ format: 'uuid', description: 'Absent for a caller of the whole organization.' }),
+    ),
+    kind: Type.Union([Type.Literal('service_key'), Type.Literal('personal_token'), Type.Literal('session')]),
+    key_id: Type.Optional(Type.String({ format: 'uuid' })),
+    organization_role: Type.Union([Type.Literal('admin'), Type.Literal('user'), Type.Literal('viewer')]),
+    permissions: Type.Array(Type.String(), { description: 'For example `deployments:update`.' }),
+  },
+  { $id: 'PrincipalClaims' },
+);
+export type PrincipalClaims = Static<typeof PrincipalClaims>;
+
+export const PRINCIPAL_HEADER = 'x-runyard-principal';
+/** Bearer secret between the platform's own services, on `/internal/…` paths the gateway never routes to. */
+export const INTERNAL_AUTHORIZATION_SCHEME = 'Bearer';
+
+/** `POST /internal/keys/verify` on org-access: is this key good, and a principal token for one audience. */
+export const VerifyKeyRequest = Type.Object(
+  {
+    key: Type.String({ minLength: 1, maxLength: 512 }),
+    audience: Type.String({ minLength: 1, maxLength: 200 }),
+    /** From `X-Tenant-Id`: the workspace the caller wants to act in. */
+    workspace_id: Type.Optional(Type.String()),
+  },
+  { $id: 'VerifyKeyRequest' },
+);
+export type VerifyKeyRequest = Static<typeof VerifyKeyRequest>;
+
+export const VerifyKeyResponse = Type.Object(
+  {
+    /** The signed principal token. */
+    token: Type.String(),
+    claims: PrincipalClaims,
+  },
+  { $id: 'VerifyKeyResponse' },
+);
+export type VerifyKeyResponse = Static<typeof VerifyKeyResponse>;

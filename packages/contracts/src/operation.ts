@@ -1,0 +1,50 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+/**
+ * One HTTP operation: the single source of its types, its validators, its routes and its OpenAPI entry.
+ * Lists of operations per service are in `http/<service>/index.ts`.
+ */
+export interface Operation<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+> {
+  /** Unique within its service; the OpenAPI operationId. */
+  operationId: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With `{name}` placeholders, as in OpenAPI. */
+  path: string;
+  summary: string;
+  tags: string[];
+  /** Who may call: a caller with a principal token, anybody, or another service of the platform. */
+  access: 'principal' | 'public' | 'internal';
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** True: an empty body counts as `{}`. */
+  bodyOptional?: boolean;
+  responses: Record<number, OperationResponse>;
+  /** Valid examples; tested against the schemas and shown in the documentation. */
+  examples?: { body?: Static<Body>; params?: Static<Params>; query?: Static<Query> };
+}
+
+export interface OperationResponse {
+  description: string;
+  schema?: TSchema;
+  /** Default `application/json` when there is a schema. */
+  contentType?: string;
+  /** Header name to meaning. */
+  headers?: Record<string, string>;
+  example?: unknown;
+}
+
+/** Gives an operation its literal types. */
+export function defineOperation<const Params extends TObject, const Query extends TObject, const Body extends TSchema>(
+  operation: Operation<Params, Query, Body>,
+): Operation<Params, Query, Body> {
+  return operation;
+}
+
+export type ParamsOf<O> = O extends Operation<infer P, TObject, TSchema> ? Static<P> : never;
+export type QueryOf<O> = O extends Operation<TObject, infer Q, TSchema> ? Static<Q> : never;
+export type BodyOf<O> = O extends Operation<TObject, TObject, infer B> ? Static<B> : never;

@@ -1,0 +1,26 @@
+/** Which service serves a public path. The gateway takes the longest prefix that matches on whole segments. */
+export type PublicService = 'org-access' | 'control-plane';
+
+export const PUBLIC_ROUTES: readonly { prefix: string; service: PublicService; stripPrefix?: string }[] = [
+  { prefix: '/v1/platform', service: 'org-access' },
+  { prefix: '/api/v1', service: 'org-access' },
+  { prefix: '/scim/v2', service: 'org-access' },
+  { prefix: '/auth', service: 'org-access' },
+  { prefix: '/login', service: 'org-access' },
+  { prefix: '/v1', service: 'control-plane' },
+  { prefix: '/v2', service: 'control-plane' },
+  { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
+  { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
+];
+
+/** `/deployments/{id or slug}/…` goes to that deployment with the first two segments taken off. */
+export const DEPLOYMENTS_PREFIX = '/deployments';
+
+/** Paths of a deployment that need no key (`{name}` stands for one segment). */
+export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
+  '/ok',
+  '/docs',
+  '/openapi.json',
+  '/.well-known/agent-card.json',
+  '/a2a/{assistant_id}/.well-known/agent-card.json',
+];

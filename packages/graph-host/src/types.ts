@@ -1,0 +1,147 @@
+/** What a parent (run-worker, agent-api, build) asks of a graph host and what it gets. Wire form: `protocol/`. */
+import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
+
+export type HostRole = 'run' | 'serve' | 'inspect';
+
+export interface GraphHostOptions {
+  role: HostRole;
+  /** Folder of the user's project; graphs, packages and relative paths resolve from here. */
+  projectDir: string;
+  /** The project's langgraph.json, absolute. */
+  configPath: string;
+  /** The whole environment of the child: an allow-list made by the parent. Nothing is inherited. */
+  environment: Record<string, string>;
+  /** V8 old-space limit of the child. */
+  heapLimitMb?: number;
+  /** How long loading the project may take. */
+  startTimeoutMs?: number;
+  onLog: (line: HostLog) => void;
+  /** The child is gone without having been asked to go. Every open run has been settled as `lost` by then. */
+  onExit?: (reason: string) => void;
+}
+
+export interface HostLog {
+  level: 'debug' | 'info' | 'warn' | 'error';
+  message: string;
+  runId?: string;
+  threadId?: string;
+}
+
+export interface GraphDescription {
+  graphId: string;
+  description?: string;
+}
+
+/** Where one use of a graph reads and writes; given with each request, so that each run has its own fence. */
+export interface GraphBackends {
+  /** Left out: the graph runs without a checkpointer. */
+  checkpoints?: CheckpointBackend;
+  store: StoreBackend;
+}
+
+export interface RunRequest {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+  graphId: string;
+  attempt: number;
+  /** JSON value, or undefined for none. */
+  input?: unknown;
+  command?: { resume?: unknown; update?: unknown; goto?: unknown };
+  /** An earlier attempt of this run committed a checkpoint: go on from there instead of applying the input again. */
+  continuesAttempt: boolean;
+  /** LangGraph config: `configurable`, `tags`, `recursion_limit`, `metadata`; thread, run and checkpoint ids included. */
+  config: {
+    configurable: Record<string, unknown>;
+    tags?: string[];
+    recursion_limit?: number;
+    metadata?: Record<string, unknown>;
+  };
+  context?: unknown;
+  /** As asked by the client: `values`, `updates`, `messages`, `messages-tuple`, `custom`, `debug`, `events`, `tasks`, `checkpoints`. */
+  streamModes: string[];
+  streamSubgraphs: boolean;
+  interruptBefore?: '*' | string[];
+  interruptAfter?: '*' | string[];
+  durability: 'sync' | 'async' | 'exit';
+}
+
+/** One event in the v1 stream form, already JSON. */
+export interface RunEvent {
+  /** Stream mode the client asked for. */
+  mode: string;
+  /** Name for the SSE `event:` field. */
+  event: string;
+  /** JSON text. */
+  data: string;
+}
+
+export type RunOutcome =
+  | {
+      /** Ran to its end or to an interrupt. */
+      kind: 'done';
+      /** JSON text of the final values, `__interrupt__` included when interrupted. */
+      values: Uint8Array;
+      /** Nodes that would run next; not empty after an interrupt. */
+      next: string[];
+      /** JSON text `{task id: [{id, value}]}`, null when none. */
+      interrupts: Uint8Array | null;
+      checkpointId: string | null;
+    }
+  | {
+      kind: 'failed';
+      error: { error: string; message: string };
+      values: Uint8Array | null;
+      checkpointId: string | null;
+    }
+  /** `abort` was called; values as far as it came. */
+  | { kind: 'aborted'; values: Uint8Array | null; checkpointId: string | null }
+  /** Stopped at a step boundary after `drain`; can go on elsewhere from its last checkpoint. */
+  | { kind: 'drained' }
+  /** A backend refused because another attempt owns the thread. */
+  | { kind: 'fenced' }
+  /** The child ended under it. */
+  | { kind: 'lost'; reason: string };
+
+export interface RunHandle {
+  /** Never rejects. Every event has been delivered to `onEvents` before it resolves. */
+  settled: Promise<RunOutcome>;
+  abort(reason: string): void;
+  drain(): void;
+}
+
+export interface RunHandlers {
+  /**
+   * Events in the order the graph emitted them. An event that follows a checkpoint is delivered only after that
+   * checkpoint is durable. The host is held back while the promise is pending (byte credits).
+   */
+  onEvents(events: RunEvent[]): void | Promise<void>;
+}
+
+export interface StateRequest {
+  graphId: string;
+  threadId: string;
+  checkpointId?: string;
+  checkpointNs?: string;
+  subgraphs?: boolean;
+}
+
+export interface StateUpdateRequest extends StateRequest {
+  values?: unknown;
+  asNode?: string;
+  /** Several updates in order make supersteps; left out: one update of `values` and `asNode`. */
+  supersteps?: { updates: { values?: unknown; command?: unknown; as_node: string }[] }[];
+}
+
+export interface HistoryRequest {
+  graphId: string;
+  threadId: string;
+  limit: number;
+  beforeCheckpointId?: string;
+  checkpointId?: string;
+  checkpointNs?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
+export type ThreadStateJson = Record<string, unknown>;
