@@ -1,0 +1,35 @@
+import { Client } from '@langchain/langgraph-sdk';
+import { inject } from 'vitest';
+
+/** The official SDK, pointed at the deployment under test. */
+export function newClient(overrides: { apiUrl?: string; apiKey?: string } = {}): Client {
+  const platform = inject('platform');
+  return new Client({
+    apiUrl: overrides.apiUrl ?? platform.deploymentUrl,
+    apiKey: overrides.apiKey ?? platform.apiKey,
+    // A failed request is what some tests look at: no hidden retries.
+    callerOptions: { maxRetries: 0 },
+  });
+}
+
+export interface SdkEvent {
+  id?: string;
+  event: string;
+  data: unknown;
+}
+
+/** All events of a stream, in order. */
+export async function collect(stream: AsyncIterable<unknown>): Promise<SdkEvent[]> {
+  const events: SdkEvent[] = [];
+  for await (const event of stream) events.push(event as SdkEvent);
+  return events;
+}
+
+/** Reads a stream until an event satisfies the condition, and gives that event. */
+export async function until(
+  stream: AsyncIterable<unknown>,
+  condition: (event: SdkEvent) => boolean,
+): Promise<SdkEvent> {
+  for await (const event of stream) if (condition(event as SdkEvent)) return event as SdkEvent;
+  throw new Error('the stream ended before the awaited event');
+}

@@ -1,0 +1,70 @@
+/**
+ * The platform as a stranger gets it: `npm start` in this checkout, with a data folder of its own and free ports.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const repository = path.resolve(import.meta.dirname, '../..');
+export const PROBE_PROJECT = path.join(repository, 'e2e/projects/probe');
+
+/** `ready.json` as the launcher writes it. */
+export interface Ready {
+  url: string;
+  apiKey: string;
+  deployments: { id: string; name: string; url: string }[];
+  eventBus: 'kafka' | 'redis';
+}
+
+export interface Platform extends Ready {
+  dataDir: string;
+  /** The url of the first deployment. */
+  deploymentUrl: string;
+  /** Everything `npm start` has printed. */
+  output(): string;
+  /** Stops as a person would, with Ctrl-C; resolves with the exit code and how long it took. */
+  stop(): Promise<{ exitCode: number | null; tookMs: number }>;
+  /** Removes the data folder. */
+  remove(): Promise<void>;
+}
+
+export async function startPlatform(options: { project?: string; dataDir?: string } = {}): Promise<Platform> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
+  const args = ['start', '--', '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
+  const child = spawn('npm', args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const ready = await readyFile(path.join(dataDir, 'ready.json'), child, () => output);
+  const first = ready.deployments[0];
+  if (!first) throw new Error(`no deployment in ready.json\n${output}`);
+  return {
+    ...ready,
+    dataDir,
+    deploymentUrl: first.url,
+    output: () => output,
+    stop: () => stop(child),
+    remove: () => rm(dataDir, { recursive: true, force: true }),
+  };
+}
+
+async function readyFile(file: string, child: ChildProcess, output: () => string): Promise<Ready> {
+  while (child.exitCode === null) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text) return JSON.parse(text) as Ready;
+    await delay(50);
+  }
+  throw new Error(`npm start ended with ${child.exitCode}\n${output()}`);
+}
+
+async function stop(child: ChildProcess): Promise<{ exitCode: number | null; tookMs: number }> {
+  const began = Date.now();
+  if (child.exitCode === null && child.signalCode === null && child.pid) {
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(-child.pid, 'SIGINT');
+    await exited;
+  }
+  return { exitCode: child.exitCode, tookMs: Date.now() - began };
+}

@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { collect, newClient } from '../harness/client.ts';
+import { type Platform, startPlatform } from '../harness/platform.ts';
+
+const example = path.resolve(import.meta.dirname, '../../examples/hello-agent');
+
+async function sayHello(platform: Platform): Promise<string> {
+  const client = newClient({ apiUrl: platform.deploymentUrl, apiKey: platform.apiKey });
+  const thread = await client.threads.create({ metadata: { owner: 'ada' } });
+  const events = await collect(
+    client.runs.stream(thread.thread_id, 'agent', {
+      input: { messages: [{ role: 'user', content: 'hello' }] },
+      streamMode: ['values', 'messages-tuple'],
+    }),
+  );
+  expect(events.some((event) => event.event === 'messages')).toBe(true);
+  return thread.thread_id;
+}
+
+it('the example agent answers, and threads, keys and settings are there after a restart', async () => {
+  const before = await startPlatform({ project: example });
+  const threadId = await sayHello(before);
+  const settings = `/api/v1/organizations/current/info`;
+  await fetch(before.url + settings, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${before.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ invites_enabled: false }),
+  });
+  const client = newClient({ apiUrl: before.deploymentUrl, apiKey: before.apiKey });
+  const state = await client.threads.getState(threadId);
+  const { tookMs } = await before.stop();
+  expect(tookMs).toBeLessThan(15_000);
+
+  const after = await startPlatform({ project: example, dataDir: before.dataDir });
+  try {
+    expect(after.apiKey).toBe(before.apiKey);
+    expect(after.deployments.map((deployment) => deployment.id)).toEqual(
+      before.deployments.map((deployment) => deployment.id),
+    );
+    const again = newClient({ apiUrl: after.deploymentUrl, apiKey: after.apiKey });
+    expect(await again.threads.getState(threadId)).toEqual(state);
+    expect((await again.threads.get(threadId)).metadata).toMatchObject({ owner: 'ada', graph_id: 'agent' });
+    const info = await fetch(after.url + settings, { headers: { 'x-api-key': after.apiKey } });
+    expect(await info.json()).toMatchObject({ invites_enabled: false });
+    await again.runs.wait(threadId, 'agent', { input: { messages: [{ role: 'user', content: 'and again' }] } });
+  } finally {
+    await after.stop();
+    await after.remove();
+  }
+});
