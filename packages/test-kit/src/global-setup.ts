@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestServer, testServerVariables } from './environment.ts';
+
+/**
+ * Runs once before all test files: the servers named in the environment are used as they are, the others are started for
+ * the length of this test run and thrown away with their data. Test processes inherit the addresses.
+ */
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  const missing = (Object.keys(testServerVariables) as TestServer[]).filter(
+    (s) => !process.env[testServerVariables[s]],
+  );
+  if (missing.length === 0) return undefined;
+
+  const { startInfrastructure } = await import('@runyard/local-infra');
+  const dataDir = await mkdtemp(join(tmpdir(), 'runyard-test-'));
+  const infrastructure = await startInfrastructure({
+    dataDir,
+    want: Object.fromEntries(missing.map((server) => [server, true])),
+    requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
+    progress: (line) => console.log(`test servers: ${line}`),
+  });
+  const { postgres, redis, kafka } = infrastructure;
+  if (postgres) process.env[testServerVariables.postgres] = postgres.url;
+  if (redis) process.env[testServerVariables.redis] = redis.url;
+  if (kafka) process.env[testServerVariables.kafka] = kafka.brokers.join(',');
+  return async () => {
+    await infrastructure.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}
