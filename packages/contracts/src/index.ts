@@ -1,3 +1,4 @@
+export * from './documents/index.ts';
 export * from './events/index.ts';
 export * from './http/common.ts';
 export * from './http/internal/principal.ts';
@@ -6,3 +7,5 @@ export * from './operation.ts';
 export * from './queues/run-wakeup.ts';
 export * from './reserved-metadata.ts';
 export * from './routing.ts';
+export * from './validation.ts';
+export * from './validation-issue.ts';

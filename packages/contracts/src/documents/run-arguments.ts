@@ -1,0 +1,92 @@
+import Type, { type Static } from 'typebox';
+import { JsonObject } from '../http/common.ts';
+
+/** A stream mode as clients name it. */
+export const StreamMode = Type.Union([
+  Type.Literal('values'),
+  Type.Literal('updates'),
+  Type.Literal('messages'),
+  Type.Literal('messages-tuple'),
+  Type.Literal('custom'),
+  Type.Literal('events'),
+  Type.Literal('debug'),
+  Type.Literal('tasks'),
+  Type.Literal('checkpoints'),
+]);
+export type StreamMode = Static<typeof StreamMode>;
+
+export const Durability = Type.Union([Type.Literal('sync'), Type.Literal('async'), Type.Literal('exit')]);
+export type Durability = Static<typeof Durability>;
+
+/** `"*"` or node names. */
+export const InterruptPoints = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
+
+/** Resumes or steers a thread; at least one of its fields is given. */
+export const RunCommand = Type.Object({
+  resume: Type.Optional(Type.Unknown()),
+  update: Type.Optional(Type.Unknown()),
+  goto: Type.Optional(Type.Unknown()),
+});
+export type RunCommand = Static<typeof RunCommand>;
+
+/**
+ * What a run was asked to do: written once when the run is accepted, shown to clients as `kwargs`, read by the worker.
+ * agent-api resolves every default before writing it, so a worker finds nothing left to decide.
+ */
+export const RunArguments = Type.Object(
+  {
+    /** Any JSON value; null or absent with `command`, or to go on from the thread's last checkpoint. */
+    input: Type.Optional(Type.Unknown()),
+    command: Type.Optional(Type.Union([RunCommand, Type.Null()])),
+    config: Type.Object({
+      /**
+       * The assistant's and the caller's values merged, with `graph_id`, `assistant_id`, `thread_id` and `run_id`; with
+       * `checkpoint_id` and `checkpoint_ns` when the run starts from an earlier checkpoint.
+       */
+      configurable: JsonObject,
+      metadata: Type.Optional(JsonObject),
+      tags: Type.Optional(Type.Array(Type.String())),
+      recursion_limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    context: Type.Optional(Type.Unknown()),
+    /** Never empty: no mode asked for is `["values"]`. */
+    stream_mode: Type.Array(StreamMode, { minItems: 1 }),
+    interrupt_before: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
+    interrupt_after: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
+    webhook: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    feedback_keys: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
+    /** True for a stateless run whose thread is not kept: it runs without a checkpointer. */
+    temporary: Type.Boolean(),
+    /** Events of subgraphs are streamed too. */
+    subgraphs: Type.Boolean(),
+    /** Events stay readable for RESUMABLE_STREAM_TTL_SECONDS after the run's last one. */
+    resumable: Type.Boolean(),
+    checkpoint_during: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+    durability: Durability,
+  },
+  { $id: 'RunArguments' },
+);
+export type RunArguments = Static<typeof RunArguments>;
+
+export const runArgumentsExample: RunArguments = {
+  input: { messages: [{ role: 'human', content: 'hi' }] },
+  command: null,
+  config: {
+    configurable: {
+      graph_id: 'agent',
+      assistant_id: 'fe096781-5601-53d2-b2f6-0d3403f7e9ca',
+      thread_id: '0199f0a4-7d3c-7c55-9f0e-3d9f2b6f1a10',
+      run_id: '0199f0a4-7d3d-7f01-8a43-0c2d0c5b7e21',
+    },
+    metadata: {},
+  },
+  stream_mode: ['values'],
+  interrupt_before: null,
+  interrupt_after: null,
+  webhook: null,
+  feedback_keys: null,
+  temporary: false,
+  subgraphs: false,
+  resumable: false,
+  durability: 'async',
+};
