@@ -1,5 +1,6 @@
 export * from './documents/index.ts';
 export * from './events/index.ts';
+export * from './http/agent-server/index.ts';
 export * from './http/common.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/routes.ts';

@@ -1,0 +1,156 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
+import { Limit, Offset, PAGINATION_HEADERS, RunConfig, SortOrder, words } from './parts.ts';
+
+const ASSISTANT_FIELDS = [
+  'assistant_id',
+  'graph_id',
+  'name',
+  'description',
+  'config',
+  'context',
+  'created_at',
+  'updated_at',
+  'metadata',
+  'version',
+] as const;
+
+export const Assistant = Type.Object(
+  {
+    assistant_id: Uuid,
+    graph_id: Type.String(),
+    name: Type.String(),
+    description: Type.Union([Type.String(), Type.Null()]),
+    config: RunConfig,
+    context: JsonObject,
+    metadata: JsonObject,
+    version: Type.Integer({ minimum: 1 }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Assistant' },
+);
+export type Assistant = Static<typeof Assistant>;
+
+export const AssistantCreate = Type.Object(
+  {
+    assistant_id: Type.Optional(Uuid),
+    graph_id: Type.String({ description: 'One of the graphs of the project.' }),
+    config: Type.Optional(RunConfig),
+    context: Type.Optional(JsonObject),
+    metadata: Type.Optional(JsonObject),
+    if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
+    name: Type.Optional(Type.String({ description: 'Default `Untitled`.' })),
+    description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  { $id: 'AssistantCreate' },
+);
+export type AssistantCreate = Static<typeof AssistantCreate>;
+
+const filters = {
+  metadata: Type.Optional(JsonObject),
+  graph_id: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ description: 'Part of the name, whatever its case.' })),
+};
+
+export const AssistantSearchRequest = Type.Object(
+  {
+    ...filters,
+    limit: Type.Optional(Limit(10)),
+    offset: Type.Optional(Offset),
+    sort_by: Type.Optional(words(['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id'])),
+    sort_order: Type.Optional(SortOrder),
+    select: Type.Optional(Type.Array(words([...ASSISTANT_FIELDS]))),
+  },
+  { $id: 'AssistantSearchRequest' },
+);
+export type AssistantSearchRequest = Static<typeof AssistantSearchRequest>;
+
+export const AssistantCountRequest = Type.Object(filters, { $id: 'AssistantCountRequest' });
+export type AssistantCountRequest = Static<typeof AssistantCountRequest>;
+
+const exampleAssistant: Assistant = {
+  assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0',
+  graph_id: 'echo',
+  name: 'echo',
+  description: null,
+  config: {},
+  context: {},
+  metadata: { created_by: 'system' },
+  version: 1,
+  created_at: '2026-11-20T20:18:31.041459+00:00',
+  updated_at: '2026-11-20T20:18:31.041459+00:00',
+};
+const notFound = { description: 'No such assistant or graph.', schema: ErrorResponse };
+const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
+const tags = ['Assistants'];
+
+export const createAssistant = defineOperation({
+  operationId: 'createAssistant',
+  method: 'post',
+  path: '/assistants',
+  summary: 'Create an assistant: a named configuration of a graph',
+  tags,
+  access: 'principal',
+  body: AssistantCreate,
+  responses: {
+    200: { description: 'The assistant.', schema: Assistant, example: exampleAssistant },
+    404: notFound,
+    409: { description: 'An assistant with that id exists.', schema: ErrorResponse },
+    422: invalid,
+  },
+  examples: { body: { graph_id: 'echo', name: 'Polite echo', config: { configurable: { tone: 'polite' } } } },
+});
+
+export const searchAssistants = defineOperation({
+  operationId: 'searchAssistants',
+  method: 'post',
+  path: '/assistants/search',
+  summary: 'Search assistants',
+  tags,
+  access: 'principal',
+  body: AssistantSearchRequest,
+  bodyOptional: true,
+  responses: {
+    200: {
+      description: 'One page of assistants, newest first unless sorted otherwise.',
+      schema: Type.Array(Type.Partial(Assistant)),
+      headers: PAGINATION_HEADERS,
+      example: [exampleAssistant],
+    },
+    422: invalid,
+  },
+  examples: { body: { graph_id: 'echo', limit: 10, select: ['assistant_id', 'name'] } },
+});
+
+export const countAssistants = defineOperation({
+  operationId: 'countAssistants',
+  method: 'post',
+  path: '/assistants/count',
+  summary: 'Count assistants',
+  tags,
+  access: 'principal',
+  body: AssistantCountRequest,
+  bodyOptional: true,
+  responses: { 200: { description: 'How many match.', schema: Type.Integer(), example: 1 }, 422: invalid },
+  examples: { body: { graph_id: 'echo' } },
+});
+
+export const getAssistant = defineOperation({
+  operationId: 'getAssistant',
+  method: 'get',
+  path: '/assistants/{assistant_id}',
+  summary: 'Get an assistant',
+  tags,
+  access: 'principal',
+  params: Type.Object({ assistant_id: Uuid }),
+  responses: {
+    200: { description: 'The assistant.', schema: Assistant, example: exampleAssistant },
+    404: notFound,
+    422: invalid,
+  },
+  examples: { params: { assistant_id: exampleAssistant.assistant_id } },
+});
+
+export const ASSISTANT_OPERATIONS = [createAssistant, searchAssistants, countAssistants, getAssistant];

@@ -1,0 +1,29 @@
+import type { Operation } from '../../operation.ts';
+import { ASSISTANT_OPERATIONS } from './assistants.ts';
+import { RUN_OPERATIONS } from './run-operations.ts';
+import { STORE_OPERATIONS } from './store.ts';
+import { SYSTEM_OPERATIONS } from './system.ts';
+import { THREAD_STATE_OPERATIONS } from './thread-state.ts';
+import { THREAD_OPERATIONS } from './threads.ts';
+
+/** Every operation of a deployment's agent server. */
+export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
+  ...ASSISTANT_OPERATIONS,
+  ...THREAD_OPERATIONS,
+  ...THREAD_STATE_OPERATIONS,
+  ...RUN_OPERATIONS,
+  ...STORE_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
+];
+
+/** The level of the public agent server this one matches; what `/info` and the OpenAPI document say. */
+export const AGENT_SERVER_LEVEL = '0.16.7';
+
+export * from './assistants.ts';
+export * from './parts.ts';
+export * from './run-operations.ts';
+export * from './runs.ts';
+export * from './store.ts';
+export * from './system.ts';
+export * from './thread-state.ts';
+export * from './threads.ts';

@@ -1,0 +1,78 @@
+import Type, { type Static } from 'typebox';
+import { JsonObject } from '../common.ts';
+
+/** A set of words as one JSON Schema `enum`. */
+export function words<const Words extends string[]>(values: [...Words], options: { default?: Words[number] } = {}) {
+  return Type.Enum(values, { type: 'string', ...options });
+}
+
+/** A yes or no in a query string, in the spellings clients use. */
+export const QueryFlag = Type.Enum(['true', 'false', '1', '0', 'True', 'False'], { type: 'string' });
+export type QueryFlag = Static<typeof QueryFlag>;
+
+/** A list in a query string: the parameter repeated, or given once. */
+export const QueryList = Type.Union([Type.String(), Type.Array(Type.String())]);
+
+export const MultitaskStrategy = words(['reject', 'rollback', 'interrupt', 'enqueue']);
+export const RunStatus = words(['pending', 'running', 'error', 'success', 'timeout', 'interrupted']);
+export const ThreadStatus = words(['idle', 'busy', 'interrupted', 'error']);
+export const CancelAction = words(['interrupt', 'rollback']);
+export const SortOrder = words(['asc', 'desc']);
+
+/** LangGraph's run configuration. Further keys of LangChain's `RunnableConfig` pass through. */
+export const RunConfig = Type.Object(
+  {
+    tags: Type.Optional(Type.Array(Type.String())),
+    recursion_limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    configurable: Type.Optional(JsonObject),
+  },
+  { $id: 'Config' },
+);
+export type RunConfig = Static<typeof RunConfig>;
+
+const nullable = <T extends ReturnType<typeof Type.String> | typeof JsonObject>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** Names one checkpoint of a thread. */
+export const CheckpointConfig = Type.Object(
+  {
+    thread_id: nullable(Type.String()),
+    checkpoint_ns: nullable(Type.String()),
+    checkpoint_id: nullable(Type.String()),
+    checkpoint_map: nullable(JsonObject),
+  },
+  { $id: 'CheckpointConfig' },
+);
+export type CheckpointConfig = Static<typeof CheckpointConfig>;
+
+/** Starts one node with an input of its own. */
+export const Send = Type.Object({ node: Type.String(), input: Type.Unknown() }, { $id: 'Send' });
+
+/** Resumes an interrupted graph, changes its state or says which node comes next. */
+export const Command = Type.Object(
+  {
+    update: Type.Optional(Type.Union([JsonObject, Type.Array(Type.Unknown()), Type.Null()])),
+    resume: Type.Optional(Type.Unknown({ description: 'Any JSON; the value `interrupt()` returns in the graph.' })),
+    goto: Type.Optional(Type.Union([Send, Type.String(), Type.Array(Type.Union([Send, Type.String()])), Type.Null()])),
+  },
+  { $id: 'Command' },
+);
+export type Command = Static<typeof Command>;
+
+/** Nodes to stop before or after; `"*"` is every node. */
+export const InterruptNodes = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
+
+/** What a graph asks a person, and the id to answer by. */
+export const Interrupt = Type.Object(
+  { id: Type.Optional(Type.Union([Type.String(), Type.Null()])), value: Type.Unknown() },
+  { $id: 'Interrupt' },
+);
+
+export const Limit = (defaultValue: number) => Type.Integer({ minimum: 1, maximum: 1000, default: defaultValue });
+export const Offset = Type.Integer({ minimum: 0, default: 0 });
+
+/** The two headers of every search answer. */
+export const PAGINATION_HEADERS = {
+  'X-Pagination-Total': 'Matches in all: exact up to 10,000, above that offset + rows + 1.',
+  'X-Pagination-Next': 'Offset of the next page; absent on the last.',
+};

@@ -1,0 +1,214 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
+import { Interrupt, Limit, Offset, PAGINATION_HEADERS, SortOrder, ThreadStatus, words } from './parts.ts';
+
+const Nullable = Type.Union([JsonObject, Type.Null()]);
+
+export const Thread = Type.Object(
+  {
+    thread_id: Uuid,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    state_updated_at: Timestamp,
+    metadata: JsonObject,
+    status: ThreadStatus,
+    config: JsonObject,
+    values: Type.Union([Type.Unknown(), Type.Null()], { description: 'State values; null until there is state.' }),
+    interrupts: Type.Optional(Type.Record(Type.String(), Type.Array(Interrupt), { description: 'By task id.' })),
+    error: Type.Optional(Nullable),
+  },
+  { $id: 'Thread' },
+);
+export type Thread = Static<typeof Thread>;
+
+export const ThreadSuperstep = Type.Object(
+  {
+    updates: Type.Array(
+      Type.Object({
+        values: Type.Optional(Type.Unknown()),
+        command: Type.Optional(Type.Unknown()),
+        as_node: Type.String(),
+      }),
+    ),
+  },
+  { $id: 'ThreadSuperstep' },
+);
+
+export const ThreadCreate = Type.Object(
+  {
+    thread_id: Type.Optional(Uuid),
+    graph_id: Type.Optional(Type.String({ description: 'Kept as `metadata.graph_id`.' })),
+    metadata: Type.Optional(JsonObject),
+    if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
+    supersteps: Type.Optional(
+      Type.Array(ThreadSuperstep, { description: 'State updates, applied in order; all of them or nothing.' }),
+    ),
+  },
+  { $id: 'ThreadCreate' },
+);
+export type ThreadCreate = Static<typeof ThreadCreate>;
+
+export const ThreadPatch = Type.Object({ metadata: Type.Optional(JsonObject) }, { $id: 'ThreadPatch' });
+export type ThreadPatch = Static<typeof ThreadPatch>;
+
+const filters = {
+  metadata: Type.Optional(JsonObject),
+  values: Type.Optional(JsonObject),
+  status: Type.Optional(ThreadStatus),
+  state_updated_after: Type.Optional(Timestamp),
+  state_updated_before: Type.Optional(Timestamp),
+};
+
+export const ThreadSearchRequest = Type.Object(
+  {
+    ...filters,
+    ids: Type.Optional(Type.Array(Uuid)),
+    limit: Type.Optional(Limit(10)),
+    offset: Type.Optional(Offset),
+    sort_by: Type.Optional(words(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
+    sort_order: Type.Optional(SortOrder),
+    select: Type.Optional(
+      Type.Array(
+        words([
+          'thread_id',
+          'created_at',
+          'updated_at',
+          'state_updated_at',
+          'metadata',
+          'config',
+          'status',
+          'values',
+          'interrupts',
+          'error',
+        ]),
+      ),
+    ),
+    extract: Type.Optional(
+      Type.Record(Type.String(), Type.String({ pattern: '^(config|interrupts|metadata|values)(?=$|[.[])' }), {
+        description: 'Name to path, such as `values.messages[-1].content`; answered under `extracted`.',
+      }),
+    ),
+  },
+  { $id: 'ThreadSearchRequest' },
+);
+export type ThreadSearchRequest = Static<typeof ThreadSearchRequest>;
+
+export const ThreadCountRequest = Type.Object(filters, { $id: 'ThreadCountRequest' });
+export type ThreadCountRequest = Static<typeof ThreadCountRequest>;
+
+const exampleThread: Thread = {
+  thread_id: '01a1c7de-8c1b-7c3e-9d52-0a4c8d7e1f20',
+  created_at: '2026-11-20T20:18:31.041459+00:00',
+  updated_at: '2026-11-20T20:18:31.041459+00:00',
+  state_updated_at: '2026-11-20T20:18:31.041459+00:00',
+  metadata: { owner: 'ada' },
+  status: 'idle',
+  config: {},
+  values: null,
+};
+export const THREAD_PARAMS = Type.Object({ thread_id: Uuid });
+export const EXAMPLE_THREAD_ID = exampleThread.thread_id;
+const notFound = { description: 'No such thread.', schema: ErrorResponse };
+const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
+const tags = ['Threads'];
+
+export const createThread = defineOperation({
+  operationId: 'createThread',
+  method: 'post',
+  path: '/threads',
+  summary: 'Create a thread',
+  tags,
+  access: 'principal',
+  body: ThreadCreate,
+  bodyOptional: true,
+  responses: {
+    200: { description: 'The thread.', schema: Thread, example: exampleThread },
+    400: { description: 'The supersteps name no graph or an unknown node; nothing was made.', schema: ErrorResponse },
+    409: { description: 'A thread with that id exists.', schema: ErrorResponse },
+    422: invalid,
+  },
+  examples: { body: { metadata: { owner: 'ada' }, if_exists: 'do_nothing' } },
+});
+
+export const searchThreads = defineOperation({
+  operationId: 'searchThreads',
+  method: 'post',
+  path: '/threads/search',
+  summary: 'Search threads',
+  tags,
+  access: 'principal',
+  body: ThreadSearchRequest,
+  bodyOptional: true,
+  responses: {
+    200: {
+      description: 'One page of threads, most recently updated first unless sorted otherwise.',
+      schema: Type.Array(Type.Partial(Thread)),
+      headers: PAGINATION_HEADERS,
+      example: [exampleThread],
+    },
+    422: invalid,
+  },
+  examples: { body: { metadata: { owner: 'ada' }, status: 'idle', select: ['thread_id', 'status'] } },
+});
+
+export const countThreads = defineOperation({
+  operationId: 'countThreads',
+  method: 'post',
+  path: '/threads/count',
+  summary: 'Count threads',
+  tags,
+  access: 'principal',
+  body: ThreadCountRequest,
+  bodyOptional: true,
+  responses: { 200: { description: 'How many match.', schema: Type.Integer(), example: 3 }, 422: invalid },
+  examples: { body: { status: 'idle' } },
+});
+
+export const getThread = defineOperation({
+  operationId: 'getThread',
+  method: 'get',
+  path: '/threads/{thread_id}',
+  summary: 'Get a thread',
+  tags,
+  access: 'principal',
+  params: THREAD_PARAMS,
+  responses: {
+    200: { description: 'The thread.', schema: Thread, example: exampleThread },
+    404: notFound,
+    422: invalid,
+  },
+  examples: { params: { thread_id: EXAMPLE_THREAD_ID } },
+});
+
+export const patchThread = defineOperation({
+  operationId: 'patchThread',
+  method: 'patch',
+  path: '/threads/{thread_id}',
+  summary: 'Merge metadata into a thread',
+  tags,
+  access: 'principal',
+  params: THREAD_PARAMS,
+  body: ThreadPatch,
+  responses: {
+    200: { description: 'The thread.', schema: Thread, example: exampleThread },
+    204: { description: 'Done; asked with `Prefer: return=minimal`.' },
+    404: notFound,
+    422: invalid,
+  },
+  examples: { params: { thread_id: EXAMPLE_THREAD_ID }, body: { metadata: { topic: 'travel' } } },
+});
+
+export const deleteThread = defineOperation({
+  operationId: 'deleteThread',
+  method: 'delete',
+  path: '/threads/{thread_id}',
+  summary: 'Delete a thread with its runs and checkpoints',
+  tags,
+  access: 'principal',
+  params: THREAD_PARAMS,
+  responses: { 204: { description: 'Gone.' }, 404: notFound, 422: invalid },
+  examples: { params: { thread_id: EXAMPLE_THREAD_ID } },
+});
+
+export const THREAD_OPERATIONS = [createThread, searchThreads, countThreads, getThread, patchThread, deleteThread];
