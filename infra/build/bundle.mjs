@@ -1,0 +1,73 @@
+// Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. Run by `turbo run build`.
+//
+// Everything is inlined, npm packages too: a bundled file lies in the service's dist folder, from where pnpm's strict layout
+// does not resolve what a workspace package depends on. A service's `build.config.json` may add:
+//   entries     { "name": "path/to/entry.ts" }  further files, dist/name.js
+//   external    ["package"]  packages that cannot be inlined (native code, loaders); they must be the service's own dependencies
+//   migrations  "path/to/folder"  copied to dist/migrations
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire, isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
+
+/** Optional accelerators that their packages do without when a `require` of them fails. */
+const nativePackages = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
+/** Comes with the user's project. A copy of ours in the process would break `instanceof` between the two. */
+const projectPackages = ['@langchain/*'];
+
+const manifest = JSON.parse(await readFile('package.json', 'utf8'));
+const config = JSON.parse(await readFile('build.config.json', 'utf8').catch(ifAbsent('{}')));
+
+await rm('dist', { recursive: true, force: true });
+const { metafile } = await build({
+  entryPoints: { main: 'src/main.ts', ...config.entries },
+  outdir: 'dist',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  // The module builds of packages are smaller and load faster; `require` conditions still serve their CommonJS importers.
+  mainFields: ['module', 'main'],
+  external: [...nativePackages, ...projectPackages, ...(config.external ?? [])],
+  sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  // CommonJS packages inside an ES module still `require` node's own modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  },
+});
+if (config.migrations) await cp(config.migrations, 'dist/migrations', { recursive: true });
+await writeFile('dist/meta.json', JSON.stringify(metafile));
+refuseUnresolvable(metafile);
+
+/** An import left in the output must resolve from dist/ at run time, so it has to be a dependency of this very service. */
+function refuseUnresolvable(meta) {
+  const own = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  const faults = new Set();
+  for (const [file, output] of Object.entries(meta.outputs)) {
+    for (const { path, kind, external } of output.imports) {
+      const name = path.split('/', path.startsWith('@') ? 2 : 1).join('/');
+      if (!external || isBuiltin(path) || own[name]) continue;
+      // esbuild leaves an unresolved `require` only inside a `try`: the package does without it.
+      if (kind === 'require-call' && !config.external?.includes(name)) continue;
+      faults.add(
+        `${file} imports ${path}, which is not inlined: make ${name} a dependency of ${manifest.name}, or do not import it.`,
+      );
+    }
+  }
+  if (faults.size === 0) return;
+  for (const fault of faults) console.error(fault);
+  process.exit(1);
+}
+
+function ifAbsent(value) {
+  return (error) => {
+    if (error.code === 'ENOENT') return value;
+    throw error;
+  };
+}
