@@ -1,1 +1,18 @@
-export {};
+/**
+ * Postgres as every service uses it.
+ *
+ * - `openPool`: pools that survive the server, with time limits on statements and idle transactions.
+ * - `withTransaction`: one piece of work, one transaction; deadlocks retried on request.
+ * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
+ * - `GroupCommitter`: many callers' writes in common transactions, without one caller's data failing another's.
+ * - `acquireDuty`, `Duty`: what one process at a time may do, by a lease in the database's time.
+ * - `toSqlText`, `toSqlJson`: text and JSON that Postgres takes, also from graphs that emit U+0000.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
+ */
+export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
+export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
+export { applyMigrations, MigrationError } from './migrations.ts';
+export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
+export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
+export { toSqlJson, toSqlText } from './sql-text.ts';
+export { type TransactionOptions, withTransaction } from './transaction.ts';

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
+import { isDataError, isRetryable } from './sql-errors.ts';
+
+export interface GroupCommitterOptions<Item, Result> {
+  /** For messages and metrics. */
+  name: string;
+  /**
+   * Writes the items in one transaction or one statement: all or nothing. Answers one result per item in the same order; an
+   * `Error` in an item's place rejects that item alone.
+   */
+  flush(items: Item[]): Promise<(Result | Error)[]>;
+  /** Items of one flush at most. Default 256. */
+  maxItems?: number;
+  /** Bytes of one flush at most, by `sizeOf`. A larger item goes by itself. Default 1 MiB. */
+  maxBytes?: number;
+  sizeOf?(item: Item): number;
+  /** Items with the same key keep their order and are never in two flushes at once. Left out: items are independent. */
+  keyOf?(item: Item): string | undefined;
+  /** Items with one key in one flush at most; 1 for statements that must not see a key twice. Default no limit. */
+  maxItemsPerKey?: number;
+  /**
+   * `alone`: a refused item leaves the others of its key as they are. `restOfKey`: what was submitted after it under the same
+   * key and has not been committed is refused too, so that a key's commits are a prefix of its submissions. Default `alone`.
+   */
+  onItemFailure?: 'alone' | 'restOfKey';
+  /** Flushes at once at most; each takes a connection. Default 1. */
+  lanes?: number;
+  /** What may wait before `submit` refuses. Default 10,000 items, 64 MiB. */
+  maxWaitingItems?: number;
+  maxWaitingBytes?: number;
+  /** Told after every flush. */
+  onFlush?(report: FlushReport): void;
+}
+
+export interface FlushReport {
+  items: number;
+  bytes: number;
+  durationMs: number;
+  outcome: 'committed' | 'split' | 'failed';
+}
+
+/** The committer has no room, or takes nothing more because it is closing. Nothing was written. */
+export class CommitRefusedError extends Error {
+  readonly reason: 'full' | 'closed';
+  constructor(name: string, reason: 'full' | 'closed') {
+    super(reason === 'full' ? `${name}: too much waits to be written.` : `${name} is closed.`);
+    this.name = 'CommitRefusedError';
+    this.reason = reason;
+  }
+}
+
+const RETRIES = 4;
+
+/**
+ * Writes what many callers submit at about the same time in common transactions. A flush takes all that came while the last one
+ * was under way, so a lone item is written at once and a crowd shares its commits; no timer is involved.
+ *
+ * One caller's data cannot fail another's: when Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23) it is cut in
+ * halves and tried again until the refused item stands alone. A deadlock is retried. Any other error, such as a lost
+ * connection, is every item's of that flush: whether it took effect is unknown.
+ */
+export class GroupCommitter<Item, Result = void> {
+  readonly #options: GroupCommitterOptions<Item, Result>;
+  readonly #limits: { maxItems: number; maxBytes: number; maxItemsPerKey: number };
+  readonly #queue = new CommitQueue<Item, Result>();
+  #flying = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #idle: (() => void)[] = [];
+  #room: (() => void)[] = [];
+
+  constructor(options: GroupCommitterOptions<Item, Result>) {
+    this.#options = options;
+    this.#limits = {
+      maxItems: options.maxItems ?? 256,
+      maxBytes: options.maxBytes ?? 1024 * 1024,
+      maxItemsPerKey: options.maxItemsPerKey ?? Number.POSITIVE_INFINITY,
+    };
+  }
+
+  /** Resolves once the item is committed. Throws `CommitRefusedError` when too much waits already. */
+  submit(item: Item): Promise<Result> {
+    const { name, sizeOf, keyOf } = this.#options;
+    if (this.#isClosed) return Promise.reject(new CommitRefusedError(name, 'closed'));
+    if (!this.hasRoom) return Promise.reject(new CommitRefusedError(name, 'full'));
+    return new Promise<Result>((resolve, reject) => {
+      this.#queue.add({ item, bytes: sizeOf?.(item) ?? 0, resolve, reject }, keyOf?.(item));
+      this.#schedule();
+    });
+  }
+
+  get hasRoom(): boolean {
+    const { maxWaitingItems = 10_000, maxWaitingBytes = 64 * 1024 * 1024 } = this.#options;
+    return this.#queue.items < maxWaitingItems && this.#queue.bytes < maxWaitingBytes;
+  }
+
+  /** Items waiting for a flush. */
+  get waiting(): number {
+    return this.#queue.items;
+  }
+
+  /** Resolves when `submit` would take an item, for producers that can pause instead of failing. */
+  async whenRoom(): Promise<void> {
+    while (!this.hasRoom) await new Promise<void>((resolve) => this.#room.push(resolve));
+  }
+
+  /** Takes nothing more and resolves when all that was submitted is settled. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#flying > 0 || this.#queue.items > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Waits for the end of this turn of the event loop: what arrives from other sockets in the same turn goes along. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#flying >= (this.#options.lanes ?? 1)) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#flying >= (this.#options.lanes ?? 1) || !this.#queue.hasReady) return;
+    const batch = this.#queue.take(this.#limits);
+    this.#flying += 1;
+    void this.#write(batch).then(() => {
+      this.#flying -= 1;
+      this.#queue.giveBack(batch);
+      if (this.#queue.hasReady) this.#schedule();
+      this.#wake();
+    });
+    // What did not fit may go in another lane.
+    if (this.#queue.hasReady) this.#schedule();
+  }
+
+  #wake(): void {
+    if (this.hasRoom) for (const resolve of this.#room.splice(0)) resolve();
+    if (this.#flying === 0 && this.#queue.items === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #write(batch: Batch<Item, Result>): Promise<void> {
+    /** Keys of which an item failed, with its error: later items of theirs must not be written. */
+    const failedKeys = new Map<string, unknown>();
+    await this.#writePart(batch.items, failedKeys);
+  }
+
+  async #writePart(all: Queued<Item, Result>[], failedKeys: Map<string, unknown>): Promise<void> {
+    const part = this.#withoutFailedKeys(all, failedKeys);
+    if (part.length === 0) return;
+    const startedAt = performance.now();
+    const report = (outcome: FlushReport['outcome']) =>
+      this.#options.onFlush?.({
+        items: part.length,
+        bytes: part.reduce((sum, { bytes }) => sum + bytes, 0),
+        durationMs: performance.now() - startedAt,
+        outcome,
+      });
+    try {
+      const results = await this.#flushWithRetry(part.map(({ item }) => item));
+      report('committed');
+      for (const [index, queued] of part.entries()) {
+        const result = results[index] as Result | Error;
+        if (result instanceof Error) this.#fail(queued, result, failedKeys);
+        else queued.resolve(result);
+      }
+    } catch (error) {
+      if (part.length > 1 && isDataError(error)) {
+        report('split');
+        const middle = part.length >> 1;
+        await this.#writePart(part.slice(0, middle), failedKeys);
+        await this.#writePart(part.slice(middle), failedKeys);
+        return;
+      }
+      report('failed');
+      for (const queued of part) this.#fail(queued, error, failedKeys);
+    }
+  }
+
+  async #flushWithRetry(items: Item[]): Promise<(Result | Error)[]> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const results = await this.#options.flush(items);
+        if (results.length === items.length) return results;
+        throw new Error(`${this.#options.name}: ${results.length} results for ${items.length} items.`);
+      } catch (error) {
+        if (attempt >= RETRIES || !isRetryable(error)) throw error;
+        // Those who collided must not meet again at once.
+        await pause(Math.random() * 5 * 2 ** attempt);
+      }
+    }
+  }
+
+  #withoutFailedKeys(part: Queued<Item, Result>[], failedKeys: Map<string, unknown>): Queued<Item, Result>[] {
+    if (failedKeys.size === 0) return part;
+    return part.filter((queued) => {
+      const key = this.#options.keyOf?.(queued.item);
+      if (key === undefined || !failedKeys.has(key)) return true;
+      queued.reject(failedKeys.get(key));
+      return false;
+    });
+  }
+
+  #fail(queued: Queued<Item, Result>, error: unknown, failedKeys: Map<string, unknown>): void {
+    queued.reject(error);
+    if (this.#options.onItemFailure !== 'restOfKey') return;
+    const key = this.#options.keyOf?.(queued.item);
+    if (key === undefined) return;
+    failedKeys.set(key, error);
+    for (const waiting of this.#queue.drop(key)) waiting.reject(error);
+  }
+}

@@ -1,0 +1,53 @@
+import pg from 'pg';
+
+export interface PoolOptions {
+  connectionString: string;
+  /** Connections at most. The sum over all processes must stay below the server's `max_connections`. */
+  max: number;
+  /** Shown in `pg_stat_activity`; name the service. */
+  applicationName: string;
+  /** A statement that runs longer is cancelled. Default 15 minutes; far less on a run's path, below its lease. */
+  statementTimeoutMs?: number;
+  /** A transaction left open without a statement is ended by the server, so that a stuck process cannot hold locks. */
+  idleInTransactionTimeoutMs?: number;
+  /** How long a caller waits for a connection, new or freed, before it gets an error. */
+  connectTimeoutMs?: number;
+  /** Told when a connection is lost while nobody uses it. The pool replaces it by itself. */
+  onConnectionLost?: (error: Error) => void;
+}
+
+/**
+ * Opens a pool; connections are made as they are needed. A server that goes away is an error of the statements under way and
+ * never of the process: the pool heals by itself once the server is back.
+ */
+export function openPool(options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    max: options.max,
+    application_name: options.applicationName,
+    statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+  });
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  // The pool listens only to idle clients. One that is lost between two statements of a transaction would otherwise be an
+  // error event without a listener, which ends the process; its next statement reports the loss.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/** How a pool is used right now, for gauges. */
+export interface PoolUse {
+  open: number;
+  idle: number;
+  /** Callers that wait for a connection. */
+  waiting: number;
+  max: number;
+}
+
+export function poolUse(pool: pg.Pool): PoolUse {
+  return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: pool.options.max };
+}

@@ -1,0 +1,55 @@
+/** The five-character SQLSTATE of a Postgres error, also when it is the cause of another error; undefined for others. */
+export function sqlState(error: unknown): string | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    const { code } = current as { code?: unknown };
+    // Node's own codes (EPIPE) begin with an E, SQLSTATEs never do.
+    if (typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code)) return code;
+  }
+  return undefined;
+}
+
+/** Deadlock or serialization failure: nothing was committed and the same transaction may succeed if run again. */
+export function isRetryable(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '40P01' || state === '40001';
+}
+
+/**
+ * The data of a statement was refused: cardinality (21: the same key twice), data (22: U+0000 in jsonb, a number out of
+ * range) or a constraint (23). Another item of the same batch may be perfectly fine.
+ */
+export function isDataError(error: unknown): boolean {
+  const stateClass = sqlState(error)?.slice(0, 2);
+  return stateClass === '21' || stateClass === '22' || stateClass === '23';
+}
+
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+/** Shutting down, crashed, starting, too many connections, statement cancelled by time. */
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
+/** The driver reports these without any code. */
+const UNAVAILABLE_MESSAGES =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
+
+/**
+ * Postgres could not be reached, went away or was too slow: worth a 503. Whether the statement took effect is unknown.
+ */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error);
+  if (state !== undefined) return state.startsWith('08') || UNAVAILABLE_STATES.has(state);
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    const { code } = current as { code?: unknown };
+    if (typeof code === 'string' && NETWORK_CODES.has(code)) return true;
+    if (UNAVAILABLE_MESSAGES.test(current.message)) return true;
+    if (current instanceof AggregateError && current.errors.some(isUnavailable)) return true;
+  }
+  return false;
+}

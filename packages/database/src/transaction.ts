@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type pg from 'pg';
+import { isRetryable } from './sql-errors.ts';
+
+export interface TransactionOptions {
+  /**
+   * How often the whole transaction runs at most when it meets a deadlock (40P01) or a serialization failure (40001). Above
+   * 1 the work must be safe to repeat. Default 1.
+   */
+  attempts?: number;
+  isolation?: 'read committed' | 'repeatable read' | 'serializable';
+  /**
+   * False: the commit does not wait for the disk. Only for changes whose loss in a crash of the server is harmless. Default true.
+   */
+  waitForDisk?: boolean;
+}
+
+/**
+ * Runs the work in a transaction on one connection: commits when it returns, rolls back when it throws. An error of COMMIT
+ * itself is thrown too; after a lost connection it is unknown whether the transaction took effect.
+ */
+export async function withTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  options: TransactionOptions = {},
+): Promise<T> {
+  const { attempts = 1 } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(pool, work, options);
+    } catch (error) {
+      if (attempt >= attempts || !isRetryable(error)) throw error;
+      // Those who collided must not meet again at once.
+      await pause(Math.random() * 10 * 2 ** attempt);
+    }
+  }
+}
+
+async function runOnce<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  options: TransactionOptions,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(beginStatement(options));
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    broken = await rollBack(client);
+    throw error;
+  } finally {
+    // A connection that cannot even roll back is thrown away.
+    client.release(broken);
+  }
+}
+
+function beginStatement({ isolation, waitForDisk }: TransactionOptions): string {
+  const begin = isolation ? `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}` : 'BEGIN';
+  return waitForDisk === false ? `${begin}; SET LOCAL synchronous_commit = off` : begin;
+}
+
+async function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
+  try {
+    await client.query('ROLLBACK');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
