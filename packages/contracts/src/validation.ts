@@ -1,0 +1,138 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Static, TObject, TSchema } from 'typebox';
+import { LITERAL_KEYWORDS, NAMED_SCHEMAS } from './schema-components.ts';
+import { describeIssue, type ValidationIssue } from './validation-issue.ts';
+
+/**
+ * Checks values against the schemas of this package. Each schema is compiled once per way of use and kept.
+ *
+ * A validator fills in defaults and drops keys where a schema says `additionalProperties: false`; other unknown keys stay
+ * and are to be ignored. It works on the value it is given: callers pass a value nobody else holds.
+ */
+export type Validated<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
+export type Validator<T> = (value: unknown) => Validated<T>;
+
+export interface ValidatorOptions {
+  /** Turns text into numbers and booleans where the schema wants them: for paths, queries and environment variables. */
+  coerce?: boolean;
+  /** Report every issue, not the first alone. Costs memory in proportion to the faults of the value. */
+  allIssues?: boolean;
+}
+
+/** Stricter than the usual `uuid` format, which also lets `urn:uuid:` through. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && UUID.test(value);
+}
+
+const compilers = new Map<string, Ajv2020>();
+const compiled = new Map<string, WeakMap<TSchema, ValidateFunction>>();
+
+/** The validator of a schema, compiled at the first call. */
+export function validatorOf<T extends TSchema>(schema: T, options: ValidatorOptions = {}): Validator<Static<T>> {
+  const validate = compile(schema, options);
+  return (value) => {
+    if (validate(value)) return { ok: true, value: value as Static<T> };
+    return { ok: false, issues: summarize(validate.errors ?? []) };
+  };
+}
+
+/** True when the value has the schema's shape; the value is left as it is apart from defaults. */
+export function conforms<T extends TSchema>(schema: T, value: unknown): value is Static<T> {
+  return compile(schema, {})(value) as boolean;
+}
+
+/** Which query parameters may be repeated; of any other the last one wins. */
+export function repeatable(schema: TSchema | undefined): 'always' | 'sometimes' | 'never' {
+  const { type, anyOf } = (schema ?? {}) as { type?: string; anyOf?: TSchema[] };
+  if (type === 'array') return 'always';
+  return anyOf?.some((branch) => repeatable(branch) !== 'never') ? 'sometimes' : 'never';
+}
+
+/** Brings parsed query parameters into the form their schema speaks of: lists where it has lists, single values elsewhere. */
+export function arrangeQuery(
+  schema: TObject | undefined,
+  query: Record<string, string | string[] | undefined>,
+): Record<string, unknown> {
+  const properties = (schema?.properties ?? {}) as Record<string, TSchema>;
+  const arranged: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || !Object.hasOwn(properties, name)) continue;
+    const lists = repeatable(properties[name]);
+    if (Array.isArray(value)) arranged[name] = lists === 'never' ? value.at(-1) : value;
+    else arranged[name] = lists === 'always' ? [value] : value;
+  }
+  return arranged;
+}
+
+function compile(schema: TSchema, options: ValidatorOptions): ValidateFunction {
+  const use = `${options.coerce === true}/${options.allIssues === true}`;
+  let ofThisUse = compiled.get(use);
+  if (!ofThisUse) {
+    ofThisUse = new WeakMap();
+    compiled.set(use, ofThisUse);
+  }
+  let validate = ofThisUse.get(schema);
+  if (!validate) {
+    validate = compilerFor(use, options).compile(withoutIds(schema, false) as object);
+    ofThisUse.set(schema, validate);
+  }
+  return validate;
+}
+
+function compilerFor(use: string, options: ValidatorOptions): Ajv2020 {
+  let compiler = compilers.get(use);
+  if (!compiler) {
+    compiler = new Ajv2020({
+      strict: false,
+      verbose: true,
+      useDefaults: true,
+      removeAdditional: true,
+      coerceTypes: options.coerce ?? false,
+      allErrors: options.allIssues ?? false,
+    });
+    addFormats.default(compiler);
+    compiler.addFormat('uuid', UUID);
+    compilers.set(use, compiler);
+  }
+  return compiler;
+}
+
+/**
+ * A schema's `$id` names its component in the documents; to the compiler two schemas that embed the same component would
+ * be a clash. Inside `$defs` ids stay: recursive schemas refer to them.
+ */
+function withoutIds(schema: unknown, keepId: boolean): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => withoutIds(item, false));
+  if (schema === null || typeof schema !== 'object') return schema;
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === '$id' && !keepId) continue;
+    if (LITERAL_KEYWORDS.has(key)) copy[key] = value;
+    else if (NAMED_SCHEMAS.has(key))
+      copy[key] = mapValues(value as object, (each) => withoutIds(each, key === '$defs'));
+    else copy[key] = withoutIds(value, false);
+  }
+  return copy;
+}
+
+function mapValues(record: object, change: (value: unknown) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
+
+function summarize(errors: ErrorObject[]): ValidationIssue[] {
+  // A union reports each branch it tried and then itself; the union's own line says it all.
+  const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
+  const outer = errors.filter(
+    (error) => !unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)),
+  );
+  const seen = new Set<string>();
+  return outer
+    .map((error) => describeIssue(error, errors))
+    .filter((issue) => {
+      const key = `${issue.path.join('/')} ${issue.message}`;
+      return seen.has(key) ? false : seen.add(key);
+    });
+}

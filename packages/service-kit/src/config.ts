@@ -1,0 +1,92 @@
+import { type ValidationIssue, validatorOf } from '@runyard/contracts';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import { readSecrets } from './secrets.ts';
+
+/** Variables every service knows. */
+export const serviceVariables = {
+  HOST: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
+  PORT: Type.Integer({ default: 0, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 takes a free one.' }),
+  LOG_LEVEL: Type.Union(
+    [
+      Type.Literal('error'),
+      Type.Literal('warn'),
+      Type.Literal('info'),
+      Type.Literal('http'),
+      Type.Literal('debug'),
+      Type.Literal('silent'),
+    ],
+    { default: 'info', description: '`http` adds a line per request.' },
+  ),
+  LOG_JSON: Type.Boolean({ default: false, description: 'One JSON object per log line.' }),
+};
+
+/** Variables of a service that speaks on the event bus. */
+export const eventBusVariables = {
+  EVENT_BUS: Type.Union([Type.Literal('kafka'), Type.Literal('redis')], { default: 'kafka' }),
+  KAFKA_BROKERS: Type.Optional(Type.String({ description: 'Comma-separated `host:port` list; needed with `kafka`.' })),
+  EVENT_BUS_REDIS_URI: Type.Optional(Type.String({ description: 'Needed with `redis`.' })),
+  TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
+};
+
+/** Says in one sentence per variable what is wrong with the configuration. Ends the process with code 78. */
+export class ConfigError extends Error {
+  readonly problems: string[];
+
+  constructor(problems: string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+export interface ConfigSources {
+  /** Default: the process's environment, with the variables of the secrets file descriptor over it. */
+  environment?: Record<string, string | undefined>;
+}
+
+/**
+ * Reads the variables named by the schema's properties. Text becomes numbers and booleans (`true`, `1`, `yes`, `on`),
+ * lists are comma-separated, objects are JSON, an empty variable counts as unset, and defaults are filled in.
+ *
+ * @throws ConfigError
+ */
+export function readConfig<T extends TObject>(schema: T, sources: ConfigSources = {}): Static<T> {
+  const environment = sources.environment ?? { ...process.env, ...readSecrets(process.env) };
+  const problems: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, variable] of Object.entries(schema.properties as Record<string, TSchema>)) {
+    const text = environment[name];
+    if (text === undefined || text === '') continue;
+    try {
+      values[name] = parseVariable(variable, text);
+    } catch {
+      problems.push(`${name} must be valid JSON.`);
+    }
+  }
+  const checked = validatorOf(schema, { coerce: true, allIssues: true })(values);
+  if (!checked.ok) problems.push(...checked.issues.map((issue) => sentence(schema, issue)));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values as Static<T>;
+}
+
+function parseVariable(schema: TSchema, text: string): unknown {
+  const type = (schema as { type?: string }).type;
+  if (type === 'array')
+    return text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  if (type === 'object') return JSON.parse(text);
+  if (type === 'boolean') {
+    if (/^(true|1|yes|on)$/i.test(text)) return true;
+    if (/^(false|0|no|off)$/i.test(text)) return false;
+  }
+  return text;
+}
+
+function sentence(schema: TObject, issue: ValidationIssue): string {
+  const [name, ...rest] = issue.path;
+  const description = (schema.properties as Record<string, { description?: string }>)[String(name)]?.description;
+  const place = rest.length > 0 ? `${name} (at ${rest.join('.')})` : `${name}`;
+  return `${place} ${issue.message}.${description && issue.keyword === 'required' ? ` ${description}` : ''}`;
+}

@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PayloadTooLargeError } from '../errors.ts';
+import { type Reply, send } from './reply.ts';
+
+export const BODY_LIMIT_BYTES = 314_572_800;
+
+/**
+ * Reads a whole body.
+ *
+ * @throws PayloadTooLargeError as soon as the limit is passed, also when no length was announced.
+ */
+export async function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (error?: Error) => {
+      req.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      if (error) reject(error);
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length));
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limitBytes) {
+        req.pause();
+        settle(tooLarge(limitBytes));
+        return;
+      }
+      chunks.push(chunk);
+    };
+    const onEnd = () => settle();
+    const onError = (error: Error) => settle(new ClientGoneError(error));
+    const onClose = () => settle(new ClientGoneError());
+    req.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+  });
+}
+
+/** The client hung up: there is nobody to answer and nothing to report. */
+export class ClientGoneError extends Error {
+  constructor(cause?: unknown) {
+    super('the client closed the connection', cause === undefined ? undefined : { cause });
+    this.name = 'ClientGoneError';
+  }
+}
+
+export function tooLarge(limitBytes: number): PayloadTooLargeError {
+  return new PayloadTooLargeError(`Request body is larger than ${limitBytes} bytes`);
+}
+
+const LINGER_MS = 5_000;
+
+/**
+ * Answers a request whose body may not have been read, and never will be. Closing at once would make a client that is
+ * still sending see a broken connection in place of the answer, so what it sends is thrown away for a few seconds first.
+ */
+export function sendWithoutReading(req: IncomingMessage, res: ServerResponse, reply: Reply): void {
+  if (req.complete || req.destroyed) {
+    send(res, reply);
+    return;
+  }
+  res.setHeader('connection', 'close');
+  send(res, reply, { end: false });
+  const end = () => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  req.once('end', end).once('close', end).once('error', end);
+  req.resume();
+}

@@ -1,0 +1,102 @@
+import { buildOpenApi, defineOperation, ErrorResponse } from '@runyard/contracts';
+import Type from 'typebox';
+import type { AppOptions } from './app.ts';
+import { type BoundOperation, bind } from './bind.ts';
+import { renderDocumentation } from './documentation.ts';
+import { health } from './health.ts';
+import { ok, type Reply } from './reply.ts';
+
+export const healthOperation = defineOperation({
+  operationId: 'health',
+  method: 'get',
+  path: '/ok',
+  summary: 'Health check: alive, or with `check_db=1` ready.',
+  tags: ['system'],
+  access: 'public',
+  query: Type.Object({ check_db: Type.Optional(Type.String()) }),
+  responses: {
+    200: {
+      description: 'Healthy.',
+      schema: Type.Object({ ok: Type.Boolean(), services: Type.Record(Type.String(), Type.Unknown()) }),
+      example: { ok: true, services: {} },
+    },
+    503: { description: 'Not ready.', schema: ErrorResponse },
+  },
+});
+
+export const metricsOperation = defineOperation({
+  operationId: 'metrics',
+  method: 'get',
+  path: '/metrics',
+  summary: 'Metrics in Prometheus text format, or as JSON.',
+  tags: ['system'],
+  access: 'public',
+  query: Type.Object({
+    format: Type.Optional(Type.Union([Type.Literal('prometheus'), Type.Literal('json')], { default: 'prometheus' })),
+  }),
+  responses: { 200: { description: 'The metrics.', contentType: 'text/plain', schema: Type.String() } },
+});
+
+const openApiOperation = defineOperation({
+  operationId: 'openapi',
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'This description.',
+  tags: ['system'],
+  access: 'public',
+  responses: { 200: { description: 'An OpenAPI document.', schema: Type.Record(Type.String(), Type.Unknown()) } },
+});
+
+const docsOperation = defineOperation({
+  operationId: 'docs',
+  method: 'get',
+  path: '/docs',
+  summary: 'This description, to be read.',
+  tags: ['system'],
+  access: 'public',
+  responses: { 200: { description: 'A page.', contentType: 'text/html', schema: Type.String() } },
+});
+
+/** What every service serves of itself. An operation of the service with the same method and path takes its place. */
+export function builtInOperations(options: AppOptions): BoundOperation[] {
+  const { context, readiness = {} } = options;
+  const own = new Set(options.operations.map(({ operation }) => `${operation.method} ${operation.path}`));
+  const all = [
+    bind(healthOperation, async ({ query }) => health(context, readiness, isSet(query.check_db))),
+    bind(metricsOperation, async ({ query, raw }) => {
+      await options.metricsGuard?.authenticate(raw);
+      return metricsReply(options, query.format ?? 'prometheus');
+    }),
+    ...documentationOf(options),
+  ];
+  return all.filter(({ operation }) => !own.has(`${operation.method} ${operation.path}`));
+}
+
+async function metricsReply({ context }: AppOptions, format: 'prometheus' | 'json'): Promise<Reply> {
+  if (format === 'json') return ok(await context.metrics.json());
+  return ok(await context.metrics.text(), { 'content-type': context.metrics.registry.contentType });
+}
+
+function documentationOf(options: AppOptions): BoundOperation[] {
+  if (!options.openApi) return [];
+  const operations = [healthOperation, metricsOperation, ...options.operations.map(({ operation }) => operation)];
+  const document = buildOpenApi(operations.filter(isUniqueByRoute), options.openApi);
+  const json = JSON.stringify(document);
+  const page = renderDocumentation(document);
+  return [
+    bind(openApiOperation, () => ok(json, { 'content-type': 'application/json' })),
+    bind(docsOperation, () => ok(page, { 'content-type': 'text/html; charset=utf-8' })),
+  ];
+}
+
+function isUniqueByRoute(
+  operation: { method: string; path: string },
+  index: number,
+  all: { method: string; path: string }[],
+): boolean {
+  return all.findLastIndex((other) => other.method === operation.method && other.path === operation.path) === index;
+}
+
+function isSet(flag: string | undefined): boolean {
+  return flag !== undefined && flag !== '' && flag !== '0' && flag !== 'false';
+}

@@ -1,0 +1,135 @@
+import { timingSafeEqual } from 'node:crypto';
+import { parse as parseQuery } from 'node:querystring';
+import { INTERNAL_AUTHORIZATION_SCHEME, type Operation } from '@runyard/contracts';
+import type { Request, RequestHandler, Response } from 'express';
+import { AppError, NotFoundError, UnauthorizedError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { ANONYMOUS, INTERNAL, type Principal } from '../principal.ts';
+import type { AppOptions } from './app.ts';
+import type { Answer, HandlerRequest } from './bind.ts';
+import { readBody } from './body.ts';
+import { builtInOperations } from './built-in.ts';
+import { answerError } from './error-answer.ts';
+import { send } from './reply.ts';
+import { type RouteMatch, RouteTable } from './route-table.ts';
+import { RequestValidator, type ValidationErrorStyle } from './validate-request.ts';
+
+interface Route {
+  operation: Operation;
+  validator: RequestValidator;
+  handler: (request: HandlerRequest) => Promise<Answer>;
+}
+
+/** A path that is known, with other methods. */
+class MethodNotAllowedError extends AppError {
+  readonly status = 405;
+}
+
+/**
+ * Takes each request through the same steps: find the operation, know the caller, check the input, do it, answer.
+ * `unmatched` comes after whatever else may serve a path and answers 405 or 404.
+ */
+export function createDispatcher(
+  options: AppOptions & { bodyLimitBytes: number; validationErrors: ValidationErrorStyle },
+): { operations: RequestHandler; unmatched: RequestHandler } {
+  const table = new RouteTable<Route>();
+  for (const { operation, handler } of [...builtInOperations(options), ...options.operations]) {
+    assertGuarded(operation, options);
+    const validator = new RequestValidator(operation, options.validationErrors);
+    table.add(operation.method, operation.path, { operation, validator, handler });
+  }
+
+  const answer = async (req: Request, res: Response, match: RouteMatch<Route> & { kind: 'found' }) => {
+    res.locals.route = match.template;
+    const { operation, validator, handler } = match.target;
+    const caller = await identify(req, operation, options);
+    const params = validator.params(match.params);
+    const query = validator.query(queryOf(req));
+    const body = validator.takesBody ? validator.body(await readBody(req, options.bodyLimitBytes)) : undefined;
+    const reply = await handler(new Incoming(req, res, params, query, body, caller));
+    if (reply && !res.headersSent) send(res, reply);
+  };
+
+  return {
+    operations: (req, res, next) => {
+      const match = table.find(req.method, req.path);
+      if (match.kind === 'found')
+        answer(req, res, match).catch((error) => answerError(req, res, error, res.locals.log));
+      else next();
+    },
+    unmatched: (req) => {
+      const match = table.find(req.method, req.path);
+      if (match.kind !== 'wrong method') throw new NotFoundError('Not Found');
+      throw new MethodNotAllowedError('Method Not Allowed', { headers: { allow: match.allowed.join(', ') } });
+    },
+  };
+}
+
+class Incoming implements HandlerRequest {
+  readonly raw: Request;
+  readonly res: Response;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly caller: Principal;
+  #abort: AbortController | undefined;
+
+  constructor(raw: Request, res: Response, params: unknown, query: unknown, body: unknown, caller: Principal) {
+    this.raw = raw;
+    this.res = res;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.caller = caller;
+  }
+
+  get headers() {
+    return this.raw.headers;
+  }
+
+  get log(): Logger {
+    return this.res.locals.log;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      const gone = () => {
+        if (!this.res.writableFinished) abort.abort(new Error('the client closed the connection'));
+      };
+      if (this.res.closed || this.res.destroyed) gone();
+      else this.res.once('close', gone);
+    }
+    return this.#abort.signal;
+  }
+}
+
+function queryOf(req: Request): Record<string, string | string[] | undefined> {
+  const start = req.url.indexOf('?');
+  return start < 0 ? {} : parseQuery(req.url.slice(start + 1));
+}
+
+async function identify(req: Request, operation: Operation, options: AppOptions): Promise<Principal> {
+  if (operation.access === 'public') return ANONYMOUS;
+  if (operation.access === 'principal') return options.principal!.authenticate(req);
+  const given = req.headers.authorization ?? '';
+  if (!equalInConstantTime(given, `${INTERNAL_AUTHORIZATION_SCHEME} ${options.internalToken}`)) {
+    throw new UnauthorizedError('Unauthorized');
+  }
+  return INTERNAL;
+}
+
+function equalInConstantTime(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function assertGuarded(operation: Operation, options: AppOptions): void {
+  if (operation.access === 'principal' && !options.principal) {
+    throw new Error(`${operation.operationId} needs callers to be known, but no principal verifier is given`);
+  }
+  if (operation.access === 'internal' && !options.internalToken) {
+    throw new Error(`${operation.operationId} is internal, but no internal token is given`);
+  }
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { ClientGoneError, sendWithoutReading } from './body.ts';
+
+/** Answers a failure: a kind as itself, anything else as a plain 500, all with what the operator needs in the log. */
+export function answerError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
+  if (error instanceof ClientGoneError) {
+    res.destroy();
+    return;
+  }
+  report(error, log);
+  if (res.headersSent) {
+    // The status is out already; only a cut connection can still say that the answer is not whole.
+    if (!res.writableEnded) res.destroy();
+    return;
+  }
+  const reply =
+    error instanceof AppError
+      ? {
+          status: error.status,
+          headers: error.headers,
+          body: { ...error.body, detail: error.body.detail ?? error.message },
+        }
+      : { status: 500, body: { detail: 'Internal Server Error' } };
+  sendWithoutReading(req, res, reply);
+}
+
+function report(error: unknown, log: Logger): void {
+  if (!(error instanceof AppError)) {
+    log.error('request failed unexpectedly', { error });
+    return;
+  }
+  const fields = { status: error.status, detail: error.message, ...error.internal };
+  if (error.status < 500) log.http('request refused', fields);
+  else log.error('request failed', error.cause === undefined ? fields : { ...fields, error: error.cause });
+}

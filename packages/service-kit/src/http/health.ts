@@ -1,0 +1,39 @@
+import { UnavailableError } from '../errors.ts';
+import type { ServiceContext } from '../service.ts';
+import { ok, type Reply } from './reply.ts';
+
+export type ReadinessChecks = Record<string, () => Promise<void>>;
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+/** `/ok`: the process lives. With `check_db=1`: it can do its work, that is it is up, not draining, and all checks pass. */
+export async function health(context: ServiceContext, checks: ReadinessChecks, ready: boolean): Promise<Reply> {
+  if (!ready) return ok({ ok: true, services: {} });
+  if (context.lifecycle.isDraining)
+    throw new UnavailableError('The service is shutting down', { retryAfterSeconds: 1 });
+  if (!context.lifecycle.isReady) throw new UnavailableError('The service is starting', { retryAfterSeconds: 1 });
+  const outcomes = await Promise.all(Object.entries(checks).map(([name, check]) => outcome(name, check)));
+  const failed = outcomes.filter((each) => each.error !== undefined);
+  if (failed.length > 0) {
+    throw new UnavailableError(`Not available: ${failed.map(({ name }) => name).join(', ')}`, {
+      retryAfterSeconds: 1,
+      internal: { checks: Object.fromEntries(failed.map(({ name, error }) => [name, error])) },
+    });
+  }
+  return ok({ ok: true, services: Object.fromEntries(outcomes.map(({ name }) => [name, 'ok'])) });
+}
+
+async function outcome(name: string, check: () => Promise<void>): Promise<{ name: string; error?: unknown }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([check(), late]);
+    return { name };
+  } catch (error) {
+    return { name, error: error ?? new Error('failed') };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,53 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ServiceContext } from '../service.ts';
+
+const KEEP_ALIVE_MS = 75_000;
+/** Longer than the keep-alive time, or an idle connection could be reset under a request that is just arriving. */
+const HEADERS_TIMEOUT_MS = 80_000;
+/** A body of the largest size over a slow line. */
+const REQUEST_TIMEOUT_MS = 15 * 60_000;
+
+export interface ListenOptions {
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  context: ServiceContext;
+  /** How long requests in flight may go on after the stop began; then they are cut. */
+  drainMs?: number;
+}
+
+/** Listens, and registers the drain: at stop no new connections, requests in flight end, then the rest is cut. */
+export async function listen(
+  handler: RequestListener,
+  { host, port, context, drainMs = 10_000 }: ListenOptions,
+): Promise<{ url: string; server: Server }> {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, handler);
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  context.lifecycle.onStop('http server', () => drain(server, drainMs), { timeoutMs: drainMs + 2_000 });
+  const address = server.address() as AddressInfo;
+  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const url = `http://${shown}:${address.port}`;
+  context.logger.info('listening', { url });
+  return { url, server };
+}
+
+async function drain(server: Server, drainMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE')
+    return new Error(`Port ${port} on ${host} is taken; set PORT to another one.`, { cause: error });
+  if (error.code === 'EACCES')
+    return new Error(`This user may not listen on port ${port}; set PORT to another one.`, { cause: error });
+  return error;
+}

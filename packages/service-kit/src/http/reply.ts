@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+
+/** An answer: JSON unless `content-type` says otherwise, in which case `body` is text or bytes and sent as it is. */
+export interface Reply {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export function ok(body: unknown, headers?: Record<string, string>): Reply {
+  return { status: 200, body, ...(headers && { headers }) };
+}
+
+export function created(body: unknown, headers?: Record<string, string>): Reply {
+  return { status: 201, body, ...(headers && { headers }) };
+}
+
+export function noContent(headers?: Record<string, string>): Reply {
+  return { status: 204, ...(headers && { headers }) };
+}
+
+/**
+ * Sends a reply over whatever headers are set already. With `end: false` all of it is sent, and the caller ends the
+ * response later.
+ */
+export function send(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
+  const headers: Record<string, string | number> = { ...reply.headers };
+  if (reply.body === undefined) {
+    if (reply.status !== 204 && reply.status !== 304) headers['content-length'] = 0;
+    res.writeHead(reply.status, headers);
+    if (end) res.end();
+    return;
+  }
+  const raw = headers['content-type'] !== undefined && isText(reply.body);
+  const payload = raw ? (reply.body as string | Uint8Array) : JSON.stringify(reply.body);
+  headers['content-type'] ??= 'application/json';
+  headers['content-length'] = typeof payload === 'string' ? Buffer.byteLength(payload) : payload.byteLength;
+  res.writeHead(reply.status, headers);
+  if (end) res.end(payload);
+  else res.write(payload);
+}
+
+function isText(body: unknown): boolean {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}

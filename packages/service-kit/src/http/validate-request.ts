@@ -1,0 +1,107 @@
+import {
+  arrangeQuery,
+  formatPath,
+  type Operation,
+  type ValidationIssue,
+  type Validator,
+  validatorOf,
+} from '@runyard/contracts';
+import type { TSchema } from 'typebox';
+import { UnprocessableError } from '../errors.ts';
+
+/**
+ * How a faulty request is described in the answer: `text` is one sentence per fault in `detail`, `list` an array of
+ * `{loc, msg, type}`.
+ */
+export type ValidationErrorStyle = 'text' | 'list';
+
+type Place = 'path' | 'query' | 'body';
+
+/** The checks of one operation, compiled ahead of its first request. */
+export class RequestValidator {
+  readonly #params: Validator<unknown> | undefined;
+  readonly #query: Validator<unknown> | undefined;
+  readonly #body: Validator<unknown> | undefined;
+  readonly #operation: Operation;
+  readonly #style: ValidationErrorStyle;
+
+  constructor(operation: Operation, style: ValidationErrorStyle) {
+    const compile = (schema: TSchema | undefined, coerce: boolean) =>
+      schema && validatorOf(schema, { coerce, allIssues: style === 'list' });
+    this.#params = compile(operation.params, true);
+    this.#query = compile(operation.query, true);
+    this.#body = compile(operation.body, false);
+    this.#operation = operation;
+    this.#style = style;
+  }
+
+  get takesBody(): boolean {
+    return this.#body !== undefined;
+  }
+
+  params(values: Record<string, string>): unknown {
+    return this.#params ? this.#accept('path', this.#params(values)) : values;
+  }
+
+  query(values: Record<string, string | string[] | undefined>): unknown {
+    if (!this.#query) return {};
+    return this.#accept('query', this.#query(arrangeQuery(this.#operation.query, values)));
+  }
+
+  /** The body's bytes, whatever content type they were sent with. */
+  body(bytes: Buffer): unknown {
+    if (!this.#body) return undefined;
+    const value = bytes.length === 0 ? undefined : this.#parse(bytes);
+    const absent = value === undefined || (value === null && this.#operation.bodyOptional === true);
+    if (absent && !this.#operation.bodyOptional) throw this.#missingBody();
+    return this.#accept('body', this.#body(absent ? {} : value));
+  }
+
+  #parse(bytes: Buffer): unknown {
+    try {
+      return JSON.parse(bytes.toString('utf8'));
+    } catch (cause) {
+      if (this.#style === 'text') throw new UnprocessableError('Invalid JSON in request body', { cause });
+      throw listError([{ loc: ['body'], msg: 'Invalid JSON in request body', type: 'json_invalid' }], cause);
+    }
+  }
+
+  #missingBody(): UnprocessableError {
+    if (this.#style === 'text') return new UnprocessableError('Invalid JSON in request body');
+    return listError([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
+  }
+
+  #accept(place: Place, result: { ok: true; value: unknown } | { ok: false; issues: ValidationIssue[] }): unknown {
+    if (result.ok) return result.value;
+    if (this.#style === 'list') {
+      throw listError(
+        result.issues.map((issue) => ({
+          loc: [place, ...issue.path],
+          msg: issue.keyword === 'required' ? 'Field required' : `Value ${issue.message}`,
+          type: issue.keyword === 'required' ? 'missing' : `${issue.keyword}_error`,
+        })),
+      );
+    }
+    throw new UnprocessableError(result.issues.map((issue) => sentence(place, issue)).join('; '));
+  }
+}
+
+function sentence(place: Place, issue: ValidationIssue): string {
+  const name = formatPath(issue.path);
+  if (place === 'path') {
+    const label = name.replace(/_id$/, ' ID').replaceAll('_', ' ');
+    return issue.keyword === 'format' && issue.expected === 'uuid'
+      ? `Invalid ${label}: must be a UUID`
+      : `Invalid ${label}: ${issue.message}`;
+  }
+  if (name === '') return `Request ${place} ${issue.message}`;
+  return `${place === 'query' ? 'Query parameter ' : ''}${name} ${issue.message}`;
+}
+
+function listError(
+  detail: { loc: (string | number)[]; msg: string; type: string }[],
+  cause?: unknown,
+): UnprocessableError {
+  const message = detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
+  return new UnprocessableError(message, { body: { detail }, ...(cause === undefined ? {} : { cause }) });
+}

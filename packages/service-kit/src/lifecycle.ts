@@ -1,0 +1,112 @@
+import type { Logger } from './logger.ts';
+
+/**
+ * Start and stop of one service.
+ *
+ * starting → ready → draining → stopped. On stop, readiness turns false first and every `onDrain` hook begins to refuse
+ * new work; then what was opened is closed in reverse order, each close bounded in time. Every failure is reported and
+ * none keeps the others from being closed.
+ */
+export interface Lifecycle {
+  /** `close` runs at stop, after everything registered later. Default bound: 10 s. */
+  onStop(name: string, close: () => unknown, options?: { timeoutMs?: number }): void;
+  /** `begin` runs at the very start of stopping, before anything is closed; it is not waited for beyond its bound. */
+  onDrain(name: string, begin: () => unknown): void;
+  /** All parts are up: from now on the service reports ready. */
+  ready(): void;
+  readonly isReady: boolean;
+  readonly isDraining: boolean;
+  /** Aborts when stopping begins. */
+  readonly stopping: AbortSignal;
+  /** Stops once, however often it is called; resolves when all is closed. */
+  stop(reason: string): Promise<void>;
+}
+
+const CLOSE_TIMEOUT_MS = 10_000;
+const DRAIN_HOOK_TIMEOUT_MS = 2_000;
+
+interface Closing {
+  name: string;
+  close: () => unknown;
+  timeoutMs: number;
+}
+
+export class ServiceLifecycle implements Lifecycle {
+  readonly #logger: Logger;
+  readonly #closings: Closing[] = [];
+  readonly #drains: { name: string; begin: () => unknown }[] = [];
+  readonly #stopping = new AbortController();
+  #ready = false;
+  #stopped: Promise<void> | undefined;
+  #failures = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get isReady(): boolean {
+    return this.#ready;
+  }
+
+  get isDraining(): boolean {
+    return this.#stopped !== undefined;
+  }
+
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** How many parts failed to close or did not in time. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  onStop(name: string, close: () => unknown, options: { timeoutMs?: number } = {}): void {
+    this.#closings.push({ name, close, timeoutMs: options.timeoutMs ?? CLOSE_TIMEOUT_MS });
+  }
+
+  onDrain(name: string, begin: () => unknown): void {
+    this.#drains.push({ name, begin });
+  }
+
+  ready(): void {
+    if (this.#stopped) return;
+    this.#ready = true;
+  }
+
+  stop(reason: string): Promise<void> {
+    this.#stopped ??= this.#stop(reason);
+    return this.#stopped;
+  }
+
+  async #stop(reason: string): Promise<void> {
+    this.#ready = false;
+    this.#logger.info('stopping', { reason });
+    // Lets the caller of stop() finish its turn, so that `isDraining` is true for every hook.
+    await Promise.resolve();
+    this.#stopping.abort(new Error(`stopping: ${reason}`));
+    await Promise.all(
+      this.#drains.map(({ name, begin }) => this.#bounded(`drain of ${name}`, begin, DRAIN_HOOK_TIMEOUT_MS)),
+    );
+    // A part may still be opened while others close; what it registers is closed too.
+    for (let closing = this.#closings.pop(); closing; closing = this.#closings.pop()) {
+      await this.#bounded(closing.name, closing.close, closing.timeoutMs);
+    }
+    this.#logger.info('stopped', { failures: this.#failures });
+  }
+
+  async #bounded(name: string, action: () => unknown, timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`${name} did not close within ${timeoutMs} ms`)), timeoutMs);
+    });
+    try {
+      await Promise.race([(async () => action())(), late]);
+    } catch (error) {
+      this.#failures += 1;
+      this.#logger.error('a part failed to close', { part: name, error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

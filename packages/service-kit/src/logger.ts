@@ -1,0 +1,97 @@
+import winston from 'winston';
+import { redactFields, redactText } from './redaction.ts';
+
+/** A logger: a sentence and fields. Secrets in either are masked. `child` adds fields to all that follows. */
+export interface Logger {
+  error(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  info(message: string, fields?: Record<string, unknown>): void;
+  /** One line per request; below `info`, so off unless asked for. */
+  http(message: string, fields?: Record<string, unknown>): void;
+  debug(message: string, fields?: Record<string, unknown>): void;
+  child(fields: Record<string, unknown>): Logger;
+}
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'http' | 'debug' | 'silent';
+
+export interface LoggerOptions {
+  level: LogLevel;
+  /** One JSON object per line, for collectors; otherwise lines for people. */
+  json: boolean;
+  service: string;
+}
+
+export function createLogger({ level, json, service }: LoggerOptions): Logger {
+  const sink = winston.createLogger({
+    level: level === 'silent' ? 'error' : level,
+    silent: level === 'silent',
+    format: winston.format.combine(winston.format.timestamp(), json ? jsonLine() : plainLine()),
+    transports: [new winston.transports.Console({ stderrLevels: ['error'] })],
+    exitOnError: false,
+  });
+  return new WinstonLogger(sink, { service });
+}
+
+/** Logs nothing; for tests and for libraries that were given no logger. */
+export const silentLogger: Logger = {
+  error() {},
+  warn() {},
+  info() {},
+  http() {},
+  debug() {},
+  child: () => silentLogger,
+};
+
+class WinstonLogger implements Logger {
+  readonly #sink: winston.Logger;
+  readonly #fields: Record<string, unknown>;
+
+  constructor(sink: winston.Logger, fields: Record<string, unknown>) {
+    this.#sink = sink;
+    this.#fields = fields;
+  }
+
+  error(message: string, fields?: Record<string, unknown>): void {
+    this.#write('error', message, fields);
+  }
+  warn(message: string, fields?: Record<string, unknown>): void {
+    this.#write('warn', message, fields);
+  }
+  info(message: string, fields?: Record<string, unknown>): void {
+    this.#write('info', message, fields);
+  }
+  http(message: string, fields?: Record<string, unknown>): void {
+    this.#write('http', message, fields);
+  }
+  debug(message: string, fields?: Record<string, unknown>): void {
+    this.#write('debug', message, fields);
+  }
+  child(fields: Record<string, unknown>): Logger {
+    return new WinstonLogger(this.#sink, { ...this.#fields, ...fields });
+  }
+
+  #write(level: string, message: string, fields: Record<string, unknown> | undefined): void {
+    if (!this.#sink.isLevelEnabled(level)) return;
+    const masked = redactFields({ ...this.#fields, ...fields }) as Record<string, unknown>;
+    this.#sink.log({ level, message: redactText(message), fields: masked });
+  }
+}
+
+function jsonLine(): winston.Logform.Format {
+  return winston.format.printf(({ level, message, timestamp, fields }) =>
+    JSON.stringify({ time: timestamp, level, message, ...(fields as Record<string, unknown>) }),
+  );
+}
+
+function plainLine(): winston.Logform.Format {
+  return winston.format.printf(({ level, message, timestamp, fields }) => {
+    const { service, error, ...rest } = fields as Record<string, unknown>;
+    const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+    return `${timestamp} ${level.padEnd(5)} ${service}: ${message}${details}${error === undefined ? '' : `\n${plainError(error)}`}`;
+  });
+}
+
+function plainError(error: unknown): string {
+  const stack = (error as { stack?: unknown }).stack;
+  return typeof stack === 'string' ? stack : JSON.stringify(error);
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import { conforms, PRINCIPAL_HEADER, PrincipalClaims } from '@runyard/contracts';
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { UnauthorizedError, UnavailableError } from './errors.ts';
+
+/** Who is calling, as a handler sees it. */
+export interface Principal {
+  kind: PrincipalClaims['kind'] | 'anonymous' | 'internal';
+  /** Identity id of the key or the person; empty for `anonymous` and `internal`. */
+  identity: string;
+  organizationId: string;
+  /** Absent for a caller of the whole organization. */
+  workspaceId?: string;
+  keyId?: string;
+  organizationRole?: PrincipalClaims['organization_role'];
+  permissions: readonly string[];
+}
+
+/** Nobody in particular: the caller of a public operation. */
+export const ANONYMOUS: Principal = { kind: 'anonymous', identity: '', organizationId: '', permissions: [] };
+/** Another service of the platform. */
+export const INTERNAL: Principal = { kind: 'internal', identity: '', organizationId: '', permissions: [] };
+
+export interface PrincipalVerifier {
+  /** @throws UnauthorizedError when the request carries no good token; UnavailableError when it cannot be checked now. */
+  authenticate(request: IncomingMessage): Promise<Principal>;
+}
+
+export interface TokenVerifier extends PrincipalVerifier {
+  verify(token: string): Promise<PrincipalClaims>;
+}
+
+const CACHED_TOKENS_MAX = 2_000;
+
+/**
+ * Checks the tokens that org-access signs, for one audience. A token once found good is remembered until it expires: the
+ * gateway sends the same one for a few seconds, and checking a signature costs more than most requests.
+ */
+export function createPrincipalVerifier(options: {
+  jwksUrl: string;
+  audience: string;
+  /** Instead of fetching the key set; for tests. */
+  keys?: JWTVerifyGetKey;
+}): TokenVerifier {
+  const keys =
+    options.keys ?? createRemoteJWKSet(new URL(options.jwksUrl), { cooldownDuration: 1_000, timeoutDuration: 3_000 });
+  const known = new Map<string, PrincipalClaims>();
+
+  const verify = async (token: string): Promise<PrincipalClaims> => {
+    const remembered = known.get(token);
+    if (remembered && remembered.exp * 1000 > Date.now()) return remembered;
+    known.delete(token);
+    const claims = await verifySignature(token, keys, options.audience);
+    if (known.size >= CACHED_TOKENS_MAX) known.delete(known.keys().next().value as string);
+    known.set(token, claims);
+    return claims;
+  };
+
+  return {
+    verify,
+    async authenticate(request) {
+      const token = request.headers[PRINCIPAL_HEADER];
+      if (typeof token !== 'string') throw new UnauthorizedError('Missing authentication headers');
+      return toPrincipal(await verify(token));
+    },
+  };
+}
+
+/** Lets everybody in as an administrator. Only for a service whose operator says so: RUNYARD_AUTH=none. */
+export function allowAll(principal: Partial<Principal> = {}): PrincipalVerifier {
+  const everybody: Principal = {
+    kind: 'service_key',
+    identity: 'local',
+    organizationId: '00000000-0000-0000-0000-000000000000',
+    organizationRole: 'admin',
+    permissions: [],
+    ...principal,
+  };
+  return { authenticate: async () => everybody };
+}
+
+export function toPrincipal(claims: PrincipalClaims): Principal {
+  return {
+    kind: claims.kind,
+    identity: claims.sub,
+    organizationId: claims.organization_id,
+    ...(claims.workspace_id === undefined ? {} : { workspaceId: claims.workspace_id }),
+    ...(claims.key_id === undefined ? {} : { keyId: claims.key_id }),
+    organizationRole: claims.organization_role,
+    permissions: claims.permissions,
+  };
+}
+
+async function verifySignature(token: string, keys: JWTVerifyGetKey, audience: string): Promise<PrincipalClaims> {
+  try {
+    const { payload } = await jwtVerify(token, keys, { audience, algorithms: ['EdDSA', 'Ed25519'], clockTolerance: 5 });
+    if (!conforms(PrincipalClaims, payload)) throw new UnauthorizedError('Invalid principal token');
+    return payload;
+  } catch (error) {
+    if (error instanceof UnauthorizedError) throw error;
+    if (isAboutTheToken(error)) throw new UnauthorizedError('Invalid principal token', { cause: error });
+    throw new UnavailableError('Callers cannot be checked at the moment', { cause: error, retryAfterSeconds: 1 });
+  }
+}
+
+function isAboutTheToken(error: unknown): boolean {
+  return (
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTExpired ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JWKSNoMatchingKey
+  );
+}

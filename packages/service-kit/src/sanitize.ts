@@ -1,0 +1,40 @@
+import { hostname } from 'node:os';
+import { REDACTED, redactText } from './redaction.ts';
+
+const HOST_MASK = '[host]';
+
+/** Loopback, private, link-local and carrier-grade ranges, each with an optional port. */
+const PRIVATE_IPV4 =
+  /(?<![\d.])(?:127(?:\.\d{1,3}){3}|10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|169\.254(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])(?:\.\d{1,3}){2}|0\.0\.0\.0)(?![\d.]\d)(?::\d{1,5})?/g;
+const PRIVATE_IPV6 =
+  /(?<![\w:])\[?(?:::1|::ffff:[\d.]+|f[cd][0-9a-f]{2}(?::[0-9a-f]{0,4}){2,7}|fe80(?::[0-9a-f]{0,4}){2,7})(?:%\w+)?\]?(?::\d{1,5})?(?![\w:])/gi;
+const PRIVATE_NAMES =
+  /(?<![\w.-])(?:localhost|(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.){1,10}(?:internal|local|localdomain|lan|intranet|corp|home\.arpa|svc|svc\.cluster\.local))(?![\w-]|\.\w)(?::\d{1,5})?/gi;
+/** What Node and Postgres say when a server cannot be reached: the name after it is one of ours, however short. */
+const UNREACHABLE =
+  /\b((?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)\s+)[^\s,;)'"]+/g;
+const CONNECTION_STRING =
+  /\b(?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|amqps?|kafka|nats|clickhouse|mssql|sqlserver|jdbc:\w+):\/\/[^\s"'<>)\]]+/gi;
+/** libpq's `host=… password=…` form. */
+const KEYWORD_DSN =
+  /\b(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+(?:\s+(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+)+/gi;
+/** `http://redis:6379`: a URL whose host has no dot can only be a name of the inner network. */
+const SINGLE_LABEL_URL = /\b(https?|wss?):\/\/(?!\[)[a-z0-9_-]+(?::\d{1,5})?(?=[/\s"'?#),]|$)/gi;
+
+/**
+ * Makes an error text fit to be shown outside: what went wrong stays, while credentials, connection strings and the names
+ * and addresses of internal hosts are masked.
+ */
+export function sanitizeErrorText(text: string): string {
+  const own = hostname();
+  let masked = text
+    .replace(CONNECTION_STRING, REDACTED)
+    .replace(KEYWORD_DSN, REDACTED)
+    .replace(UNREACHABLE, `$1${HOST_MASK}`);
+  masked = redactText(masked)
+    .replace(SINGLE_LABEL_URL, `$1://${HOST_MASK}`)
+    .replace(PRIVATE_IPV4, HOST_MASK)
+    .replace(PRIVATE_IPV6, HOST_MASK)
+    .replace(PRIVATE_NAMES, HOST_MASK);
+  return own.length >= 4 ? masked.replaceAll(own, HOST_MASK) : masked;
+}

@@ -1,0 +1,43 @@
+import { closeSync, readSync } from 'node:fs';
+
+let read: Record<string, string> | undefined;
+
+/**
+ * Variables handed over by the parent process on an inherited file descriptor (RUNYARD_SECRETS_FD, one JSON object until
+ * end of file), so that secrets are in no environment another process could look at. Read once and closed.
+ */
+export function readSecrets(environment: Record<string, string | undefined>): Record<string, string> {
+  if (read) return read;
+  const descriptor = environment.RUNYARD_SECRETS_FD;
+  if (descriptor === undefined || descriptor === '') return {};
+  const text = readToEnd(Number(descriptor));
+  const parsed: unknown = JSON.parse(text);
+  if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
+    throw new Error('RUNYARD_SECRETS_FD must carry one JSON object.');
+  }
+  read = Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, asText(value)]));
+  return read;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function readToEnd(descriptor: number): string {
+  const chunks: Buffer[] = [];
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    const chunk = Buffer.alloc(65_536);
+    try {
+      const length = readSync(descriptor, chunk);
+      if (length === 0) break;
+      chunks.push(chunk.subarray(0, length));
+    } catch (error) {
+      // The parent may have opened the pipe non-blocking and not have written yet.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(pause, 0, 0, 5);
+    }
+  }
+  closeSync(descriptor);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,100 @@
+import { Socket } from 'node:net';
+import type { Static, TObject } from 'typebox';
+import { ConfigError, readConfig } from './config.ts';
+import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
+import { createLogger, type Logger, type LogLevel } from './logger.ts';
+import { Metrics } from './metrics.ts';
+
+/** What every part of a service may lean on. */
+export interface ServiceContext {
+  name: string;
+  logger: Logger;
+  metrics: Metrics;
+  lifecycle: Lifecycle;
+}
+
+export interface ServiceDefinition<T extends TObject> {
+  name: string;
+  /** Its property names are the environment variables; spread `serviceVariables` into it. */
+  schema: T;
+  /** Opens and wires all parts, calls `lifecycle.ready()` and returns. The process then lives until it is stopped. */
+  run(config: Static<T>, context: ServiceContext): Promise<void>;
+}
+
+const EXIT_CRASH = 1;
+const EXIT_BAD_CONFIG = 78;
+
+/**
+ * The whole of a service's main.ts. Ends the process: 0 after a clean stop, 1 after a crash or a part that did not close,
+ * 78 when the configuration is wrong. SIGTERM and SIGINT stop gracefully, a second one at once; so does the death of the
+ * parent process when RUNYARD_PARENT_FD names a pipe held by it.
+ */
+export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
+  let config: Static<T>;
+  try {
+    config = readConfig(definition.schema);
+  } catch (error) {
+    const problems = error instanceof ConfigError ? error.problems : [String((error as Error).message)];
+    for (const problem of problems) process.stderr.write(`${definition.name}: ${problem}\n`);
+    process.exit(EXIT_BAD_CONFIG);
+  }
+  const context = createContext(definition.name, config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean });
+  const { logger, lifecycle } = context;
+
+  let exitCode = 0;
+  const stopped = new Promise<void>((resolve) => {
+    const stop = (reason: string, code: number) => {
+      exitCode = Math.max(exitCode, code);
+      void lifecycle.stop(reason).then(resolve);
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (lifecycle.isDraining) process.exit(EXIT_CRASH);
+        stop(signal, 0);
+      });
+    }
+    for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+      process.on(event, (error: unknown) => {
+        logger.error(event === 'uncaughtException' ? 'uncaught exception' : 'unhandled rejection', { error });
+        stop(event, EXIT_CRASH);
+      });
+    }
+    // Something inside may also ask to stop; the process ends then as well.
+    lifecycle.stopping.addEventListener('abort', () => stop('asked to stop', 0));
+    watchParent(process.env.RUNYARD_PARENT_FD, () => stop('the parent process is gone', 0));
+    definition.run(config, context).catch((error: unknown) => {
+      logger.error('could not start', { error });
+      stop('could not start', EXIT_CRASH);
+    });
+  });
+
+  await stopped;
+  process.exit(lifecycle.failures > 0 ? EXIT_CRASH : exitCode);
+}
+
+/** The context of a service; also for tests, which run services inside their own process. */
+export function createContext(
+  name: string,
+  options: { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; processMetrics?: boolean } = {},
+): ServiceContext & { lifecycle: ServiceLifecycle } {
+  const logger = createLogger({ level: options.LOG_LEVEL ?? 'info', json: options.LOG_JSON ?? false, service: name });
+  return {
+    name,
+    logger,
+    metrics: new Metrics({ processMetrics: options.processMetrics ?? true }),
+    lifecycle: new ServiceLifecycle(logger),
+  };
+}
+
+function watchParent(descriptor: string | undefined, onGone: () => void): void {
+  if (descriptor === undefined || descriptor === '') return;
+  const pipe = new Socket({ fd: Number(descriptor), readable: true, writable: false });
+  let gone = false;
+  const report = () => {
+    if (!gone) onGone();
+    gone = true;
+  };
+  pipe.on('end', report).on('close', report).on('error', report);
+  pipe.resume();
+  pipe.unref();
+}
