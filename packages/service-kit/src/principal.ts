@@ -36,12 +36,13 @@ const CACHED_TOKENS_MAX = 2_000;
  * Checks the tokens that org-access signs, for one audience. A token once found good is remembered until it expires: the
  * gateway sends the same one for a few seconds, and checking a signature costs more than most requests.
  */
-export function createPrincipalVerifier(options: {
-  jwksUrl: string;
-  audience: string;
-  /** Instead of fetching the key set; for tests. */
-  keys?: JWTVerifyGetKey;
-}): TokenVerifier {
+export function createPrincipalVerifier(
+  options: { audience: string } & (
+    | { jwksUrl: string; keys?: undefined }
+    /** Instead of fetching the key set: for org-access itself, and for tests. */
+    | { keys: JWTVerifyGetKey; jwksUrl?: string }
+  ),
+): TokenVerifier {
   const keys =
     options.keys ?? createRemoteJWKSet(new URL(options.jwksUrl), { cooldownDuration: 1_000, timeoutDuration: 3_000 });
   const known = new Map<string, PrincipalClaims>();

@@ -78,12 +78,18 @@ export class RequestValidator {
         result.issues.map((issue) => ({
           loc: [place, ...issue.path],
           msg: issue.keyword === 'required' ? 'Field required' : `Value ${issue.message}`,
-          type: issue.keyword === 'required' ? 'missing' : `${issue.keyword}_error`,
+          type: errorType(issue),
         })),
       );
     }
     throw new UnprocessableError(result.issues.map((issue) => sentence(place, issue)).join('; '));
   }
+}
+
+/** Clients of the control plane know `missing` and `uuid_parsing`. */
+function errorType(issue: ValidationIssue): string {
+  if (issue.keyword === 'required') return 'missing';
+  return issue.keyword === 'format' && issue.expected === 'uuid' ? 'uuid_parsing' : `${issue.keyword}_error`;
 }
 
 function sentence(place: Place, issue: ValidationIssue): string {
