@@ -4,6 +4,7 @@ export * from './http/agent-server/index.ts';
 export * from './http/common.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/routes.ts';
+export * from './http/org-access/index.ts';
 export * from './openapi.ts';
 export * from './operation.ts';
 export * from './queues/run-wakeup.ts';

@@ -1,0 +1,183 @@
+import Type, { type Static, type TObject } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { Timestamp, Uuid } from '../common.ts';
+import { ORGANIZATION_PREFIXES } from './paths.ts';
+import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const description = Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 })));
+const expiresAt = Type.Optional(Nullable(Timestamp));
+const defaultWorkspace = Type.Optional(
+  Nullable(Type.String({ format: 'uuid', description: 'Acts here when the request names no workspace.' })),
+);
+
+/** A service key is a service account of its own with its own roles. */
+export const ServiceKeyCreate = Type.Object(
+  {
+    description,
+    /** True: may only read. Ignored when `role_id` is given. */
+    read_only: Type.Optional(Type.Boolean()),
+    expires_at: expiresAt,
+    /** Workspaces it works in; null or missing: the whole organization, also workspaces made later. */
+    workspaces: Type.Optional(Nullable(Type.Array(Uuid, { minItems: 1, maxItems: 100 }))),
+    /** Its role in those workspaces: `GET …/roles`. Default: admin, or viewer with `read_only`. */
+    role_id: Type.Optional(Nullable(Uuid)),
+    /** Its role in the organization. Default: user. */
+    org_role_id: Type.Optional(Nullable(Uuid)),
+    default_workspace_id: defaultWorkspace,
+  },
+  { $id: 'ServiceKeyCreate' },
+);
+export type ServiceKeyCreate = Static<typeof ServiceKeyCreate>;
+
+/** A key of the caller's workspace alone. */
+export const WorkspaceKeyCreate = Type.Object(
+  {
+    description,
+    read_only: Type.Optional(Type.Boolean()),
+    expires_at: expiresAt,
+    role_id: Type.Optional(Nullable(Uuid)),
+  },
+  { $id: 'WorkspaceKeyCreate' },
+);
+export type WorkspaceKeyCreate = Static<typeof WorkspaceKeyCreate>;
+
+/** A personal access token may at any time what its owner may. */
+export const PersonalTokenCreate = Type.Object(
+  { description, expires_at: expiresAt, default_workspace_id: defaultWorkspace },
+  { $id: 'PersonalTokenCreate' },
+);
+export type PersonalTokenCreate = Static<typeof PersonalTokenCreate>;
+
+const keyFields = {
+  id: Uuid,
+  /** The beginning and the end of the key: enough to recognise it, not enough to use it. */
+  short_key: Type.String(),
+  description: Type.String(),
+  read_only: Type.Boolean(),
+  created_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+  /** Within about a minute. */
+  last_used_at: Nullable(Timestamp),
+  default_workspace_id: Nullable(Uuid),
+  default_workspace_name: Nullable(Type.String()),
+  /** Null: every workspace of the organization. */
+  workspace_names: Nullable(Type.Array(Type.String())),
+};
+
+export const ApiKey = Type.Object(keyFields, { $id: 'ApiKey' });
+export type ApiKey = Static<typeof ApiKey>;
+export const ApiKeyList = Type.Array(ApiKey, { $id: 'ApiKeyList' });
+
+/** The only answer that ever holds the key itself. */
+export const IssuedApiKey = Type.Object({ ...keyFields, key: Type.String() }, { $id: 'IssuedApiKey' });
+export type IssuedApiKey = Static<typeof IssuedApiKey>;
+
+const exampleKey: ApiKey = {
+  id: '2c2e6a0e-58a6-4f3e-9a3b-1d8a3f7f0001',
+  short_key: 'lsv2_sk_3f2a...91bc',
+  description: 'Continuous integration',
+  read_only: false,
+  created_at: '2026-11-20T12:00:00.000Z',
+  expires_at: null,
+  last_used_at: null,
+  default_workspace_id: null,
+  default_workspace_name: null,
+  workspace_names: ['Workspace 1'],
+};
+const exampleIssued = { ...exampleKey, key: 'lsv2_sk_<the key, shown this once>' };
+
+/** Create, list and delete of one kind of key. */
+function keyOperations<const Create extends TObject, const IdName extends string>(kind: {
+  name: string;
+  noun: string;
+  path: string;
+  idName: IdName;
+  tag: string;
+  create: Create;
+  example: Static<Create>;
+}) {
+  const params = Type.Object({ [kind.idName]: Uuid } as Record<IdName, typeof Uuid>);
+  return {
+    create: defineOperation({
+      operationId: `create${kind.name}`,
+      method: 'post',
+      path: kind.path,
+      summary: `Make a ${kind.noun}. The answer is the only place where the key itself is ever shown.`,
+      tags: [kind.tag],
+      access: 'principal',
+      body: kind.create,
+      bodyOptional: true,
+      responses: {
+        200: { description: 'The new key.', schema: IssuedApiKey, example: exampleIssued },
+        401: UnauthorizedResponse,
+        403: ForbiddenResponse,
+        422: InvalidResponse,
+      },
+      examples: { body: kind.example },
+    }),
+    list: defineOperation({
+      operationId: `list${kind.name}s`,
+      method: 'get',
+      path: kind.path,
+      summary: `Every valid or expired ${kind.noun} the caller may manage, newest first.`,
+      tags: [kind.tag],
+      access: 'principal',
+      responses: {
+        200: { description: 'The keys.', schema: ApiKeyList, example: [exampleKey] },
+        401: UnauthorizedResponse,
+        403: ForbiddenResponse,
+      },
+    }),
+    delete: defineOperation({
+      operationId: `delete${kind.name}`,
+      method: 'delete',
+      path: `${kind.path}/{${kind.idName}}`,
+      summary: `Revoke a ${kind.noun} for good.`,
+      tags: [kind.tag],
+      access: 'principal',
+      params,
+      responses: {
+        200: { description: 'The key as it was.', schema: ApiKey, example: exampleKey },
+        401: UnauthorizedResponse,
+        403: ForbiddenResponse,
+        404: MissingResponse,
+        422: InvalidResponse,
+      },
+    }),
+  };
+}
+
+export const serviceKeyOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
+  keyOperations({
+    name: `ServiceKey${alias}`,
+    noun: 'service key',
+    path: `${prefix}/service-keys`,
+    idName: 'api_key_id',
+    tag: 'service keys',
+    create: ServiceKeyCreate,
+    example: { description: 'Continuous integration', expires_at: '2027-01-01T00:00:00Z' },
+  }),
+);
+
+export const personalTokenOperations = ORGANIZATION_PREFIXES.map(({ prefix, alias }) =>
+  keyOperations({
+    name: `PersonalAccessToken${alias}`,
+    noun: 'personal access token',
+    path: `${prefix}/personal-access-tokens`,
+    idName: 'pat_id',
+    tag: 'personal access tokens',
+    create: PersonalTokenCreate,
+    example: { description: 'My laptop' },
+  }),
+);
+
+export const workspaceKeyOperations = keyOperations({
+  name: 'WorkspaceKey',
+  noun: 'key of the workspace',
+  path: '/api/v1/api-key',
+  idName: 'api_key_id',
+  tag: 'workspace keys',
+  create: WorkspaceKeyCreate,
+  example: { description: 'Nightly job', read_only: true },
+});

@@ -1,0 +1,27 @@
+import type { Operation } from '../../operation.ts';
+import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from './api-keys.ts';
+import { bootstrap, getSigningKeys, verifyKey } from './internal.ts';
+import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
+import { listRoles } from './roles.ts';
+import { createWorkspace, listWorkspaces } from './workspaces.ts';
+
+/** Every operation of org-access. */
+export const orgAccessOperations: readonly Operation[] = [
+  ...getOrganizationInfo,
+  ...updateOrganizationInfo,
+  ...listRoles,
+  listWorkspaces,
+  createWorkspace,
+  ...[...serviceKeyOperations, ...personalTokenOperations, workspaceKeyOperations].flatMap((kind) =>
+    Object.values(kind),
+  ),
+  verifyKey,
+  bootstrap,
+  getSigningKeys,
+];
+
+export * from './api-keys.ts';
+export * from './internal.ts';
+export * from './organizations.ts';
+export * from './roles.ts';
+export * from './workspaces.ts';

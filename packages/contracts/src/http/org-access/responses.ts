@@ -1,0 +1,23 @@
+import type { OperationResponse } from '../../operation.ts';
+import { ErrorResponse, ValidationErrorResponse } from '../common.ts';
+
+export const UnauthorizedResponse: OperationResponse = {
+  description: 'No valid credential.',
+  schema: ErrorResponse,
+  example: { detail: 'Invalid API key' },
+};
+export const ForbiddenResponse: OperationResponse = {
+  description: 'The caller may not do this.',
+  schema: ErrorResponse,
+  example: { detail: 'Forbidden' },
+};
+export const MissingResponse: OperationResponse = {
+  description: 'Not there, or not visible to the caller.',
+  schema: ErrorResponse,
+  example: { detail: 'API key not found' },
+};
+export const InvalidResponse: OperationResponse = {
+  description: 'The request does not match the contract.',
+  schema: ValidationErrorResponse,
+  example: { detail: [{ loc: ['body', 'description'], msg: 'must be string', type: 'type' }] },
+};

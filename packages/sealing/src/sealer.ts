@@ -1,0 +1,66 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** The configured keys are wrong, or a sealed value was not made by one of them for this place. */
+export class SealingError extends Error {
+  override readonly name = 'SealingError';
+}
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM for what must not be readable in a copy of the database. A sealed value names the key that made it, so keys
+ * can be changed without touching old rows: the first key seals, every key opens. `place` (say
+ * `deployment/<id>/secrets`) is authenticated with the value: a value moved to another row does not open there.
+ */
+export class Sealer {
+  readonly #keys = new Map<string, Buffer>();
+  readonly #current: { id: string; key: Buffer };
+
+  /** @param keys one or more 32-byte keys in base64 or hex, separated by commas; the newest first. */
+  constructor(keys: string) {
+    const parsed = keys
+      .split(',')
+      .map((text) => text.trim())
+      .filter(Boolean)
+      .map(parseKey);
+    const [first] = parsed;
+    if (!first) throw new SealingError('No encryption key is configured.');
+    this.#current = first;
+    for (const { id, key } of parsed) this.#keys.set(id, key);
+  }
+
+  seal(value: string, place: string): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#current.key, iv);
+    cipher.setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([iv, cipher.update(value, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `s1.${this.#current.id}.${sealed.toString('base64url')}`;
+  }
+
+  /** @throws SealingError when no configured key made it, or not for this place. */
+  open(sealed: string, place: string): string {
+    const [version, keyId, text] = sealed.split('.');
+    if (version !== 's1' || !keyId || text === undefined) throw new SealingError('This is not a sealed value.');
+    const key = this.#keys.get(keyId);
+    if (!key) throw new SealingError(`A value is sealed with the key ${keyId}, which is not configured.`);
+    const bytes = Buffer.from(text, 'base64url');
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES));
+      decipher.setAAD(Buffer.from(place));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
+    } catch (cause) {
+      throw new SealingError(`A sealed value does not open for ${place}.`, { cause });
+    }
+  }
+}
+
+function parseKey(text: string): { id: string; key: Buffer } {
+  const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (key.length !== KEY_BYTES) {
+    throw new SealingError(`An encryption key must be ${KEY_BYTES} bytes in base64 or hex, not ${key.length}.`);
+  }
+  return { id: createHash('sha256').update('runyard key id').update(key).digest('hex').slice(0, 8), key };
+}

@@ -1,0 +1,74 @@
+import type { Queries } from '../database/database.ts';
+import { PLATFORM_ROLES } from './platform-roles.ts';
+
+/** What an identity may do; `workspace` is about the one workspace asked for. */
+export interface Access {
+  organizationRoleId: string;
+  organization: string[];
+  /** Null: the identity does not reach that workspace, or none was asked for. */
+  workspace: string[] | null;
+}
+
+/** The identity as it is stored, with its roles, and its membership of at most the workspace asked for. */
+const withRoles = (workspaceId: string | null) =>
+  ({
+    organizationRole: { select: { permissions: true } },
+    everywhereRole: { select: { permissions: true } },
+    members: {
+      where: { workspaceId: workspaceId ?? NO_WORKSPACE },
+      select: { role: { select: { permissions: true } } },
+    },
+  }) as const;
+
+const NO_WORKSPACE = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * What an identity of this organization may do there and in one of its workspaces. Organization administrators administer
+ * every workspace; a membership goes before the role an identity has everywhere. Null when there is no such identity or
+ * it was disabled.
+ */
+export async function accessOf(
+  queries: Queries,
+  scope: { organizationId: string; identityId: string; workspaceId: string | null },
+): Promise<Access | null> {
+  const { organizationId, identityId, workspaceId } = scope;
+  const identity = await queries.identity.findUnique({
+    where: { organizationId_id: { organizationId, id: identityId } },
+    include: withRoles(workspaceId),
+  });
+  if (!identity || identity.disabledAt) return null;
+  const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
+  const organization = identity.organizationRole.permissions;
+  const base = { organizationRoleId: identity.organizationRoleId, organization };
+  if (!workspaceId) return { ...base, workspace: null };
+
+  const exists = await queries.workspace.findUnique({
+    where: { organizationId_id: { organizationId, id: workspaceId } },
+    select: { id: true },
+  });
+  if (!exists) return { ...base, workspace: null };
+  if (isAdmin) {
+    const admin = await queries.role.findUniqueOrThrow({ where: { id: PLATFORM_ROLES.workspaceAdmin } });
+    return { ...base, workspace: admin.permissions };
+  }
+  const role = identity.members[0]?.role ?? identity.everywhereRole;
+  return { ...base, workspace: role?.permissions ?? null };
+}
+
+/** The workspaces an identity reaches, oldest first; with those of `organizationId` only. */
+export async function reachableWorkspaces(
+  queries: Queries,
+  scope: { organizationId: string; identityId: string },
+): Promise<{ id: string; organizationId: string; displayName: string; createdAt: Date }[]> {
+  const { organizationId, identityId } = scope;
+  const identity = await queries.identity.findUnique({
+    where: { organizationId_id: { organizationId, id: identityId } },
+  });
+  if (!identity || identity.disabledAt) return [];
+  const everywhere =
+    identity.everywhereRoleId !== null || identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
+  return queries.workspace.findMany({
+    where: { organizationId, ...(everywhere ? {} : { members: { some: { identityId } } }) },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+}

@@ -1,0 +1,283 @@
+import type {
+  ApiKey,
+  IssuedApiKey,
+  PersonalTokenCreate,
+  ServiceKeyCreate,
+  WorkspaceKeyCreate,
+} from '@runyard/contracts';
+import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { accessOf } from '../access/access.ts';
+import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import type { Queries } from '../database/database.ts';
+import { organizationEvents } from '../events/organization-events.ts';
+import type { Prisma, PrismaClient } from '../generated/client.ts';
+import { apiKeyStore, type StoredKey } from './api-key-store.ts';
+import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
+
+const DEFAULT_DESCRIPTION = 'Default API key';
+
+/**
+ * Makes, lists and revokes keys. A service key comes with a service account of its own, which ends with it. Keys of the
+ * whole organization are for organization administrators to make; others for those who manage keys in every workspace
+ * concerned. Nobody gives a key more than a workspace's administrator has, or more in the organization than they have
+ * themselves.
+ */
+export class ApiKeyService {
+  readonly #prisma: PrismaClient;
+
+  constructor(options: { prisma: PrismaClient }) {
+    this.#prisma = options.prisma;
+  }
+
+  async createServiceKey(caller: Principal, body: ServiceKeyCreate): Promise<IssuedApiKey> {
+    const workspaceIds = body.workspaces ? [...new Set(body.workspaces.map((id) => id.toLowerCase()))] : null;
+    await this.#mayManageKeysOf(caller, workspaceIds);
+    const organizationRoleId = grantableRole(caller, body.org_role_id?.toLowerCase());
+    const workspaceRoleId = body.role_id?.toLowerCase() ?? defaultWorkspaceRole(body.read_only);
+    const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
+    if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
+      throw new BadRequestError('default_workspace_id is not among the workspaces of the key.');
+    }
+    return this.#prisma.$transaction(async (transaction) => {
+      await roleMustExist(transaction, caller.organizationId, organizationRoleId, 'organization');
+      await roleMustExist(transaction, caller.organizationId, workspaceRoleId, 'workspace');
+      if (defaultWorkspaceId) await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId);
+      const identityId = await createServiceAccount(transaction, caller, {
+        name: body.description ?? DEFAULT_DESCRIPTION,
+        organizationRoleId,
+        workspaceRoleId,
+        workspaceIds,
+      });
+      return issueKey(transaction, caller.organizationId, {
+        ...keyOf(body),
+        kind: 'service_key',
+        identityId,
+        defaultWorkspaceId,
+      });
+    });
+  }
+
+  async listServiceKeys(caller: Principal): Promise<ApiKey[]> {
+    const keys = await apiKeyStore.list(this.#prisma, caller.organizationId, { kind: 'service_key' });
+    if (caller.organizationRole === 'admin') return keys.map(renderKey);
+    const manageable = await this.#manageableWorkspaces(caller, keys);
+    return keys.filter((key) => isWithin(key, manageable)).map(renderKey);
+  }
+
+  async deleteServiceKey(caller: Principal, keyId: string): Promise<ApiKey> {
+    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'service_key' });
+    const visible =
+      key && (caller.organizationRole === 'admin' || isWithin(key, await this.#manageableWorkspaces(caller, [key])));
+    if (!visible) throw missing();
+    return this.#revokeWithAccount(caller.organizationId, key);
+  }
+
+  createWorkspaceKey(caller: Principal, body: WorkspaceKeyCreate): Promise<IssuedApiKey> {
+    const workspaceId = workspaceOf(caller);
+    return this.createServiceKey(caller, {
+      ...body,
+      workspaces: [workspaceId],
+      org_role_id: PLATFORM_ROLES.organizationViewer,
+      default_workspace_id: workspaceId,
+    });
+  }
+
+  /** Keys that work in the caller's workspace and nowhere else. */
+  async listWorkspaceKeys(caller: Principal): Promise<ApiKey[]> {
+    const workspaceId = workspaceOf(caller);
+    await this.#mayManageKeysOf(caller, [workspaceId]);
+    const keys = await apiKeyStore.list(this.#prisma, caller.organizationId, { kind: 'service_key' });
+    return keys.filter((key) => isWithin(key, new Set([workspaceId]))).map(renderKey);
+  }
+
+  async deleteWorkspaceKey(caller: Principal, keyId: string): Promise<ApiKey> {
+    const workspaceId = workspaceOf(caller);
+    await this.#mayManageKeysOf(caller, [workspaceId]);
+    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'service_key' });
+    if (!key || !isWithin(key, new Set([workspaceId]))) throw missing();
+    return this.#revokeWithAccount(caller.organizationId, key);
+  }
+
+  async createPersonalToken(caller: Principal, body: PersonalTokenCreate): Promise<IssuedApiKey> {
+    if (!caller.permissions.includes('organization:pats:create')) {
+      throw new ForbiddenError('Your role does not allow personal access tokens');
+    }
+    const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
+    return this.#prisma.$transaction(async (transaction) => {
+      const { organizationId, identity: identityId } = caller;
+      const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
+      if (organization.patCreationDisabled) {
+        throw new ForbiddenError('Personal access tokens are not enabled for this organization');
+      }
+      if (defaultWorkspaceId) {
+        const access = await accessOf(transaction, { organizationId, identityId, workspaceId: defaultWorkspaceId });
+        if (!access?.workspace) throw noSuchWorkspace(defaultWorkspaceId);
+      }
+      const key = { ...keyOf(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
+      return issueKey(transaction, organizationId, {
+        ...key,
+        expiresAt: earlier(key.expiresAt, await expiryOf(transaction, caller)),
+      });
+    });
+  }
+
+  async listPersonalTokens(caller: Principal): Promise<ApiKey[]> {
+    const filter = { kind: 'personal_token', identityId: caller.identity } as const;
+    return (await apiKeyStore.list(this.#prisma, caller.organizationId, filter)).map(renderKey);
+  }
+
+  async deletePersonalToken(caller: Principal, keyId: string): Promise<ApiKey> {
+    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'personal_token' });
+    if (!key || key.identityId !== caller.identity) throw missing();
+    await this.#prisma.$transaction((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
+    return renderKey(key);
+  }
+
+  async #revokeWithAccount(organizationId: string, key: StoredKey): Promise<ApiKey> {
+    await this.#prisma.$transaction(async (transaction) => {
+      // Tokens the account made for itself go with it.
+      await revokeKeys(
+        transaction,
+        organizationId,
+        await apiKeyStore.idsOf(transaction, organizationId, key.identityId),
+      );
+      await transaction.identity.updateMany({
+        where: { organizationId, id: key.identityId, isBootstrap: false },
+        data: { disabledAt: new Date() },
+      });
+    });
+    return renderKey(key);
+  }
+
+  async #mayManageKeysOf(caller: Principal, workspaceIds: string[] | null): Promise<void> {
+    if (caller.organizationRole === 'admin') {
+      for (const id of workspaceIds ?? []) await workspaceMustExist(this.#prisma, caller.organizationId, id);
+      return;
+    }
+    if (!workspaceIds)
+      throw new ForbiddenError('Only organization administrators manage keys of the whole organization');
+    for (const workspaceId of workspaceIds) {
+      if (!(await this.#managesKeysIn(caller, workspaceId))) {
+        throw new ForbiddenError(`You may not manage keys in workspace ${workspaceId}`);
+      }
+    }
+  }
+
+  async #manageableWorkspaces(caller: Principal, keys: StoredKey[]): Promise<Set<string>> {
+    const candidates = new Set(keys.flatMap((key) => key.identity.members.map((member) => member.workspaceId)));
+    const manageable = new Set<string>();
+    for (const workspaceId of candidates) {
+      if (await this.#managesKeysIn(caller, workspaceId)) manageable.add(workspaceId);
+    }
+    return manageable;
+  }
+
+  async #managesKeysIn(caller: Principal, workspaceId: string): Promise<boolean> {
+    const { organizationId, identity: identityId } = caller;
+    const access = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
+    return access?.workspace?.includes('workspaces:manage-keys') ?? false;
+  }
+}
+
+function workspaceOf(caller: Principal): string {
+  if (!caller.workspaceId) {
+    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
+  }
+  return caller.workspaceId;
+}
+
+const RANK: Record<string, number> = {
+  [PLATFORM_ROLES.organizationAdmin]: 3,
+  [PLATFORM_ROLES.organizationUser]: 2,
+  [PLATFORM_ROLES.organizationViewer]: 1,
+};
+
+/** The role asked for, or that of a user as far as the caller has it. */
+function grantableRole(caller: Principal, asked: string | undefined): string {
+  const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
+  if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
+  if ((RANK[asked] ?? 0) > rankOfCaller)
+    throw new ForbiddenError('You may not give a higher organization role than your own');
+  return asked;
+}
+
+function defaultWorkspaceRole(readOnly: boolean | undefined): string {
+  return readOnly ? PLATFORM_ROLES.workspaceViewer : PLATFORM_ROLES.workspaceAdmin;
+}
+
+/** Whether a key works in these workspaces and nowhere else. */
+function isWithin(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
+  const { members, everywhereRoleId, organizationRoleId } = key.identity;
+  return (
+    everywhereRoleId === null &&
+    organizationRoleId !== PLATFORM_ROLES.organizationAdmin &&
+    members.length > 0 &&
+    members.every((member) => workspaceIds.has(member.workspaceId))
+  );
+}
+
+function keyOf(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
+  const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
+  if (expiresAt && expiresAt.getTime() <= Date.now()) throw new BadRequestError('expires_at is in the past.');
+  return { description: body.description ?? DEFAULT_DESCRIPTION, readOnly: body.read_only ?? false, expiresAt };
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (!one || !other) return one ?? other;
+  return one < other ? one : other;
+}
+
+/** When the key the caller came with ends: what it makes for itself must not outlive it. */
+async function expiryOf(queries: Queries, caller: Principal): Promise<Date | null> {
+  if (!caller.keyId) return null;
+  const key = await queries.apiKey.findFirst({ where: { organizationId: caller.organizationId, id: caller.keyId } });
+  return key?.expiresAt ?? null;
+}
+
+async function roleMustExist(
+  queries: Queries,
+  organizationId: string,
+  roleId: string,
+  accessScope: 'organization' | 'workspace',
+): Promise<void> {
+  const role = await queries.role.findFirst({
+    where: { id: roleId, accessScope, OR: [{ organizationId: null }, { organizationId }] },
+  });
+  if (!role) throw new BadRequestError(`There is no ${accessScope} role ${roleId}.`);
+}
+
+async function workspaceMustExist(queries: Queries, organizationId: string, workspaceId: string): Promise<void> {
+  const workspace = await queries.workspace.findUnique({
+    where: { organizationId_id: { organizationId, id: workspaceId } },
+  });
+  if (!workspace) throw noSuchWorkspace(workspaceId);
+}
+
+async function createServiceAccount(
+  transaction: Prisma.TransactionClient,
+  caller: Principal,
+  account: { name: string; organizationRoleId: string; workspaceRoleId: string; workspaceIds: string[] | null },
+): Promise<string> {
+  const { organizationId } = caller;
+  const { name, organizationRoleId, workspaceRoleId: roleId, workspaceIds } = account;
+  const id = uuidv7();
+  await transaction.identity.create({
+    data: {
+      id,
+      organizationId,
+      kind: 'service_account',
+      name,
+      organizationRoleId,
+      everywhereRoleId: workspaceIds ? null : roleId,
+      createdBy: caller.identity,
+    },
+  });
+  await transaction.member.createMany({
+    data: (workspaceIds ?? []).map((workspaceId) => ({ organizationId, workspaceId, identityId: id, roleId })),
+  });
+  return id;
+}
+
+const missing = () => new NotFoundError('API key not found');
+const noSuchWorkspace = (id: string) => new BadRequestError(`There is no workspace ${id}.`);

@@ -1,0 +1,85 @@
+import type { Queries } from '../database/database.ts';
+import type { KeyKind } from './key-format.ts';
+
+/** A key with what a list shows of it. */
+export interface StoredKey {
+  id: string;
+  identityId: string;
+  kind: string;
+  shortKey: string;
+  description: string;
+  readOnly: boolean;
+  createdAt: Date;
+  expiresAt: Date | null;
+  lastUsedAt: Date | null;
+  defaultWorkspaceId: string | null;
+  defaultWorkspace: { displayName: string } | null;
+  identity: {
+    organizationRoleId: string;
+    everywhereRoleId: string | null;
+    members: { workspaceId: string; workspace: { displayName: string } }[];
+  };
+}
+
+const shown = {
+  defaultWorkspace: { select: { displayName: true } },
+  identity: {
+    select: {
+      organizationRoleId: true,
+      everywhereRoleId: true,
+      members: {
+        select: { workspaceId: true, workspace: { select: { displayName: true } } },
+        orderBy: { workspaceId: 'asc' },
+      },
+    },
+  },
+} as const;
+
+export interface NewKey {
+  id: string;
+  identityId: string;
+  kind: KeyKind;
+  keySha256: Uint8Array<ArrayBuffer>;
+  shortKey: string;
+  description: string;
+  readOnly: boolean;
+  expiresAt: Date | null;
+  defaultWorkspaceId: string | null;
+}
+
+export const apiKeyStore = {
+  insert(queries: Queries, organizationId: string, key: NewKey): Promise<StoredKey> {
+    return queries.apiKey.create({ data: { ...key, organizationId }, include: shown });
+  },
+
+  /** Keys that were not revoked, newest first. */
+  list(queries: Queries, organizationId: string, filter: { kind: KeyKind; identityId?: string }): Promise<StoredKey[]> {
+    return queries.apiKey.findMany({
+      where: { organizationId, revokedAt: null, ...filter },
+      include: shown,
+      orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
+    });
+  },
+
+  find(queries: Queries, organizationId: string, key: { id: string; kind: KeyKind }): Promise<StoredKey | null> {
+    return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: shown });
+  },
+
+  /** False when another was faster. */
+  async revoke(queries: Queries, organizationId: string, keyId: string): Promise<boolean> {
+    const { count } = await queries.apiKey.updateMany({
+      where: { organizationId, id: keyId, revokedAt: null },
+      data: { revokedAt: new Date() },
+    });
+    return count === 1;
+  },
+
+  /** Every key an identity has, to be revoked with it. */
+  async idsOf(queries: Queries, organizationId: string, identityId: string): Promise<string[]> {
+    const keys = await queries.apiKey.findMany({
+      where: { organizationId, identityId, revokedAt: null },
+      select: { id: true },
+    });
+    return keys.map((key) => key.id);
+  },
+};

@@ -1,0 +1,39 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Clients tell the kinds apart by these prefixes. */
+export const KEY_PREFIXES = { service_key: 'lsv2_sk_', personal_token: 'lsv2_pt_' } as const;
+export type KeyKind = keyof typeof KEY_PREFIXES;
+
+const RANDOM_BYTES = 24;
+const CHECKSUM_HEX_DIGITS = 10;
+const FORM = /^(lsv2_(?:sk|pt)_[0-9a-f]{48})_([0-9a-f]{10})$/;
+
+/**
+ * A new key: its prefix, 192 random bits and a checksum over both. The checksum lets a mistyped or invented key be
+ * refused without asking the database, and lets secret scanners tell a real key from something that looks like one.
+ */
+export function makeKey(kind: KeyKind): string {
+  const body = KEY_PREFIXES[kind] + randomBytes(RANDOM_BYTES).toString('hex');
+  return `${body}_${checksum(body)}`;
+}
+
+/** Whether the text can be a key at all. */
+export function isWellFormedKey(text: string): boolean {
+  const [, body, sum] = FORM.exec(text) ?? [];
+  return body !== undefined && sum !== undefined && timingSafeEqual(Buffer.from(checksum(body)), Buffer.from(sum));
+}
+
+/** What is stored and looked up. The key is random, so a fast hash without salt gives nothing away. */
+export function hashKey(key: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(createHash('sha256').update(key).digest());
+}
+
+/** Enough to recognise a key in a list: `lsv2_sk_3f2a...91bc`. */
+export function shortenKey(key: string): string {
+  const prefixLength = KEY_PREFIXES.service_key.length;
+  return `${key.slice(0, prefixLength + 4)}...${key.slice(-4)}`;
+}
+
+function checksum(body: string): string {
+  return createHash('sha256').update('runyard key checksum').update(body).digest('hex').slice(0, CHECKSUM_HEX_DIGITS);
+}

@@ -1,0 +1,46 @@
+import type { Logger } from '@runyard/service-kit';
+import type { PrismaClient } from '../generated/client.ts';
+
+const WRITE_EVERY_MS = 30_000;
+
+/** Remembers which keys were used and writes it down now and then: a request never waits for it. */
+export class LastUse {
+  readonly #prisma: PrismaClient;
+  readonly #logger: Logger;
+  readonly #used = new Map<string, Date>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { prisma: PrismaClient; logger: Logger }) {
+    this.#prisma = options.prisma;
+    this.#logger = options.logger;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.write(), WRITE_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.write();
+  }
+
+  note(keyId: string): void {
+    this.#used.set(keyId, new Date());
+  }
+
+  /** Never throws: what could not be written is lost, and the next use is written again. */
+  async write(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const [ids, times] = [[...this.#used.keys()], [...this.#used.values()]];
+    this.#used.clear();
+    try {
+      await this.#prisma.$executeRaw`
+        UPDATE api_key SET last_used_at = used.at
+        FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS used (id, at)
+        WHERE api_key.id = used.id AND (last_used_at IS NULL OR last_used_at < used.at)`;
+    } catch (error) {
+      this.#logger.warn('could not note the last use of API keys', { keys: ids.length, error });
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { KeyIssued, KeyRevoked, OrganizationSettingsChanged, TOPICS } from '@runyard/contracts';
+import { makeEvent } from '@runyard/event-bus';
+import type { Prisma } from '../generated/client.ts';
+
+const SOURCE = '/runyard/org-access';
+
+/** What this service tells the others. Each is written in the transaction that makes it true. */
+export const organizationEvents = {
+  keyIssued: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
+    record(transaction, KeyIssued, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
+
+  keyRevoked: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
+    record(transaction, KeyRevoked, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
+
+  settingsChanged: (transaction: Prisma.TransactionClient, { organizationId }: { organizationId: string }) =>
+    record(transaction, OrganizationSettingsChanged, organizationId, { organization_id: organizationId }),
+};
+
+async function record(
+  transaction: Prisma.TransactionClient,
+  schema: Parameters<typeof makeEvent>[0],
+  organizationId: string,
+  data: Record<string, string>,
+): Promise<void> {
+  const event = makeEvent(schema, { source: SOURCE, subject: organizationId, data });
+  await transaction.outbox.create({
+    data: { topic: TOPICS.organizations.name, key: organizationId, event: event as unknown as Prisma.InputJsonObject },
+  });
+}

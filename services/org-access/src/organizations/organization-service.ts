@@ -1,0 +1,72 @@
+import type { OrganizationInfo, OrganizationUpdate, Role } from '@runyard/contracts';
+import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { organizationEvents } from '../events/organization-events.ts';
+import type { Organization, PrismaClient } from '../generated/client.ts';
+
+/** The caller's own organization: its settings and the roles it knows. */
+export class OrganizationService {
+  readonly #prisma: PrismaClient;
+
+  constructor(options: { prisma: PrismaClient }) {
+    this.#prisma = options.prisma;
+  }
+
+  async info(caller: Principal): Promise<OrganizationInfo> {
+    mayRead(caller);
+    return render(await this.#prisma.organization.findUniqueOrThrow({ where: { id: caller.organizationId } }), caller);
+  }
+
+  async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
+    if (!caller.permissions.includes('organization:manage')) {
+      throw new ForbiddenError('Only organization administrators change its settings');
+    }
+    return this.#prisma.$transaction(async (transaction) => {
+      const updated = await transaction.organization.update({
+        where: { id: caller.organizationId },
+        data: {
+          displayName: change.display_name ?? undefined,
+          jitProvisioningEnabled: change.jit_provisioning_enabled ?? undefined,
+          invitesEnabled: change.invites_enabled ?? undefined,
+          patCreationDisabled: change.pat_creation_disabled ?? undefined,
+        },
+      });
+      await organizationEvents.settingsChanged(transaction, { organizationId: caller.organizationId });
+      return render(updated, caller);
+    });
+  }
+
+  async roles(caller: Principal): Promise<Role[]> {
+    mayRead(caller);
+    const roles = await this.#prisma.role.findMany({
+      where: { OR: [{ organizationId: null }, { organizationId: caller.organizationId }] },
+      orderBy: [{ position: 'asc' }, { id: 'asc' }],
+    });
+    return roles.map((role) => ({
+      id: role.id,
+      name: role.name,
+      display_name: role.displayName,
+      description: role.description,
+      organization_id: role.organizationId,
+      permissions: role.permissions,
+      access_scope: role.accessScope as Role['access_scope'],
+    }));
+  }
+}
+
+function mayRead(caller: Principal): void {
+  if (!caller.permissions.includes('organization:read')) throw new ForbiddenError('You may not read the organization');
+}
+
+function render(organization: Organization, caller: Principal): OrganizationInfo {
+  return {
+    id: organization.id,
+    display_name: organization.displayName,
+    is_personal: organization.isPersonal,
+    jit_provisioning_enabled: organization.jitProvisioningEnabled,
+    invites_enabled: organization.invitesEnabled,
+    sso_login_slug: organization.ssoLoginSlug,
+    pat_creation_disabled: organization.patCreationDisabled,
+    default_sso_provision: organization.isDefault,
+    permissions: caller.permissions.filter((name) => name.startsWith('organization:')),
+  };
+}

@@ -1,0 +1,72 @@
+import { fileURLToPath } from 'node:url';
+import { createEventBus, OutboxRelay } from '@runyard/event-bus';
+import { Sealer } from '@runyard/sealing';
+import { createApp, createPrincipalVerifier, listen, type ServiceContext } from '@runyard/service-kit';
+import { createLocalJWKSet } from 'jose';
+import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
+import { ApiKeyService } from './api-keys/api-key-service.ts';
+import { LastUse } from './api-keys/last-use.ts';
+import { BootstrapService } from './bootstrap/bootstrap-service.ts';
+import { type Config, eventBusConfig } from './config.ts';
+import { openDatabase } from './database/database.ts';
+import { internalRoutes } from './internal-routes.ts';
+import { organizationRoutes } from './organizations/organization-routes.ts';
+import { OrganizationService } from './organizations/organization-service.ts';
+import { KeyVerification } from './tokens/key-verification.ts';
+import { PrincipalTokens } from './tokens/principal-tokens.ts';
+import { SigningKeys } from './tokens/signing-keys.ts';
+import { workspaceRoutes } from './workspaces/workspace-routes.ts';
+import { WorkspaceService } from './workspaces/workspace-service.ts';
+
+/** Both `src/` and `dist/` lie beside it. */
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+export async function run(config: Config, context: ServiceContext): Promise<void> {
+  const { lifecycle, logger } = context;
+  const sealer = new Sealer(config.ENCRYPTION_KEY);
+  const database = await openDatabase({
+    connectionString: config.DATABASE_URI,
+    poolSize: config.DATABASE_POOL_SIZE,
+    migrationsDir,
+  });
+  lifecycle.onStop('database', () => database.close());
+  const { prisma, pool } = database;
+
+  const bus = createEventBus(eventBusConfig(config), context);
+  lifecycle.onStop('event bus', () => bus.close());
+  const relay = new OutboxRelay({ pool, bus, logger });
+  relay.start();
+  lifecycle.onStop('outbox relay', () => relay.stop());
+
+  const signingKeys = new SigningKeys({ prisma, sealer, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
+  await signingKeys.start();
+  lifecycle.onStop('signing keys', () => signingKeys.stop());
+  const lastUse = new LastUse({ prisma, logger });
+  lastUse.start();
+  lifecycle.onStop('last use of keys', () => lastUse.stop());
+
+  const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
+  const app = createApp({
+    context,
+    validationErrors: 'list',
+    internalToken: config.INTERNAL_TOKEN,
+    principal: createPrincipalVerifier({
+      audience: 'org-access',
+      keys: (header, token) => createLocalJWKSet({ keys: signingKeys.published() })(header, token),
+    }),
+    readiness: { database: async () => void (await pool.query('SELECT 1')) },
+    openApi: { title: 'Runyard organization access', version: '0.1.0' },
+    operations: [
+      ...organizationRoutes(new OrganizationService({ prisma })),
+      ...workspaceRoutes(new WorkspaceService({ prisma })),
+      ...apiKeyRoutes(new ApiKeyService({ prisma })),
+      ...internalRoutes({
+        verification: new KeyVerification({ prisma, tokens, lastUse }),
+        bootstrap: new BootstrapService({ prisma }),
+        signingKeys,
+      }),
+    ],
+  });
+  await listen(app, { host: config.HOST, port: config.PORT, context });
+  lifecycle.ready();
+}

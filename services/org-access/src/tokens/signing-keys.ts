@@ -1,0 +1,123 @@
+import type { Sealer } from '@runyard/sealing';
+import { SealingError } from '@runyard/sealing';
+import type { Logger } from '@runyard/service-kit';
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { lockFor } from '../database/database.ts';
+import type { Prisma, PrismaClient } from '../generated/client.ts';
+
+export interface CurrentKey {
+  kid: string;
+  privateKey: CryptoKey;
+}
+
+export const SIGNING_ALGORITHM = 'EdDSA';
+const REFRESH_MS = 60_000;
+/** Longer than any token lives and any process takes to notice the new key. */
+const RETIRED_KEY_SHOWN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * The keys principal tokens are signed with, shared by all processes of this service through the database. The newest
+ * signs. It is replaced when it is `rotationDays` old, or when no configured encryption key opens it; the one before
+ * stays in the published set until nothing it signed can be valid.
+ */
+export class SigningKeys {
+  readonly #prisma: PrismaClient;
+  readonly #sealer: Sealer;
+  readonly #logger: Logger;
+  readonly #rotationMs: number;
+  #current: CurrentKey | undefined;
+  #published: JWK[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: { prisma: PrismaClient; sealer: Sealer; logger: Logger; rotationDays: number }) {
+    this.#prisma = options.prisma;
+    this.#sealer = options.sealer;
+    this.#logger = options.logger;
+    this.#rotationMs = options.rotationDays * DAY_MS;
+  }
+
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#timer = setInterval(() => {
+      this.refresh().catch((error: unknown) => this.#logger.warn('could not refresh the signing keys', { error }));
+    }, REFRESH_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  current(): CurrentKey {
+    if (!this.#current) throw new Error('Signing keys are not loaded.');
+    return this.#current;
+  }
+
+  /** Public halves: of the current key and of those retired lately. */
+  published(): JWK[] {
+    return this.#published;
+  }
+
+  /** Takes over what the database says, after making a new key if it is time. */
+  async refresh(): Promise<void> {
+    const newest = await this.#newest();
+    const isDue = !newest || Date.now() - newest.createdAt.getTime() >= this.#rotationMs;
+    const opened = newest && !isDue ? await this.#open(newest) : undefined;
+    this.#current = opened ?? (await this.#replace(newest?.kid));
+    const rows = await this.#prisma.signingKey.findMany({
+      where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date(Date.now() - RETIRED_KEY_SHOWN_MS) } }] },
+      orderBy: { createdAt: 'desc' },
+    });
+    this.#published = rows.map((row) => row.publicJwk as JWK);
+  }
+
+  #newest() {
+    return this.#prisma.signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } });
+  }
+
+  /** Retires the key that was newest and makes one; of processes that want to at once, one does and the others take its. */
+  async #replace(replacedKid: string | undefined): Promise<CurrentKey> {
+    const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { crv: 'Ed25519', extractable: true });
+    const publicJwk = await exportJWK(publicKey);
+    const kid = await calculateJwkThumbprint(publicJwk);
+    const made = await this.#prisma.$transaction(async (transaction) => {
+      await lockFor(transaction, 'signing key rotation');
+      const newest = await transaction.signingKey.findFirst({
+        where: { retiredAt: null },
+        orderBy: { createdAt: 'desc' },
+      });
+      if (newest && newest.kid !== replacedKid) return false;
+      await transaction.signingKey.updateMany({ where: { retiredAt: null }, data: { retiredAt: new Date() } });
+      await transaction.signingKey.create({
+        data: {
+          kid,
+          publicJwk: { ...publicJwk, kid, alg: SIGNING_ALGORITHM, use: 'sig' } as Prisma.InputJsonObject,
+          sealedPrivateJwk: this.#sealer.seal(JSON.stringify(await exportJWK(privateKey)), place(kid)),
+        },
+      });
+      return true;
+    });
+    if (made) {
+      this.#logger.info('made a new signing key', { kid });
+      return { kid, privateKey };
+    }
+    const theirs = await this.#newest();
+    const opened = theirs && (await this.#open(theirs));
+    if (!opened) throw new Error('Another process made a signing key that does not open here: ENCRYPTION_KEY differs.');
+    return opened;
+  }
+
+  async #open(row: { kid: string; sealedPrivateJwk: string }): Promise<CurrentKey | undefined> {
+    try {
+      const jwk = JSON.parse(this.#sealer.open(row.sealedPrivateJwk, place(row.kid))) as JWK;
+      return { kid: row.kid, privateKey: (await importJWK(jwk, SIGNING_ALGORITHM)) as CryptoKey };
+    } catch (error) {
+      if (!(error instanceof SealingError)) throw error;
+      this.#logger.warn('the signing key does not open with ENCRYPTION_KEY and is replaced', { kid: row.kid, error });
+      return undefined;
+    }
+  }
+}
+
+const place = (kid: string) => `signing-key/${kid}`;
