@@ -1,3 +1,5 @@
+export * from './asyncapi.ts';
+export { OPEN_API_INFO } from './descriptions/descriptions.ts';
 export * from './documents/index.ts';
 export * from './events/index.ts';
 export * from './http/agent-server/index.ts';
@@ -7,7 +9,7 @@ export * from './http/internal/routes.ts';
 export * from './http/org-access/index.ts';
 export * from './openapi.ts';
 export * from './operation.ts';
-export * from './queues/run-wakeup.ts';
+export * from './queues/index.ts';
 export * from './reserved-metadata.ts';
 export * from './routing.ts';
 export * from './validation.ts';

@@ -1,7 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
 /** CloudEvents 1.0 in structured JSON. `id` is stable over redeliveries; consumers de-duplicate by it. */
-export function cloudEvent<const Kind extends string, const Data extends TSchema>(type: Kind, data: Data) {
+export function cloudEvent<const Kind extends string, const Data extends TSchema>(
+  type: Kind,
+  data: Data,
+  example: { subject: string; data: Static<Data> },
+) {
   return Type.Object(
     {
       specversion: Type.Literal('1.0'),
@@ -15,7 +19,21 @@ export function cloudEvent<const Kind extends string, const Data extends TSchema
       datacontenttype: Type.Literal('application/json'),
       data,
     },
-    { $id: type },
+    {
+      $id: type,
+      examples: [
+        {
+          specversion: '1.0',
+          id: '5b1f3c7e-5d0c-4a55-9f0e-0d4f2f6d2a10',
+          source: '/runyard/example',
+          type,
+          subject: example.subject,
+          time: '2026-01-31T12:00:00.000Z',
+          datacontenttype: 'application/json',
+          data: example.data,
+        },
+      ],
+    },
   );
 }
 

@@ -1,12 +1,19 @@
 import Type from 'typebox';
 import { cloudEvent } from './envelope.ts';
 
-const key = { organization_id: Type.String({ format: 'uuid' }), key_id: Type.String({ format: 'uuid' }) };
+const organization = Type.Object({ organization_id: Type.String({ format: 'uuid' }) });
+const key = Type.Object({ ...organization.properties, key_id: Type.String({ format: 'uuid' }) });
 
-export const KeyIssued = cloudEvent('runyard.key.issued', Type.Object(key));
+const organizationId = '7d7c1a52-9d3f-4f0a-8a52-6a2f3f0f9b01';
+const keyExample = {
+  subject: organizationId,
+  data: { organization_id: organizationId, key_id: '0a6c8f3e-2f57-4f64-9a0f-1f3b7f0f2c02' },
+};
+
+export const KeyIssued = cloudEvent('runyard.key.issued', key, keyExample);
 /** Caches drop the key at once; without the event they would go on for at most four seconds. */
-export const KeyRevoked = cloudEvent('runyard.key.revoked', Type.Object(key));
-export const OrganizationSettingsChanged = cloudEvent(
-  'runyard.organization.settings_changed',
-  Type.Object({ organization_id: Type.String({ format: 'uuid' }) }),
-);
+export const KeyRevoked = cloudEvent('runyard.key.revoked', key, keyExample);
+export const OrganizationSettingsChanged = cloudEvent('runyard.organization.settings_changed', organization, {
+  subject: organizationId,
+  data: { organization_id: organizationId },
+});

@@ -8,10 +8,22 @@ const run = {
   assistant_id: Type.String({ format: 'uuid' }),
 };
 
-export const RunCreated = cloudEvent('runyard.run.created', Type.Object(run));
-export const RunStarted = cloudEvent('runyard.run.started', Type.Object({ ...run, attempt: Type.Integer() }));
+const example = {
+  deployment_id: 'd2a5b6c1-6f0e-4d57-8f53-0c8f0e7a1b03',
+  run_id: '0199f0a4-3b5e-7c61-9d2f-5a7e8f9b0c04',
+  thread_id: '0199f0a4-3b50-7a11-8c3e-4b6d7e8f9a05',
+  assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0',
+};
+const subject = example.thread_id;
+
+export const RunCreated = cloudEvent('runyard.run.created', Type.Object(run), { subject, data: example });
+export const RunStarted = cloudEvent('runyard.run.started', Type.Object({ ...run, attempt: Type.Integer() }), {
+  subject,
+  data: { ...example, attempt: 1 },
+});
 /** A run reached a terminal status. */
 export const RunFinished = cloudEvent(
   'runyard.run.finished',
   Type.Object({ ...run, attempt: Type.Integer(), status: Type.String() }),
+  { subject, data: { ...example, attempt: 1, status: 'success' } },
 );

@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox';
  */
 export const RunWakeup = Type.Object(
   { reason: Type.Union([Type.Literal('created'), Type.Literal('finished'), Type.Literal('swept')]) },
-  { $id: 'RunWakeup' },
+  { $id: 'RunWakeup', examples: [{ reason: 'created' }] },
 );
 export type RunWakeup = Static<typeof RunWakeup>;
 

@@ -1,0 +1,41 @@
+import { buildAsyncApi } from '../asyncapi.ts';
+import { AGENT_SERVER_LEVEL, AGENT_SERVER_OPERATIONS } from '../http/agent-server/index.ts';
+import { orgAccessOperations } from '../http/org-access/index.ts';
+import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
+import type { Operation } from '../operation.ts';
+
+/** What each service's own description says of it; the services serve the same at `/openapi.json`. */
+export const OPEN_API_INFO = {
+  'agent-server': {
+    title: 'Runyard agent server',
+    version: AGENT_SERVER_LEVEL,
+    description: 'Assistants, threads, runs and the store of one deployment.',
+  },
+  'org-access': {
+    title: 'Runyard organization access',
+    version: '0.1.0',
+    description: 'Organizations, workspaces, roles and API keys.',
+  },
+} as const satisfies Record<string, OpenApiInfo>;
+
+export type DescribedService = keyof typeof OPEN_API_INFO;
+
+export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> = {
+  'agent-server': AGENT_SERVER_OPERATIONS,
+  'org-access': orgAccessOperations,
+};
+
+/** Every generated document by file name. */
+export function buildDocuments(): Record<string, unknown> {
+  const documents: Record<string, unknown> = {
+    'events.asyncapi.json': buildAsyncApi({ title: 'Runyard events and queues', version: '0.1.0' }),
+  };
+  for (const [service, info] of Object.entries(OPEN_API_INFO)) {
+    documents[`${service}.openapi.json`] = buildOpenApi(SERVICE_OPERATIONS[service as DescribedService], info);
+  }
+  return documents;
+}
+
+export function formatDocument(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
