@@ -1,1 +1,4 @@
+export { RunEngine, type RunEngineOptions } from './engine.ts';
+export { FencedError } from './errors.ts';
+export type { RunQuery } from './runs/read-runs.ts';
 export * from './types.ts';

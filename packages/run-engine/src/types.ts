@@ -37,7 +37,36 @@ export interface CreateRun {
   multitaskStrategy: MultitaskStrategy;
   /** Seconds from now before the run may start. */
   afterSeconds?: number;
+  /** Metadata of the thread if this run makes it, besides `graph_id` and `assistant_id`. */
+  threadMetadata?: Record<string, unknown>;
 }
+
+/** A run another operation cancelled, and what is left to do about it. */
+export interface CancelledRun {
+  runId: string;
+  threadId: string;
+  attempt: number;
+  action: CancelAction;
+  /**
+   * `ended`: it never started and is `interrupted` now; whoever watches its stream is to be told.
+   * `ordered`: it runs; its worker has the order and ends it.
+   */
+  outcome: 'ended' | 'ordered';
+  /** The thread's epoch now: appends to its stream under it are accepted. */
+  fence: Fence;
+}
+
+export interface CreatedRun {
+  run: RunRecord;
+  /** Runs of the thread that gave way to this one (`interrupt`, `rollback`). */
+  cancelled: CancelledRun[];
+}
+
+/** Which runs a cancel is about. */
+export type CancelSelection =
+  | { threadId: string; runIds: string[] }
+  /** Every run of the deployment in that status. */
+  | { status: 'pending' | 'running' | 'all' };
 
 export interface RunRecord {
   runId: string;
@@ -49,6 +78,7 @@ export interface RunRecord {
   multitaskStrategy: MultitaskStrategy;
   attempt: number;
   keepsThread: boolean;
+  cancelAction: CancelAction | null;
   firstEventId: string | null;
   /** JSON text of the final values; null until terminal. */
   result: Uint8Array | null;
@@ -83,11 +113,104 @@ export interface FinishRun {
   interrupts: Uint8Array | null;
   checkpointId: string | null;
   error: ErrorInfo | null;
+  /** Id of the run's first event in the thread's stream. */
+  firstEventId?: string;
 }
 
-/** What a worker learns about a run it holds, besides that its lease was renewed. */
+/** How a finish came out; a cancel order that was durable first decides over what the worker reported. */
+export interface FinishedRun {
+  status: FinishRun['status'];
+  /** The run and its checkpoints are gone (`rollback`). */
+  isRolledBack: boolean;
+  error: ErrorInfo | null;
+  /** The thread has a run that may start now. */
+  hasNextRun: boolean;
+}
+
+/** What became of a run that was given back. */
+export type ReleasedRun =
+  | { outcome: 'pending' }
+  | { outcome: 'ended'; status: FinishRun['status']; error: ErrorInfo | null; isRolledBack: boolean };
+
+/** What a worker learns about a run it holds. */
 export interface CancelOrder {
   runId: string;
   action: CancelAction;
   reason: string;
+}
+
+export interface LeaseRenewal {
+  /** False: the lease had lapsed and the worker's row is gone; it holds nothing and registers anew. */
+  isRegistered: boolean;
+  orders: CancelOrder[];
+  /** Runs given as held that belong to somebody else now, or to nobody. */
+  lostRunIds: string[];
+}
+
+export interface WorkerRegistration {
+  workerId: string;
+  revisionId: string;
+  slots: number;
+}
+
+/** A run a sweep brought to a terminal status. */
+export interface SweptRun {
+  runId: string;
+  attempt: number;
+  status: FinishRun['status'];
+  error: ErrorInfo | null;
+  isRolledBack: boolean;
+  /** Under it the end can be told on the thread's stream. */
+  fence: Fence;
+}
+
+export interface SweepResult {
+  /** Runs of lapsed workers that are pending again. */
+  resumedRunIds: string[];
+  ended: SweptRun[];
+  /** Runs are ready and nobody has taken them for a while: wake workers. */
+  hasForgottenRuns: boolean;
+  /** Rows of ended stateless runs removed after their time. */
+  removedRuns: number;
+}
+
+export interface ThreadRecord {
+  threadId: string;
+  status: ThreadStatus;
+  metadata: Record<string, unknown>;
+  config: Record<string, unknown>;
+  error: ErrorInfo | null;
+  createdAt: Date;
+  updatedAt: Date;
+  stateUpdatedAt: Date;
+}
+
+export interface CreateThread {
+  threadId: string;
+  metadata: Record<string, unknown>;
+  config?: Record<string, unknown>;
+  /** `raise`: a thread with that id is a conflict. `do_nothing`: it is answered as it is. */
+  ifExists: 'raise' | 'do_nothing';
+}
+
+export interface CommitStateUpdate {
+  fence: Fence;
+  values: Uint8Array | null;
+  interrupts: Uint8Array | null;
+  checkpointId: string;
+  status: ThreadStatus;
+  /** Becomes `metadata.graph_id` when the thread has none. */
+  graphId?: string;
+}
+
+/** Numbers of the whole deployment, as `/metrics` shows them. Times in seconds. */
+export interface QueueStatistics {
+  pendingRuns: number;
+  runningRuns: number;
+  pendingWaitMax: number;
+  pendingWaitMedian: number;
+  /** Of pending runs whose thread is idle. */
+  unblockedWaitMax: number;
+  workers: number;
+  slots: number;
 }

@@ -52,14 +52,16 @@ CREATE INDEX thread_metadata ON thread USING gin (metadata jsonb_path_ops);
 -- The newest values and interrupts as JSON text (bytea: any JSON the graph makes fits, also U+0000).
 CREATE TABLE thread_state (
   thread_id     uuid PRIMARY KEY REFERENCES thread ON DELETE CASCADE,
-  checkpoint_id uuid,
+  checkpoint_id text,
   "values"      bytea,
   interrupts    bytea
 );
 ALTER TABLE thread_state ALTER COLUMN "values" SET COMPRESSION pglz;
 
 -- Who may write a thread: every fenced statement locks its row FOR SHARE and compares the epoch;
--- claim, cancel and rollback bump the epoch and so wait for the writes in flight. run_id is the current owner.
+-- whoever takes the thread away (claim, hand-back, sweep, rollback, delete) bumps the epoch under FOR UPDATE and so waits
+-- for the writes in flight. run_id is the running run, null when there is none. Every change of a run's status is made
+-- under this lock, taken after the thread row's and before the run's.
 -- No reference to thread: a run whose thread is not kept has a fence and no thread row.
 CREATE TABLE thread_fence (
   thread_id uuid   PRIMARY KEY,
@@ -81,7 +83,8 @@ CREATE TABLE run (
                      CHECK (multitask_strategy IN ('reject', 'interrupt', 'rollback', 'enqueue')),
   keeps_thread       boolean     NOT NULL DEFAULT true,     -- false: stateless with on_completion "delete": no thread row, no checkpoints
   ready_at           timestamptz NOT NULL DEFAULT now(),    -- later with after_seconds
-  attempt            integer     NOT NULL DEFAULT 0,
+  attempt            integer     NOT NULL DEFAULT 0,        -- number of the current or last attempt; grows with every claim
+  failures           integer     NOT NULL DEFAULT 0,        -- attempts that ended with their worker or host; what retries are counted by
   epoch              bigint,                                -- fence epoch of the current attempt
   worker_id          uuid,
   first_event_id     text,                                  -- where the run's events begin in the thread's stream
@@ -96,11 +99,11 @@ CREATE TABLE run (
   ended_at           timestamptz
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX run_one_running ON run (thread_id) WHERE status = 'running';
-CREATE INDEX run_pending ON run (seq) WHERE status = 'pending';
+CREATE INDEX run_pending ON run (ready_at, seq) WHERE status = 'pending';
 CREATE INDEX run_thread_pending ON run (thread_id, seq) WHERE status = 'pending';
 CREATE INDEX run_thread ON run (thread_id, seq DESC);
 CREATE INDEX run_worker ON run (worker_id) WHERE status = 'running';
-CREATE INDEX run_unkept_ended ON run (ended_at) WHERE NOT keeps_thread AND ended_at IS NOT NULL;
+CREATE INDEX run_expiring ON run (ended_at) WHERE ended_at IS NOT NULL AND (result IS NOT NULL OR NOT keeps_thread);
 
 -- One row per run-worker process; renewing it renews the leases of all its runs.
 CREATE TABLE worker (

@@ -1,0 +1,242 @@
+import { GroupCommitter, withTransaction } from '@runyard/database';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { FencedError } from './errors.ts';
+import { lockOwnedRuns, lockThreads } from './locks.ts';
+import { RunEvents } from './run-events.ts';
+import { cancelRuns, threadsInFlight } from './runs/cancel-runs.ts';
+import { claimRuns } from './runs/claim-runs.ts';
+import { createRuns, type RunCreation } from './runs/create-runs.ts';
+import { deleteRun } from './runs/delete-run.ts';
+import { finishRuns } from './runs/finish-runs.ts';
+import { findRuns, getRun, listRuns, type RunQuery } from './runs/read-runs.ts';
+import { releaseRuns } from './runs/release-runs.ts';
+import { queueStatistics } from './statistics.ts';
+import { createThread } from './threads/create-thread.ts';
+import { deleteThread } from './threads/delete-thread.ts';
+import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
+import type {
+  CancelAction,
+  CancelledRun,
+  CancelSelection,
+  ClaimedRun,
+  CommitStateUpdate,
+  CreatedRun,
+  CreateRun,
+  CreateThread,
+  ErrorInfo,
+  Fence,
+  FinishedRun,
+  FinishRun,
+  LeaseRenewal,
+  QueueStatistics,
+  ReleasedRun,
+  RunRecord,
+  SweepResult,
+  ThreadRecord,
+  WorkerRegistration,
+} from './types.ts';
+import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
+import { sweep } from './workers/sweep.ts';
+
+export interface RunEngineOptions {
+  pool: pg.Pool;
+  deploymentId: string;
+  /** Names the process in events, for example `/runyard/agent-api`. */
+  source: string;
+  /** How long a worker's runs stay its own without a renewal. Default 10 s. */
+  leaseMs?: number;
+  /** Failed attempts after which a run is given up (BG_JOB_MAX_RETRIES). Default 3. */
+  maxFailures?: number;
+  /** How long results stay on their runs. Default one hour. */
+  resultTtlMs?: number;
+  /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
+  onOutboxWritten?: () => void;
+}
+
+/** Repeats of a transaction that met a deadlock. */
+const ATTEMPTS = 5;
+
+/**
+ * The state machine of runs and threads: the only writer of their statuses.
+ *
+ * What it promises: an accepted run is in Postgres; at most one run of a thread runs; the runs of a thread start in the order
+ * they were accepted; a run reaches exactly one terminal status; a worker that lost a run can write nothing more for it.
+ * Waking workers, streams and the execution itself are others' work: losing any of them costs time, not truth.
+ */
+export class RunEngine {
+  readonly #pool: pg.Pool;
+  readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
+  readonly #events: RunEvents;
+  readonly #onOutboxWritten: () => void;
+  readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
+  readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
+
+  constructor(options: RunEngineOptions) {
+    this.#pool = options.pool;
+    this.#options = {
+      leaseMs: options.leaseMs ?? 10_000,
+      maxFailures: options.maxFailures ?? 3,
+      resultTtlMs: options.resultTtlMs ?? 3_600_000,
+    };
+    this.#events = new RunEvents(options.deploymentId, options.source);
+    this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
+    this.#creations = new GroupCommitter({
+      name: 'create runs',
+      flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events)),
+      keyOf: (item) => item.threadId,
+      maxItemsPerKey: 1,
+      sizeOf: (item) => item.size,
+    });
+    this.#finishes = new GroupCommitter({
+      name: 'finish runs',
+      flush: (batch) => this.#write((client) => finishRuns(client, batch, this.#events)),
+      keyOf: (item) => item.fence.threadId,
+      maxItemsPerKey: 1,
+      sizeOf: (item) => (item.values?.byteLength ?? 0) * 2 + (item.interrupts?.byteLength ?? 0),
+    });
+  }
+
+  /**
+   * Accepts a run: once this resolves it is in Postgres. Wake workers afterwards, and tell the workers of cancelled runs.
+   * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one.
+   */
+  createRun(run: CreateRun): Promise<CreatedRun> {
+    const kwargs = Buffer.from(JSON.stringify(run.kwargs));
+    return this.#creations.submit({
+      ...run,
+      isStateless: run.threadId === undefined,
+      keepsThread: run.threadId !== undefined || run.keepsThread,
+      threadId: run.threadId ?? uuidv7(),
+      kwargsJson: kwargs,
+      size: kwargs.byteLength,
+    });
+  }
+
+  getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
+    return getRun(this.#pool, threadId, runId);
+  }
+
+  listRuns(query: RunQuery): Promise<RunRecord[]> {
+    return listRuns(this.#pool, query);
+  }
+
+  /** The runs named that exist, in no order. */
+  findRuns(runIds: string[]): Promise<RunRecord[]> {
+    return findRuns(this.#pool, runIds);
+  }
+
+  /** Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. */
+  deleteRun(threadId: string, runId: string): Promise<void> {
+    return this.#write((client) => deleteRun(client, threadId, runId));
+  }
+
+  /**
+   * Cancels runs. Durable once this resolves: waiting ones are `interrupted` then, running ones end when their worker has
+   * obeyed or is found gone. Empty when nothing selected is in flight.
+   */
+  async requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
+    const all: CancelledRun[] = [];
+    for (;;) {
+      const cancelled = await this.#write(async (client) => {
+        const threadIds = await threadsInFlight(client, selection);
+        const runIds = 'runIds' in selection ? selection.runIds : undefined;
+        const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
+        return cancelRuns(client, { threadIds, runIds, status, action, reason }, this.#events);
+      });
+      all.push(...cancelled);
+      // A selection by status is worked off in batches; what has its order is not selected again.
+      if ('threadId' in selection || cancelled.length === 0) return all;
+    }
+  }
+
+  /** Takes runs for a worker, oldest first, at most one per thread. */
+  async claimRuns(workerId: string, limit: number): Promise<ClaimedRun[]> {
+    const claimed = await claimRuns(this.#pool, { workerId, limit }, this.#events.startedTemplate);
+    if (claimed.length > 0) this.#onOutboxWritten();
+    return claimed;
+  }
+
+  /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
+  finishRun(finish: FinishRun): Promise<FinishedRun> {
+    return this.#finishes.submit(finish);
+  }
+
+  /**
+   * Gives a run back to be claimed again. With a failure the attempt counts against it, and too many end it.
+   * Throws FencedError when it is not the caller's any more.
+   */
+  releaseRun(fence: Fence, failure: ErrorInfo | null = null): Promise<ReleasedRun> {
+    return this.#write(async (client) => {
+      await lockThreads(client, [fence.threadId]);
+      const run = (await lockOwnedRuns(client, [fence.threadId])).get(fence.threadId);
+      if (!run || run.epoch !== fence.epoch) throw new FencedError(fence.threadId, fence.epoch);
+      const released = await releaseRuns(client, [{ run, failure }], this.#options, this.#events);
+      return released.get(run.runId)!;
+    });
+  }
+
+  registerWorker(registration: WorkerRegistration): Promise<void> {
+    return registerWorker(this.#pool, registration, this.#options.leaseMs);
+  }
+
+  /** `held`: the fences of the runs the worker believes to hold. */
+  renewLease(workerId: string, held: Fence[]): Promise<LeaseRenewal> {
+    return renewLease(this.#pool, workerId, held, this.#options.leaseMs);
+  }
+
+  drainWorker(workerId: string): Promise<void> {
+    return drainWorker(this.#pool, workerId);
+  }
+
+  removeWorker(workerId: string): Promise<void> {
+    return removeWorker(this.#pool, workerId);
+  }
+
+  /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
+  async sweep(): Promise<SweepResult> {
+    const result = await sweep(this.#pool, { ...this.#options, forgottenAfterMs: 2_000 }, this.#events);
+    if (result.ended.length > 0) this.#onOutboxWritten();
+    return result;
+  }
+
+  /** Throws ConflictError when the thread exists and that is not welcome. */
+  createThread(thread: CreateThread): Promise<ThreadRecord> {
+    return this.#write((client) => createThread(client, thread));
+  }
+
+  /** Throws NotFoundError. */
+  deleteThread(threadId: string): Promise<void> {
+    return this.#write((client) => deleteThread(client, threadId));
+  }
+
+  /** Throws NotFoundError, and ConflictError while a run is in flight. */
+  beginStateUpdate(threadId: string): Promise<Fence> {
+    return this.#write((client) => beginStateUpdate(client, threadId));
+  }
+
+  /** Throws FencedError when a run has begun since `beginStateUpdate`. */
+  commitStateUpdate(update: CommitStateUpdate): Promise<void> {
+    return this.#write((client) => commitStateUpdate(client, update));
+  }
+
+  /** From now on only workers of this revision claim; null lets any. */
+  async activateRevision(revisionId: string | null): Promise<void> {
+    await this.#pool.query('UPDATE deployment SET active_revision = $1', [revisionId]);
+  }
+
+  queueStatistics(): Promise<QueueStatistics> {
+    return queueStatistics(this.#pool);
+  }
+
+  /** Resolves when everything submitted is settled. The pool stays open. */
+  async close(): Promise<void> {
+    await Promise.all([this.#creations.close(), this.#finishes.close()]);
+  }
+
+  async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const result = await withTransaction(this.#pool, work, { attempts: ATTEMPTS });
+    this.#onOutboxWritten();
+    return result;
+  }
+}

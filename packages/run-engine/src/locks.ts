@@ -1,0 +1,85 @@
+import type pg from 'pg';
+import type { CancelAction } from './types.ts';
+
+/**
+ * The order in which every transaction of the engine takes locks: thread rows by id, then fence rows by id, then run rows.
+ * Claiming takes no thread rows and skips fences that are locked, so it never waits.
+ *
+ * Under a thread's row lock the set of its runs in flight only shrinks; under its fence lock no run of it changes status.
+ */
+
+/** The next epoch of fence `f`: above every earlier one, also of claims that a crash of the server may have lost. */
+export const NEXT_EPOCH = 'greatest(f.epoch + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)';
+
+/** Locks thread rows and answers which exist. */
+export async function lockThreads(client: pg.ClientBase, threadIds: string[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_lock_threads',
+    text: 'SELECT thread_id FROM thread WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id FOR NO KEY UPDATE',
+    values: [threadIds],
+  });
+  return new Set(rows.map((row) => row.thread_id));
+}
+
+/** Locks fence rows, waiting for the writes in flight under them, and answers their epochs. */
+export async function lockFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
+  const { rows } = await client.query<{ thread_id: string; epoch: string }>({
+    name: 'engine_lock_fences',
+    text: 'SELECT thread_id, epoch FROM thread_fence WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id FOR UPDATE',
+    values: [threadIds],
+  });
+  return new Map(rows.map((row) => [row.thread_id, BigInt(row.epoch)]));
+}
+
+/** A running run as it stands under its thread's fence lock. */
+export interface OwnedRun {
+  threadId: string;
+  runId: string;
+  assistantId: string;
+  epoch: bigint;
+  attempt: number;
+  failures: number;
+  keepsThread: boolean;
+  cancelAction: CancelAction | null;
+  cancelReason: string | null;
+}
+
+/** Locks the fences of threads with a running run, and those runs; answered by thread id. */
+export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, OwnedRun>> {
+  const { rows } = await client.query({
+    name: 'engine_lock_owned_runs',
+    text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.keeps_thread, r.cancel_action,
+                  r.cancel_reason
+           FROM thread_fence f JOIN run r ON r.run_id = f.run_id
+           WHERE f.thread_id = ANY($1::uuid[]) AND r.status = 'running'
+           ORDER BY f.thread_id FOR UPDATE OF f, r`,
+    values: [threadIds],
+  });
+  return new Map(
+    rows.map((row) => [
+      row.thread_id,
+      {
+        threadId: row.thread_id,
+        runId: row.run_id,
+        assistantId: row.assistant_id,
+        epoch: BigInt(row.epoch),
+        attempt: row.attempt,
+        failures: row.failures,
+        keepsThread: row.keeps_thread,
+        cancelAction: row.cancel_action,
+        cancelReason: row.cancel_reason,
+      },
+    ]),
+  );
+}
+
+/** Takes threads from their owners: whatever they still write is refused, and what they had under way is over. */
+export async function takeFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
+  const { rows } = await client.query<{ thread_id: string; epoch: string }>({
+    name: 'engine_take_fences',
+    text: `UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL WHERE f.thread_id = ANY($1::uuid[])
+           RETURNING f.thread_id, f.epoch`,
+    values: [threadIds],
+  });
+  return new Map(rows.map((row) => [row.thread_id, BigInt(row.epoch)]));
+}

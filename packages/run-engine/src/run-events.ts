@@ -1,0 +1,77 @@
+import { RunCreated, RunFinished, RunStarted, type TopicName } from '@runyard/contracts';
+import { makeEvent, outboxInsert } from '@runyard/event-bus';
+import type pg from 'pg';
+
+interface EventRun {
+  runId: string;
+  threadId: string;
+  assistantId: string;
+}
+
+export interface RunEventTemplate {
+  topic: TopicName;
+  source: string;
+  type: string;
+  deploymentId: string;
+}
+
+/** Writes the lifecycle events of runs into the outbox, in the transaction that makes them true. */
+export class RunEvents {
+  readonly #deploymentId: string;
+  readonly #source: string;
+
+  constructor(deploymentId: string, source: string) {
+    this.#deploymentId = deploymentId;
+    this.#source = source;
+  }
+
+  async created(client: pg.ClientBase, runs: EventRun[]): Promise<void> {
+    await this.#insert(
+      client,
+      runs.map((run) => makeEvent(RunCreated, { ...this.#about(run), data: this.#data(run) })),
+    );
+  }
+
+  /** What a statement needs to write `runyard.run.started` itself, without a further round trip. */
+  get startedTemplate(): RunEventTemplate {
+    return {
+      topic: 'runs',
+      source: this.#source,
+      type: RunStarted.properties.type.const,
+      deploymentId: this.#deploymentId,
+    };
+  }
+
+  async finished(client: pg.ClientBase, runs: (EventRun & { attempt: number; status: string })[]): Promise<void> {
+    await this.#insert(
+      client,
+      runs.map((run) =>
+        makeEvent(RunFinished, {
+          ...this.#about(run),
+          data: { ...this.#data(run), attempt: run.attempt, status: run.status },
+        }),
+      ),
+    );
+  }
+
+  async #insert(client: pg.ClientBase, events: ReturnType<typeof makeEvent>[]): Promise<void> {
+    if (events.length === 0) return;
+    await outboxInsert(
+      client,
+      events.map((event) => ({ topic: 'runs' as const, key: event.subject, event })),
+    );
+  }
+
+  #about(run: EventRun) {
+    return { source: this.#source, subject: run.threadId };
+  }
+
+  #data(run: EventRun) {
+    return {
+      deployment_id: this.#deploymentId,
+      run_id: run.runId,
+      thread_id: run.threadId,
+      assistant_id: run.assistantId,
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import { sqlState } from '@runyard/database';
+import type pg from 'pg';
+import { NEXT_EPOCH } from '../locks.ts';
+import type { RunEventTemplate } from '../run-events.ts';
+import type { ClaimedRun } from '../types.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/**
+ * Claims up to `limit` runs for a worker: the longest ready whose thread is idle, of each thread only the first in its line
+ * (delayed runs stand in line only once they are ready).
+ *
+ * One statement, and so one round trip. The fence rows it locks are the threads: while a thread has a run its fence names it,
+ * so two claims at once can not take two runs of one thread; a fence that is locked is passed over, nothing waits. The commit
+ * does not wait for the disk: a claim that a crash of the server undoes leaves the run waiting and its epoch unused for good.
+ */
+export async function claimRuns(
+  db: pg.Pool,
+  { workerId, limit }: { workerId: string; limit: number },
+  event: RunEventTemplate,
+): Promise<ClaimedRun[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await claimOnce(db, workerId, limit, event);
+    } catch (error) {
+      // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
+      // Its row is visible now, so the next try passes that thread over.
+      if (attempt >= 3 || sqlState(error) !== UNIQUE_VIOLATION) throw error;
+    }
+  }
+}
+
+async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: RunEventTemplate): Promise<ClaimedRun[]> {
+  const { rows } = await db.query({
+    name: 'engine_claim_runs',
+    text: CLAIM,
+    values: [workerId, limit, event.topic, event.source, event.type, event.deploymentId],
+  });
+  return rows.map((row) => ({
+    runId: row.run_id,
+    threadId: row.thread_id,
+    assistantId: row.assistant_id,
+    attempt: row.attempt,
+    keepsThread: row.keeps_thread,
+    metadata: row.metadata,
+    kwargs: JSON.parse(row.kwargs.toString('utf8')),
+    fence: { threadId: row.thread_id, epoch: BigInt(row.epoch), runId: row.run_id },
+    hasCheckpoint: row.has_checkpoint,
+    createdAt: row.created_at,
+  }));
+}
+
+const CLAIM = `
+  WITH picked AS (
+    SELECT r.run_id, r.thread_id, ${NEXT_EPOCH} AS epoch
+    -- Read as a table so that it is evaluated before the commit it is about.
+    FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax,
+         run r JOIN thread_fence f ON f.thread_id = r.thread_id
+    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL
+      AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
+                      AND e.seq < r.seq AND e.ready_at <= now())
+      AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')
+      AND EXISTS (SELECT 1 FROM worker w, deployment d
+                  WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining
+                    AND (d.active_revision IS NULL OR d.active_revision = w.revision_id))
+    ORDER BY r.ready_at, r.seq
+    LIMIT $2
+    FOR UPDATE OF f SKIP LOCKED
+  ), taken AS (
+    UPDATE run r
+    SET status = 'running', attempt = r.attempt + 1, epoch = picked.epoch, worker_id = $1,
+        started_at = clock_timestamp(), updated_at = clock_timestamp()
+    FROM picked WHERE r.run_id = picked.run_id AND r.status = 'pending'
+    RETURNING r.*
+  ), fenced AS (
+    UPDATE thread_fence f SET epoch = taken.epoch, run_id = taken.run_id FROM taken WHERE f.thread_id = taken.thread_id
+  ), announced AS (
+    INSERT INTO outbox (topic, key, event)
+    SELECT $3, thread_id, jsonb_build_object(
+      'specversion', '1.0', 'id', gen_random_uuid(), 'source', $4::text, 'type', $5::text, 'subject', thread_id,
+      'time', to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'datacontenttype', 'application/json',
+      'data', jsonb_build_object('deployment_id', $6::text, 'run_id', run_id, 'thread_id', thread_id,
+                                 'assistant_id', assistant_id, 'attempt', attempt))
+    FROM taken
+  )
+  SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at,
+         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint
+  FROM taken ORDER BY ready_at, seq`;

@@ -1,0 +1,174 @@
+import { toSqlJson, toSqlText } from '@runyard/database';
+import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import type pg from 'pg';
+import { lockThreads } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import type { CancelledRun, CreatedRun, CreateRun } from '../types.ts';
+import { cancelRunsOfThreads } from './cancel-runs.ts';
+
+/** A run to be created with its thread id settled. */
+export interface RunCreation extends CreateRun {
+  threadId: string;
+  /** The caller named no thread: the id is new and nobody else can know it. */
+  isStateless: boolean;
+  /** `kwargs` as JSON text. */
+  kwargsJson: Buffer;
+  /** Bytes, for the limit of a batch. */
+  size: number;
+}
+
+const BUSY = 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
+
+/**
+ * Creates runs, at most one per thread, in the caller's transaction. Answers in the order of the batch; an error in an
+ * item's place concerns that item alone, and nothing of it was written.
+ */
+export async function createRuns(
+  client: pg.ClientBase,
+  batch: RunCreation[],
+  events: RunEvents,
+): Promise<(CreatedRun | Error)[]> {
+  await makeThreads(
+    client,
+    batch.filter((item) => (item.isStateless ? item.keepsThread : item.ifThreadMissing === 'create')),
+  );
+  const existing = await threadsOf(client, batch);
+  const busy = await busyThreads(client, batch);
+  const refusals = batch.map((item) => refusalOf(item, existing, busy));
+  const accepted = batch.filter((_, index) => !refusals[index]);
+  if (accepted.length === 0) return refusals as Error[];
+
+  const cancelled = await giveWay(client, accepted, busy, events);
+  const createdAt = await insertRuns(client, accepted);
+  await events.created(client, accepted);
+  return batch.map(
+    (item, index) =>
+      refusals[index] ?? { run: recordOf(item, createdAt), cancelled: cancelled.get(item.threadId) ?? [] },
+  );
+}
+
+function refusalOf(item: RunCreation, existing: Set<string>, busy: Set<string>): Error | undefined {
+  if (!item.isStateless && !existing.has(item.threadId)) return new NotFoundError('Thread or assistant not found.');
+  if (item.multitaskStrategy === 'reject' && busy.has(item.threadId)) {
+    return new ConflictError(BUSY, { internal: { threadId: item.threadId } });
+  }
+  return undefined;
+}
+
+/** Threads that may have to be made are made first, in id order: two batches can then only wait for each other one way. */
+async function makeThreads(client: pg.ClientBase, items: RunCreation[]): Promise<void> {
+  if (items.length === 0) return;
+  await client.query({
+    name: 'engine_make_threads',
+    text: `WITH made AS (
+             INSERT INTO thread (thread_id, status, metadata)
+             SELECT i.thread_id, 'busy', i.metadata FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
+             ORDER BY i.thread_id
+             ON CONFLICT DO NOTHING RETURNING thread_id
+           )
+           INSERT INTO thread_fence (thread_id) SELECT thread_id FROM made ON CONFLICT DO NOTHING`,
+    values: [
+      items.map((item) => item.threadId),
+      items.map((item) =>
+        toSqlJson({ ...item.threadMetadata, graph_id: item.graphId, assistant_id: item.assistantId }),
+      ),
+    ],
+  });
+}
+
+async function threadsOf(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {
+  const named = batch.filter((item) => !item.isStateless).map((item) => item.threadId);
+  return named.length === 0 ? new Set() : lockThreads(client, named);
+}
+
+async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {
+  const asking = batch.filter((item) => !item.isStateless && item.multitaskStrategy !== 'enqueue');
+  if (asking.length === 0) return new Set();
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_busy_threads',
+    // Two questions rather than one IN: each has a partial index of its own.
+    text: `SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'running'
+           UNION SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'pending'`,
+    values: [asking.map((item) => item.threadId)],
+  });
+  return new Set(rows.map((row) => row.thread_id));
+}
+
+/** What is in flight on the threads of `interrupt` and `rollback` runs is cancelled, waiting runs included. */
+async function giveWay(
+  client: pg.ClientBase,
+  accepted: RunCreation[],
+  busy: Set<string>,
+  events: RunEvents,
+): Promise<Map<string, CancelledRun[]>> {
+  const byThread = new Map<string, CancelledRun[]>();
+  for (const action of ['interrupt', 'rollback'] as const) {
+    const threadIds = accepted
+      .filter((item) => item.multitaskStrategy === action && busy.has(item.threadId))
+      .map((item) => item.threadId);
+    if (threadIds.length === 0) continue;
+    const reason = `${action} requested by a new run on the thread (multitask_strategy "${action}")`;
+    for (const run of await cancelRunsOfThreads(client, { threadIds, action, reason, leavesThreads: true }, events)) {
+      byThread.set(run.threadId, [...(byThread.get(run.threadId) ?? []), run]);
+    }
+  }
+  return byThread;
+}
+
+async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<Date> {
+  const { rows } = await client.query<{ created_at: Date }>({
+    name: 'engine_insert_runs',
+    text: `WITH input AS (
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::jsonb[], $5::bytea[], $6::text[], $7::boolean[],
+                                  $8::float8[], $9::text[])
+               WITH ORDINALITY AS i (run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread, delay,
+                                     graph_id, position)
+           ), fences AS (
+             INSERT INTO thread_fence (thread_id) SELECT thread_id FROM input WHERE NOT keeps_thread
+           ), threads AS (
+             UPDATE thread t
+             SET status = 'busy', updated_at = now(),
+                 metadata = t.metadata || jsonb_build_object('graph_id', i.graph_id, 'assistant_id', i.assistant_id)
+             FROM input i
+             -- Threads made by this transaction have it all already.
+             WHERE t.thread_id = i.thread_id AND i.keeps_thread AND t.updated_at <> now()
+           )
+           INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at)
+           SELECT run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread,
+                  now() + make_interval(secs => delay)
+           FROM input ORDER BY position
+           RETURNING created_at`,
+    values: [
+      items.map((item) => item.runId),
+      items.map((item) => item.threadId),
+      items.map((item) => item.assistantId),
+      items.map((item) => toSqlJson(item.metadata)),
+      items.map((item) => item.kwargsJson),
+      items.map((item) => item.multitaskStrategy),
+      items.map((item) => item.keepsThread),
+      items.map((item) => item.afterSeconds ?? 0),
+      items.map((item) => toSqlText(item.graphId)),
+    ],
+  });
+  return rows[0]!.created_at;
+}
+
+function recordOf(item: RunCreation, createdAt: Date): CreatedRun['run'] {
+  return {
+    runId: item.runId,
+    threadId: item.threadId,
+    assistantId: item.assistantId,
+    status: 'pending',
+    metadata: item.metadata,
+    kwargs: item.kwargs,
+    multitaskStrategy: item.multitaskStrategy,
+    attempt: 0,
+    keepsThread: item.keepsThread,
+    cancelAction: null,
+    firstEventId: null,
+    result: null,
+    error: null,
+    createdAt,
+    updatedAt: createdAt,
+  };
+}

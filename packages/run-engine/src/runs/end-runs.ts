@@ -1,0 +1,136 @@
+import { toSqlJson, toSqlText } from '@runyard/database';
+import type pg from 'pg';
+import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import { settleThreads } from '../threads/settle-threads.ts';
+import type { ErrorInfo, FinishRun } from '../types.ts';
+import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
+
+/** How a running run ends. Values, interrupts and checkpoint left null leave the thread's state as it is. */
+export interface RunEnding
+  extends Pick<FinishRun, 'status' | 'threadStatus' | 'values' | 'interrupts' | 'checkpointId'> {
+  run: OwnedRun;
+  /** Shown on the run. */
+  error: ErrorInfo | null;
+  /** Shown on the thread. */
+  threadError: ErrorInfo | null;
+  firstEventId?: string;
+}
+
+/** Whether the thread of each ended run has another that may start now; by thread id. */
+export type NextRuns = Map<string, boolean>;
+
+/**
+ * Brings running runs to a terminal status in the caller's transaction, at most one per thread, and frees their threads.
+ * The runs are locked (`lockOwnedRuns`), their thread rows before them.
+ */
+export async function endRuns(client: pg.ClientBase, endings: RunEnding[], events: RunEvents): Promise<NextRuns> {
+  if (endings.length === 0) return new Map();
+  const { rows } = await client.query<{ thread_id: string; has_next: boolean }>({
+    name: 'engine_end_runs',
+    text: `WITH e AS (
+             SELECT e.*, p.is_ready
+             FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[],
+                         $8::jsonb[], $9::jsonb[], $10::boolean[], $11::text[])
+               AS e (run_id, thread_id, status, thread_status, result, interrupts, checkpoint_id, error, thread_error,
+                     keeps_thread, first_event_id)
+             LEFT JOIN LATERAL (SELECT bool_or(p.ready_at <= now()) AS is_ready FROM run p
+                                WHERE p.thread_id = e.thread_id AND p.status = 'pending') p ON true
+           ), ended AS (
+             UPDATE run r
+             SET status = e.status, result = e.result, error = e.error, worker_id = NULL, updated_at = now(),
+                 ended_at = now(), first_event_id = coalesce(e.first_event_id, r.first_event_id)
+             FROM e WHERE r.run_id = e.run_id
+           ), states AS (
+             INSERT INTO thread_state AS s (thread_id, "values", interrupts, checkpoint_id)
+             SELECT thread_id, result, interrupts, checkpoint_id FROM e
+             WHERE keeps_thread AND (result IS NOT NULL OR checkpoint_id IS NOT NULL)
+             ON CONFLICT (thread_id) DO UPDATE
+             SET "values" = coalesce(excluded."values", s."values"), interrupts = excluded.interrupts,
+                 checkpoint_id = coalesce(excluded.checkpoint_id, s.checkpoint_id)
+           ), threads AS (
+             UPDATE thread t
+             SET status = CASE WHEN e.is_ready IS NULL THEN e.thread_status ELSE 'busy' END,
+                 error = e.thread_error, updated_at = now(),
+                 state_updated_at = CASE WHEN e.checkpoint_id IS NULL THEN t.state_updated_at ELSE now() END
+             FROM e WHERE t.thread_id = e.thread_id AND e.keeps_thread
+           ), fences AS (
+             UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
+             FROM e WHERE f.thread_id = e.thread_id AND e.keeps_thread
+           ), unkept AS (
+             DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_thread
+           )
+           SELECT thread_id, coalesce(is_ready, false) AS has_next FROM e`,
+    values: [
+      endings.map((ending) => ending.run.runId),
+      endings.map((ending) => ending.run.threadId),
+      endings.map((ending) => ending.status),
+      endings.map((ending) => ending.threadStatus),
+      endings.map((ending) => bytesOf(ending.values)),
+      endings.map((ending) => bytesOf(ending.interrupts)),
+      endings.map((ending) => (ending.checkpointId === null ? null : toSqlText(ending.checkpointId))),
+      endings.map((ending) => ending.error && toSqlJson(ending.error)),
+      endings.map((ending) => ending.threadError && toSqlJson(ending.threadError)),
+      endings.map((ending) => ending.run.keepsThread),
+      endings.map((ending) => ending.firstEventId ?? null),
+    ],
+  });
+  await events.finished(
+    client,
+    endings.map(({ run, status }) => ({ ...run, status })),
+  );
+  return new Map(rows.map((row) => [row.thread_id, row.has_next]));
+}
+
+/**
+ * Rolls running runs back: they and their checkpoints go, and their threads are as they were before them. Same locks as
+ * `endRuns`. For the bus and whoever watches they end as `interrupted`.
+ */
+export async function rollBackRuns(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<NextRuns> {
+  if (runs.length === 0) return new Map();
+  await deleteCheckpointsOfRuns(client, runs);
+  const next = await endRuns(
+    client,
+    runs.map((run) => ({
+      run,
+      status: 'interrupted',
+      threadStatus: 'idle',
+      values: null,
+      interrupts: null,
+      checkpointId: null,
+      error: null,
+      threadError: { error: 'UserRollback', message: run.cancelReason ?? 'rollback requested' },
+    })),
+    events,
+  );
+  await client.query({
+    name: 'engine_delete_runs',
+    text: 'DELETE FROM run WHERE run_id = ANY($1::uuid[])',
+    values: [runs.map((run) => run.runId)],
+  });
+  await settleThreads(
+    client,
+    runs.filter((run) => run.keepsThread).map((run) => run.threadId),
+  );
+  return next;
+}
+
+/** The ending a durable cancel order asks for, whatever else happened to the run. */
+export function interruptedEnding(
+  run: OwnedRun,
+  reached: Pick<FinishRun, 'values' | 'interrupts' | 'checkpointId'>,
+): RunEnding {
+  return {
+    run,
+    ...reached,
+    status: 'interrupted',
+    threadStatus: 'interrupted',
+    error: null,
+    threadError: { error: 'UserInterrupt', message: run.cancelReason ?? 'interrupt requested' },
+  };
+}
+
+function bytesOf(bytes: Uint8Array | null): Buffer | null {
+  if (bytes === null) return null;
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,43 @@
+import type { RunRecord } from '../types.ts';
+
+/** The columns of a run that clients may see. */
+export const RUN_COLUMNS = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
+  keeps_thread, cancel_action, first_event_id, result, error, created_at, updated_at`;
+
+export interface RunRow {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  status: RunRecord['status'];
+  metadata: Record<string, unknown>;
+  kwargs: Buffer;
+  multitask_strategy: RunRecord['multitaskStrategy'];
+  attempt: number;
+  keeps_thread: boolean;
+  cancel_action: RunRecord['cancelAction'];
+  first_event_id: string | null;
+  result: Buffer | null;
+  error: RunRecord['error'];
+  created_at: Date;
+  updated_at: Date;
+}
+
+export function runOfRow(row: RunRow): RunRecord {
+  return {
+    runId: row.run_id,
+    threadId: row.thread_id,
+    assistantId: row.assistant_id,
+    status: row.status,
+    metadata: row.metadata,
+    kwargs: JSON.parse(row.kwargs.toString('utf8')),
+    multitaskStrategy: row.multitask_strategy,
+    attempt: row.attempt,
+    keepsThread: row.keeps_thread,
+    cancelAction: row.cancel_action,
+    firstEventId: row.first_event_id,
+    result: row.result,
+    error: row.error,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

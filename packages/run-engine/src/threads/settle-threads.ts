@@ -1,0 +1,21 @@
+import type pg from 'pg';
+
+/**
+ * Gives threads without a run in flight the status their state says: `interrupted` when it holds interrupts, else `idle`.
+ * Thread and fence rows are locked.
+ */
+export async function settleThreads(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+  if (threadIds.length === 0) return;
+  await client.query({
+    name: 'engine_settle_threads',
+    text: `UPDATE thread t
+           SET status = CASE WHEN EXISTS (SELECT 1 FROM thread_state s
+                                          WHERE s.thread_id = t.thread_id AND s.interrupts IS NOT NULL)
+                             THEN 'interrupted' ELSE 'idle' END,
+               updated_at = now()
+           WHERE t.thread_id = ANY($1::uuid[])
+             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'pending')
+             AND NOT EXISTS (SELECT 1 FROM run r WHERE r.thread_id = t.thread_id AND r.status = 'running')`,
+    values: [threadIds],
+  });
+}

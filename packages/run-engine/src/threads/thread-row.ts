@@ -1,0 +1,27 @@
+import type { ThreadRecord } from '../types.ts';
+
+export const THREAD_COLUMNS = 'thread_id, status, metadata, config, error, created_at, updated_at, state_updated_at';
+
+export interface ThreadRow {
+  thread_id: string;
+  status: ThreadRecord['status'];
+  metadata: Record<string, unknown>;
+  config: Record<string, unknown>;
+  error: ThreadRecord['error'];
+  created_at: Date;
+  updated_at: Date;
+  state_updated_at: Date;
+}
+
+export function threadOfRow(row: ThreadRow): ThreadRecord {
+  return {
+    threadId: row.thread_id,
+    status: row.status,
+    metadata: row.metadata,
+    config: row.config,
+    error: row.error,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    stateUpdatedAt: row.state_updated_at,
+  };
+}

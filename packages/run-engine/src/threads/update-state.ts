@@ -1,0 +1,58 @@
+import { toSqlText } from '@runyard/database';
+import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import type pg from 'pg';
+import { FencedError } from '../errors.ts';
+import { lockFences, lockThreads, takeFences } from '../locks.ts';
+import type { CommitStateUpdate, Fence } from '../types.ts';
+
+/**
+ * Gives the right to write a thread that has no run in flight: the fence for the checkpoints of a state update. It holds
+ * until a run is claimed, which makes it stale; nobody waits for anybody.
+ */
+export async function beginStateUpdate(client: pg.ClientBase, threadId: string): Promise<Fence> {
+  const existing = await lockThreads(client, [threadId]);
+  if (!existing.has(threadId)) throw new NotFoundError(`Thread with ID ${threadId} not found`);
+  await lockFences(client, [threadId]);
+  const { rows } = await client.query<{ run_id: string }>({
+    name: 'engine_runs_in_flight',
+    text: `SELECT run_id FROM run WHERE thread_id = $1 AND status = 'running'
+           UNION ALL SELECT run_id FROM run WHERE thread_id = $1 AND status = 'pending'`,
+    values: [threadId],
+  });
+  if (rows.length > 0) {
+    throw new ConflictError(`Thread ${threadId} has in-flight runs: ${rows.map((row) => row.run_id).join(', ')}`);
+  }
+  const epochs = await takeFences(client, [threadId]);
+  return { threadId, epoch: epochs.get(threadId)!, runId: null };
+}
+
+/** Makes the checkpoint of a state update the thread's newest state. Throws `FencedError` when a run has begun since. */
+export async function commitStateUpdate(client: pg.ClientBase, update: CommitStateUpdate): Promise<void> {
+  const { threadId, epoch } = update.fence;
+  await lockThreads(client, [threadId]);
+  const epochs = await lockFences(client, [threadId]);
+  if (epochs.get(threadId) !== epoch) throw new FencedError(threadId, epoch);
+  await client.query({
+    name: 'engine_commit_state_update',
+    text: `WITH state AS (
+             INSERT INTO thread_state (thread_id, "values", interrupts, checkpoint_id) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (thread_id) DO UPDATE
+             SET "values" = excluded."values", interrupts = excluded.interrupts, checkpoint_id = excluded.checkpoint_id
+           )
+           UPDATE thread t
+           SET status = CASE WHEN EXISTS (SELECT 1 FROM run r WHERE r.thread_id = $1 AND r.status = 'pending')
+                             THEN 'busy' ELSE $5 END,
+               error = NULL, updated_at = now(), state_updated_at = now(),
+               metadata = CASE WHEN $6::text IS NULL OR t.metadata ? 'graph_id' THEN t.metadata
+                               ELSE t.metadata || jsonb_build_object('graph_id', $6::text) END
+           WHERE t.thread_id = $1`,
+    values: [
+      threadId,
+      update.values && Buffer.from(update.values),
+      update.interrupts && Buffer.from(update.interrupts),
+      toSqlText(update.checkpointId),
+      update.status,
+      update.graphId ?? null,
+    ],
+  });
+}

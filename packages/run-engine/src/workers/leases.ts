@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import type { CancelAction, Fence, LeaseRenewal, WorkerRegistration } from '../types.ts';
+
+/**
+ * Leases are one row per worker: renewing it renews every run the worker holds, and never touches a row that checkpoint
+ * writers lock. All times are the database's. Registering and renewing do not wait for the disk.
+ */
+export async function registerWorker(
+  db: pg.Pool,
+  { workerId, revisionId, slots }: WorkerRegistration,
+  leaseMs: number,
+): Promise<void> {
+  await db.query(
+    `INSERT INTO worker (worker_id, revision_id, slots, lease_until)
+     VALUES ($1, $2, $3, now() + make_interval(secs => $4::float8 / 1000))
+     ON CONFLICT (worker_id) DO UPDATE
+     SET revision_id = excluded.revision_id, slots = excluded.slots, lease_until = excluded.lease_until`,
+    [workerId, revisionId, slots, leaseMs],
+  );
+}
+
+/** Renews the lease and answers what the worker must know of the runs it believes to hold. */
+export async function renewLease(db: pg.Pool, workerId: string, held: Fence[], leaseMs: number): Promise<LeaseRenewal> {
+  const { rows } = await db.query<{ is_registered: boolean; runs: OwnedRow[] }>({
+    name: 'engine_renew_lease',
+    text: `WITH renewed AS (
+             UPDATE worker SET lease_until = now() + make_interval(secs => $2::float8 / 1000)
+             FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax
+             WHERE worker_id = $1 RETURNING 1
+           )
+           SELECT EXISTS (SELECT 1 FROM renewed) AS is_registered,
+                  (SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'epoch', epoch::text,
+                                                                'action', cancel_action, 'reason', cancel_reason)), '[]')
+                   FROM run WHERE worker_id = $1 AND status = 'running') AS runs`,
+    values: [workerId, leaseMs],
+  });
+  const { is_registered: isRegistered, runs } = rows[0]!;
+  const owned = new Map(runs.map((run) => [run.runId, run]));
+  return {
+    isRegistered,
+    orders: runs.flatMap(({ runId, action, reason }) => (action ? [{ runId, action, reason: reason ?? '' }] : [])),
+    lostRunIds: held.flatMap(({ runId, epoch }) =>
+      runId !== null && owned.get(runId)?.epoch !== String(epoch) ? [runId] : [],
+    ),
+  };
+}
+
+interface OwnedRow {
+  runId: string;
+  epoch: string;
+  action: CancelAction | null;
+  reason: string | null;
+}
+
+/** The worker claims nothing more; it still renews its lease for the runs in hand. */
+export async function drainWorker(db: pg.Pool, workerId: string): Promise<void> {
+  await db.query('UPDATE worker SET is_draining = true WHERE worker_id = $1', [workerId]);
+}
+
+/** Takes the worker's row away. Runs it should still hold are picked up by the next sweep. */
+export async function removeWorker(db: pg.Pool, workerId: string): Promise<void> {
+  await db.query('DELETE FROM worker WHERE worker_id = $1', [workerId]);
+}
