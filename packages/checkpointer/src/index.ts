@@ -1,1 +1,11 @@
+/**
+ * LangGraph's checkpoint saver and store.
+ *
+ * - `createSaver`, `createStore`: the project's own LangGraph classes over any backend; used where graphs run.
+ * - `PostgresCheckpoints`, `PostgresStore`: the backends over a deployment's database; fenced and group-committed.
+ * - `CheckpointBackend`, `StoreBackend`: the byte-level operations between the two.
+ */
 export * from './backend.ts';
+export type { CheckpointModule } from './checkpoint-module.ts';
+export { createSaver, type SaverOptions } from './saver/create-saver.ts';
+export { createStore } from './store/create-store.ts';

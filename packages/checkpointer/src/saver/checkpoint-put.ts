@@ -1,0 +1,66 @@
+import type { Checkpoint, CheckpointMetadata, SerializerProtocol } from '@langchain/langgraph-checkpoint';
+import type { CheckpointKey, CheckpointPut } from '../backend.ts';
+import type { ChannelVersions } from './known-versions.ts';
+import { plainJson, serialize } from './serialize.ts';
+
+export interface NewCheckpoint {
+  serde: SerializerProtocol;
+  key: CheckpointKey;
+  parentCheckpointId: string | undefined;
+  /** Undefined when there is no parent, or when this saver has neither loaded nor stored it lately. */
+  parentVersions: ChannelVersions | undefined;
+  checkpoint: Checkpoint;
+  metadata: CheckpointMetadata;
+  /** Channels that LangGraph says have changed, with their new versions. */
+  newVersions: Record<string, string | number>;
+}
+
+/** The put of a checkpoint: itself without values, and the values of the channels its parent does not already hold. */
+export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut> {
+  const { serde, key, parentCheckpointId, checkpoint, metadata } = made;
+  const channelVersions = Object.fromEntries(
+    Object.entries(checkpoint.channel_versions).map(([channel, version]) => [channel, String(version)]),
+  );
+  const [bare, serializedMetadata, blobs] = await Promise.all([
+    serialize(serde, { ...checkpoint, channel_values: {} }),
+    serialize(serde, metadata),
+    Promise.all(
+      channelsToStore(made, channelVersions).map(async ({ channel, version }) => ({
+        channel,
+        version,
+        ...(Object.hasOwn(checkpoint.channel_values, channel) && {
+          value: await serialize(serde, (checkpoint.channel_values as Record<string, unknown>)[channel]),
+        }),
+      })),
+    ),
+  ]);
+  return {
+    key,
+    parentCheckpointId,
+    checkpoint: bare,
+    metadata: serializedMetadata,
+    metadataJson: plainJson(metadata, serializedMetadata),
+    channelVersions,
+    blobs,
+  };
+}
+
+/**
+ * What changed, and besides it every channel whose value cannot be inherited. A copy of a checkpoint is put beside it, under
+ * the same parent and with nothing "changed": its values differ from its parent's, and other children of that parent
+ * may hold different values under the same versions.
+ */
+function channelsToStore(
+  { checkpoint, metadata, newVersions, parentCheckpointId, parentVersions }: NewCheckpoint,
+  channelVersions: Record<string, string>,
+): { channel: string; version: string }[] {
+  const changed = Object.entries(newVersions).map(([channel, version]) => ({ channel, version: String(version) }));
+  if (parentCheckpointId === undefined && metadata.source !== 'fork') return changed;
+  const notInherited = Object.keys(checkpoint.channel_values).filter(
+    (channel) =>
+      !Object.hasOwn(newVersions, channel) &&
+      Object.hasOwn(channelVersions, channel) &&
+      parentVersions?.[channel] !== channelVersions[channel],
+  );
+  return [...changed, ...notInherited.map((channel) => ({ channel, version: channelVersions[channel] as string }))];
+}

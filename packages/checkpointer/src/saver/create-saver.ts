@@ -1,0 +1,230 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import type {
+  BaseCheckpointSaver,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+  SerializerProtocol,
+} from '@langchain/langgraph-checkpoint';
+import type { CheckpointBackend, CheckpointPut, StoredCheckpoint } from '../backend.ts';
+import type { CheckpointModule } from '../checkpoint-module.ts';
+import { CallOrder } from './call-order.ts';
+import { checkpointPut } from './checkpoint-put.ts';
+import { KnownVersions } from './known-versions.ts';
+import { deserialize, serialize } from './serialize.ts';
+
+export interface SaverOptions {
+  /** Instead of the project's default serializer. */
+  serde?: SerializerProtocol;
+}
+
+type SaverClass = new (backend: CheckpointBackend, options: SaverOptions) => BaseCheckpointSaver;
+
+/** Checkpoints asked for at a time when a listing has no limit. */
+const PAGE = 50;
+
+/** One class for each copy of LangGraph's library, so that a saver per run costs no class per run. */
+const classes = new WeakMap<object, SaverClass>();
+
+/**
+ * A checkpoint saver of the project's own LangGraph over any backend. Make one for each use of a graph (a run, a state read):
+ * it remembers what it loaded and stored, and after a value failed to serialize it stores nothing more on that thread.
+ *
+ * - Only channels that changed are sent to the backend; the others are inherited from the parent checkpoint.
+ * - Puts and writes of a thread reach the backend in the order LangGraph called them.
+ */
+export function createSaver(
+  module: CheckpointModule,
+  backend: CheckpointBackend,
+  options: SaverOptions = {},
+): BaseCheckpointSaver {
+  let Saver = classes.get(module.BaseCheckpointSaver);
+  if (!Saver) {
+    Saver = saverClass(module);
+    classes.set(module.BaseCheckpointSaver, Saver);
+  }
+  return new Saver(backend, options);
+}
+
+function saverClass({
+  BaseCheckpointSaver,
+  WRITES_IDX_MAP,
+  TASKS,
+  getCheckpointId,
+  maxChannelVersion,
+}: CheckpointModule): SaverClass {
+  return class RunyardSaver extends BaseCheckpointSaver {
+    readonly #backend: CheckpointBackend;
+    readonly #known = new KnownVersions();
+    readonly #orders = new Map<string, CallOrder>();
+
+    constructor(backend: CheckpointBackend, options: SaverOptions) {
+      super(options.serde);
+      this.#backend = backend;
+    }
+
+    override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+      const { thread_id: threadId, checkpoint_ns: namespace = '' } = config.configurable ?? {};
+      if (threadId === undefined) return undefined;
+      const stored = await this.#backend.get(threadId, namespace, getCheckpointId(config) || undefined);
+      return stored && this.#tupleOf(stored);
+    }
+
+    override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+      const { thread_id: threadId, checkpoint_ns: namespace } = config.configurable ?? {};
+      const checkpointId = getCheckpointId(config) || undefined;
+      const { filter } = options;
+      let beforeCheckpointId = options.before && (getCheckpointId(options.before) || undefined);
+      let left = options.limit ?? Number.POSITIVE_INFINITY;
+      while (left > 0) {
+        // Checkpoint ids are ordered within a thread only: across threads there is no place to go on from.
+        const limit = threadId === undefined ? options.limit : Math.min(left, PAGE);
+        const page = await this.#backend.list({
+          threadId,
+          namespace,
+          checkpointId,
+          beforeCheckpointId,
+          filter,
+          limit,
+        });
+        for (const stored of page) yield await this.#tupleOf(stored);
+        if (limit === undefined || page.length < limit) return;
+        left -= page.length;
+        beforeCheckpointId = page.at(-1)?.key.checkpointId;
+      }
+    }
+
+    override put(
+      config: RunnableConfig,
+      checkpoint: Checkpoint,
+      metadata: CheckpointMetadata,
+      newVersions: Record<string, string | number>,
+    ): Promise<RunnableConfig> {
+      return this.#put(config, checkpoint, metadata, newVersions);
+    }
+
+    async #put(
+      config: RunnableConfig,
+      checkpoint: Checkpoint,
+      metadata: CheckpointMetadata,
+      newVersions: Record<string, string | number>,
+    ): Promise<RunnableConfig> {
+      const threadId = requiredField(config, 'thread_id', 'put a checkpoint');
+      const namespace: string = config.configurable?.checkpoint_ns ?? '';
+      const parentCheckpointId = getCheckpointId(config) || undefined;
+      const key = { threadId, namespace, checkpointId: checkpoint.id };
+      const parentVersions =
+        parentCheckpointId === undefined
+          ? undefined
+          : this.#known.of({ threadId, namespace, checkpointId: parentCheckpointId });
+      const prepared: Promise<CheckpointPut> = checkpointPut({
+        serde: this.serde,
+        key,
+        parentCheckpointId,
+        parentVersions,
+        checkpoint,
+        metadata,
+        newVersions,
+      });
+      this.#known.remember(key, versionsAsText(checkpoint));
+      await this.#order(threadId).call(prepared, (put) => this.#backend.put(put));
+      return { configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpoint.id } };
+    }
+
+    override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+      const threadId = requiredField(config, 'thread_id', 'put writes');
+      const checkpointId = requiredField(config, 'checkpoint_id', 'put writes');
+      const namespace: string = config.configurable?.checkpoint_ns ?? '';
+      const serialized = Promise.all(
+        writes.map(async ([channel, value], position) => ({
+          index: WRITES_IDX_MAP[channel] ?? position,
+          channel: String(channel),
+          value: await serialize(this.serde, value),
+        })),
+      );
+      await this.#order(threadId).call(serialized, (rows) =>
+        this.#backend.putWrites({ key: { threadId, namespace, checkpointId }, taskId, taskPath: '', writes: rows }),
+      );
+    }
+
+    override async deleteThread(threadId: string): Promise<void> {
+      await this.#order(threadId).call(Promise.resolve(), () => this.#backend.deleteThread(threadId));
+    }
+
+    #order(threadId: string): CallOrder {
+      let order = this.#orders.get(threadId);
+      if (!order) {
+        order = new CallOrder();
+        this.#orders.set(threadId, order);
+      }
+      return order;
+    }
+
+    async #tupleOf(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+      const { key, parentCheckpointId } = stored;
+      const [checkpoint, metadata, values, pendingWrites] = await Promise.all([
+        deserialize(this.serde, stored.checkpoint) as Promise<Checkpoint>,
+        deserialize(this.serde, stored.metadata) as Promise<CheckpointMetadata>,
+        Promise.all(
+          stored.channelValues.map(
+            async ({ channel, value }) => [channel, await deserialize(this.serde, value)] as const,
+          ),
+        ),
+        Promise.all(
+          stored.pendingWrites.map(
+            async ({ taskId, channel, value }): Promise<[string, string, unknown]> => [
+              taskId,
+              channel,
+              await deserialize(this.serde, value),
+            ],
+          ),
+        ),
+      ]);
+      checkpoint.channel_values = Object.fromEntries(values);
+      this.#known.remember(key, versionsAsText(checkpoint));
+      if (checkpoint.v < 4 && parentCheckpointId !== undefined)
+        await this.#addPendingSends(checkpoint, key, parentCheckpointId);
+      return {
+        config: configOf(key.threadId, key.namespace, key.checkpointId),
+        checkpoint,
+        metadata,
+        pendingWrites,
+        ...(parentCheckpointId !== undefined && {
+          parentConfig: configOf(key.threadId, key.namespace, parentCheckpointId),
+        }),
+      };
+    }
+
+    /** Before format 4 the sends of a step were not a channel but writes of the parent checkpoint. */
+    async #addPendingSends(
+      checkpoint: Checkpoint,
+      { threadId, namespace }: StoredCheckpoint['key'],
+      parentCheckpointId: string,
+    ): Promise<void> {
+      const parent = await this.#backend.get(threadId, namespace, parentCheckpointId);
+      const sends = (parent?.pendingWrites ?? []).filter(({ channel }) => channel === TASKS);
+      const versions = Object.values(checkpoint.channel_versions);
+      checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ value }) => deserialize(this.serde, value)));
+      checkpoint.channel_versions[TASKS] =
+        versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+    }
+  };
+}
+
+function configOf(threadId: string, namespace: string, checkpointId: string): RunnableConfig {
+  return { configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpointId } };
+}
+
+function versionsAsText(checkpoint: Checkpoint): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(checkpoint.channel_versions).map(([channel, version]) => [channel, String(version)]),
+  );
+}
+
+function requiredField(config: RunnableConfig, field: string, intent: string): string {
+  const value: unknown = config.configurable?.[field];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new Error(`Cannot ${intent}: the config's "configurable" has no "${field}".`);
+}
