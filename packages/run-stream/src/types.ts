@@ -15,12 +15,59 @@ export interface StreamEntry {
 export const CONTROL_KINDS = {
   /** A run reached a terminal status; data `{"status", "values"?}` with the values when they are small. */
   end: 'run.end',
+  /**
+   * Events are missing here; data is a `StreamGap`. Readers of a run get it too when it is not known whether the missing
+   * events were that run's. Its id is where the stream goes on, so a resume after it does not tell the same gap again.
+   */
+  gap: 'stream.gap',
 } as const;
+
+/** Why and where events are missing. */
+export interface StreamGap {
+  /** `expired`: no longer kept, or Redis was emptied. `lost`: Redis could not take them when they happened. */
+  reason: 'expired' | 'lost';
+  /** The last id the reader has, null when it began at the start. */
+  after: string | null;
+}
 
 export interface AppendEvent {
   runId: string;
   attempt: number;
   kind: string;
   event: string;
+  /** JSON text. */
   data: string;
+}
+
+/** The right to append to a thread's stream; an older epoch than the newest seen is refused. */
+export interface StreamFence {
+  threadId: string;
+  epoch: bigint;
+}
+
+export interface AppendOptions {
+  /** Whether the run's events outlive it for the resumable time. The same in every append of a run. */
+  resumable: boolean;
+  /** The last event id known in Postgres: ids stay above it also when Redis was emptied. */
+  lastKnownId?: string;
+  /** These are the run's last events: its time to live starts now, as with `expire`. */
+  endsRun?: boolean;
+}
+
+export interface ReadOptions {
+  /**
+   * Only entries after this id: `<ms>-<seq>`, a bare `<ms>`, `-1` for the oldest kept, `$` for those appended from now on.
+   * Left out: from the run's first entry with `runId`, else from the oldest kept.
+   */
+  afterId?: string;
+  /** Only entries of this run. */
+  runId?: string;
+  /** Ends the reading. */
+  signal?: AbortSignal;
+}
+
+/** "Look at your cancel orders": the durable row says what to do, this only makes it quick. */
+export interface CancelSignal {
+  runId: string;
+  threadId: string;
 }

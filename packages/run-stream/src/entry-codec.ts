@@ -1,0 +1,51 @@
+import { nextId } from './event-id.ts';
+import type { AppendEvent, StreamEntry } from './types.ts';
+
+/**
+ * An entry is stored and published as the same text: run, attempt, kind, event and data between unit separators, entries of one
+ * publication between record separators. Valid JSON never holds these two characters, so nothing is escaped or parsed on the way.
+ */
+const UNIT = '\u001f';
+const RECORD = '\u001e';
+
+export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent): string {
+  if (data.includes(UNIT) || data.includes(RECORD)) throw new TypeError('The data of an event is not JSON text.');
+  return `${runId}${UNIT}${attempt}${UNIT}${kind}${UNIT}${event}${UNIT}${data}`;
+}
+
+export function decodeEntry(id: string, text: string): StreamEntry {
+  const runEnd = text.indexOf(UNIT);
+  const attemptEnd = text.indexOf(UNIT, runEnd + 1);
+  const kindEnd = text.indexOf(UNIT, attemptEnd + 1);
+  const eventEnd = text.indexOf(UNIT, kindEnd + 1);
+  return {
+    id,
+    runId: text.slice(0, runEnd),
+    attempt: Number(text.slice(runEnd + 1, attemptEnd)),
+    kind: text.slice(attemptEnd + 1, kindEnd),
+    event: text.slice(kindEnd + 1, eventEnd),
+    data: text.slice(eventEnd + 1),
+  };
+}
+
+/** One append as live readers get it. */
+export interface LiveBatch {
+  /** The id before the first of these in the stream: a reader that does not have it has missed something. */
+  predecessor: string;
+  lastId: string;
+  entries: StreamEntry[];
+  /** What it takes in memory, about. */
+  bytes: number;
+}
+
+/** Reads what the append script publishes: `predecessor UNIT first id`, then the entries, each after a record separator. */
+export function decodeBatch(message: string): LiveBatch {
+  const [header, ...texts] = message.split(RECORD);
+  const [predecessor = '', firstId = ''] = header!.split(UNIT);
+  let id = firstId;
+  const entries = texts.map((text, index) => {
+    if (index > 0) id = nextId(id);
+    return decodeEntry(id, text);
+  });
+  return { predecessor, lastId: id, entries, bytes: message.length * 2 + entries.length * 200 };
+}

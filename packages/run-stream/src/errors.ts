@@ -1,0 +1,20 @@
+/** Another attempt owns the thread: the caller must stop writing. Nothing was appended. */
+export class StaleEpochError extends Error {
+  readonly threadId: string;
+  constructor(threadId: string, epoch: bigint) {
+    super(`Thread ${threadId} has a newer owner than epoch ${epoch}.`);
+    this.name = 'StaleEpochError';
+    this.threadId = threadId;
+  }
+}
+
+/**
+ * Redis did not take the command in time. For an append: the events may be missing from the stream (the next append of this
+ * process marks the gap); the run itself goes on.
+ */
+export class StreamUnavailableError extends Error {
+  constructor(cause: unknown) {
+    super(`The event stream is not available: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'StreamUnavailableError';
+  }
+}

@@ -1,0 +1,38 @@
+/** Before every id. */
+export const BEFORE_ALL = '0-0';
+
+/**
+ * Ids within one millisecond end at 999, then the next millisecond is used, so that `ms × 1000 + n` names an event by one number.
+ * The append script counts by the same rule.
+ */
+const LAST_IN_MS = 999;
+
+export function compareIds(a: string, b: string): number {
+  if (a === b) return 0;
+  const [aMs, aSeq] = parts(a);
+  const [bMs, bSeq] = parts(b);
+  return aMs - bMs || aSeq - bSeq;
+}
+
+export function nextId(id: string): string {
+  const [ms, seq] = parts(id);
+  return seq >= LAST_IN_MS ? `${ms + 1}-0` : `${ms}-${seq + 1}`;
+}
+
+/** An id as clients may send it: `<ms>-<seq>`, a bare `<ms>` or `-1` (before all). Undefined when it is none of these. */
+export function parseEventId(text: string): string | undefined {
+  if (text === '-1') return BEFORE_ALL;
+  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text.trim());
+  return match ? `${Number(match[1])}-${Number(match[2] ?? 0)}` : undefined;
+}
+
+/** The id as one number that grows with it. */
+export function sequenceOf(id: string): number {
+  const [ms, seq] = parts(id);
+  return ms * 1000 + Math.min(seq, LAST_IN_MS);
+}
+
+function parts(id: string): [number, number] {
+  const dash = id.indexOf('-');
+  return [Number(id.slice(0, dash)), Number(id.slice(dash + 1))];
+}

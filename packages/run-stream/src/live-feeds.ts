@@ -1,0 +1,115 @@
+import type { Redis } from 'ioredis';
+import { decodeBatch, type LiveBatch } from './entry-codec.ts';
+
+/** What a feed tells those who joined it. */
+export interface FeedListener {
+  /** Everything published from now on comes as a batch; also told again after the connection was lost. */
+  subscribed(isAgain: boolean): void;
+  batch(batch: LiveBatch): void;
+}
+
+interface Feed {
+  listeners: Set<FeedListener>;
+  isSubscribed: boolean;
+}
+
+/** A command line of SUBSCRIBE names this many channels at most. */
+const CHANNELS_PER_COMMAND = 500;
+
+/**
+ * All live channels of a process over one connection: a channel is subscribed while it has listeners. After a lost connection
+ * all are subscribed anew and the listeners told, since what was published meanwhile is gone.
+ */
+export class LiveFeeds {
+  readonly #redis: Redis;
+  readonly #feeds = new Map<string, Feed>();
+  readonly #handlers = new Map<string, { handle: (message: string) => void }>();
+  #wasConnected = false;
+
+  /** Takes the connection over. */
+  constructor(redis: Redis) {
+    this.#redis = redis;
+    redis.on('message', (channel, message) => this.#deliver(channel, message));
+    redis.on('close', () => {
+      for (const feed of this.#feeds.values()) feed.isSubscribed = false;
+    });
+    redis.on('ready', () => {
+      const isAgain = this.#wasConnected;
+      this.#wasConnected = true;
+      void this.#subscribe([...this.#feeds.keys(), ...this.#handlers.keys()], isAgain);
+    });
+  }
+
+  /** Channels subscribed now. */
+  get size(): number {
+    return this.#feeds.size + this.#handlers.size;
+  }
+
+  join(channel: string, listener: FeedListener): void {
+    let feed = this.#feeds.get(channel);
+    if (!feed) {
+      feed = { listeners: new Set(), isSubscribed: false };
+      this.#feeds.set(channel, feed);
+      feed.listeners.add(listener);
+      this.#connectOrSubscribe(channel);
+      return;
+    }
+    feed.listeners.add(listener);
+    if (feed.isSubscribed) listener.subscribed(false);
+  }
+
+  leave(channel: string, listener: FeedListener): void {
+    const feed = this.#feeds.get(channel);
+    if (!feed?.listeners.delete(listener) || feed.listeners.size > 0) return;
+    this.#feeds.delete(channel);
+    this.#unsubscribe(channel);
+  }
+
+  /** Raw messages of a channel; returns what ends it. */
+  handle(channel: string, handle: (message: string) => void): () => void {
+    this.#handlers.set(channel, { handle });
+    this.#connectOrSubscribe(channel);
+    return () => {
+      this.#handlers.delete(channel);
+      this.#unsubscribe(channel);
+    };
+  }
+
+  #connectOrSubscribe(channel: string): void {
+    if (this.#redis.status === 'ready') void this.#subscribe([channel], false);
+    else if (this.#redis.status === 'wait') this.#redis.connect().catch(() => undefined);
+  }
+
+  #unsubscribe(channel: string): void {
+    if (this.#redis.status === 'ready') this.#redis.unsubscribe(channel).catch(() => undefined);
+  }
+
+  async #subscribe(channels: string[], isAgain: boolean): Promise<void> {
+    for (let start = 0; start < channels.length; start += CHANNELS_PER_COMMAND) {
+      const some = channels.slice(start, start + CHANNELS_PER_COMMAND);
+      try {
+        await this.#redis.subscribe(...some);
+      } catch {
+        // Without the subscription readers would wait in vain: the connection is made anew, and all of this again.
+        if (this.#redis.status === 'ready') this.#redis.disconnect(true);
+        return;
+      }
+      for (const channel of some) {
+        const feed = this.#feeds.get(channel);
+        if (!feed) continue;
+        feed.isSubscribed = true;
+        for (const listener of feed.listeners) listener.subscribed(isAgain);
+      }
+    }
+  }
+
+  #deliver(channel: string, message: string): void {
+    const feed = this.#feeds.get(channel);
+    if (feed) {
+      const batch = decodeBatch(message);
+      for (const listener of feed.listeners) listener.batch(batch);
+      return;
+    }
+    this.#handlers.get(channel)?.handle(message);
+  }
+}

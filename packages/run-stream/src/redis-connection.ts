@@ -1,0 +1,73 @@
+import { Redis } from 'ioredis';
+import { StreamUnavailableError } from './errors.ts';
+
+const PING_INTERVAL_MS = 5_000;
+
+/**
+ * A connection that never lets a caller wait longer than the time limit: commands fail at once while it is down, and a peer that
+ * is silent (a network that swallows packets gives no error) is noticed by a ping and connected to anew.
+ */
+export function openConnection(url: string, options: { name: string; timeoutMs: number; pipelined: boolean }): Redis {
+  const redis = new Redis(url, {
+    connectionName: options.name,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: options.pipelined,
+    autoResubscribe: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: options.timeoutMs,
+    connectTimeout: options.timeoutMs,
+    keepAlive: 10_000,
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000) * (0.75 + Math.random() / 2),
+  });
+  // Losses show in the commands they fail; an error event without a listener would end the process.
+  redis.on('error', () => undefined);
+  const heartbeat = setInterval(() => {
+    if (redis.status !== 'ready') return;
+    redis.ping().catch(() => {
+      if (redis.status === 'ready') redis.disconnect(true);
+    });
+  }, PING_INTERVAL_MS);
+  heartbeat.unref();
+  redis.once('end', () => clearInterval(heartbeat));
+  return redis;
+}
+
+/** Runs a command, naming the outage when Redis did not take it. */
+export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
+  try {
+    await whenFirstReady(redis, timeoutMs);
+    return await command();
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    throw new StreamUnavailableError(error);
+  }
+}
+
+/** Redis answered, and the answer is an error: about the command, not the connection. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return false;
+  // These answers mean "not now": starting, read-only replica after a failover, full.
+  return !/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|BUSY)/.test(error.message);
+}
+
+const firstReady = new WeakMap<Redis, Promise<void>>();
+
+/** The first command connects; later ones never wait for a connection. */
+function whenFirstReady(redis: Redis, timeoutMs: number): Promise<void> | undefined {
+  if (redis.status === 'ready') return undefined;
+  let waiting = firstReady.get(redis);
+  if (!waiting) {
+    waiting = new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no connection within ${timeoutMs} ms`)), timeoutMs);
+      redis.once('ready', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    firstReady.set(redis, waiting);
+    if (redis.status === 'wait') redis.connect().catch(() => undefined);
+  }
+  return waiting;
+}

@@ -1,0 +1,265 @@
+import type { Redis } from 'ioredis';
+import { encodeEntry } from './entry-codec.ts';
+import { StaleEpochError, StreamUnavailableError } from './errors.ts';
+import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
+import { type FeedListener, LiveFeeds } from './live-feeds.ts';
+import { bounded, openConnection } from './redis-connection.ts';
+import { defineStreamCommands, type StreamCommands, threadKeys } from './scripts.ts';
+import { type RangePage, ThreadReader } from './thread-reader.ts';
+import {
+  type AppendEvent,
+  type AppendOptions,
+  type CancelSignal,
+  CONTROL_KINDS,
+  type ReadOptions,
+  type StreamEntry,
+  type StreamFence,
+  type StreamGap,
+} from './types.ts';
+
+export interface RunStreamsOptions {
+  /** Redis URL. */
+  redis: string;
+  /** Before every key and channel; one per deployment. */
+  keyPrefix: string;
+  /** What a command may take before it counts as failed. Default 2 s. */
+  timeoutMs?: number;
+  /** Entries a thread keeps at most, about. Default 50,000. */
+  maxEntriesPerThread?: number;
+  /** How long a resumable run's events live after its last. Default 120 s. */
+  resumableTtlMs?: number;
+  /** The same for other runs: what a slow reader may lag behind at the end. Default 10 s. */
+  graceMs?: number;
+  /** How long the newest epoch is remembered after the last events are gone. Default 180 s, several leases. */
+  fenceTtlMs?: number;
+  /** When a stream nobody appends to or ends is given up. Default 24 h, the longest run. */
+  idleTtlMs?: number;
+  /** Live events that wait for one slow reader, before it reads from the stream instead. Default 256 KiB. */
+  readerBufferBytes?: number;
+}
+
+/** What this process knows of a thread it appends to. */
+interface Appending {
+  lastId: string;
+  runId: string;
+  /** An append failed: the next one marks that events are missing. */
+  hasLost: boolean;
+}
+
+/** Threads remembered at most; a forgotten one only loses the marks above. */
+const MAX_APPENDING = 20_000;
+
+/** The event streams of a deployment's threads, over two connections per process whatever the number of runs and readers. */
+export class RunStreams {
+  readonly #prefix: string;
+  readonly #options: Required<Omit<RunStreamsOptions, 'redis' | 'keyPrefix'>>;
+  readonly #redis: Redis & StreamCommands;
+  readonly #subscriber: Redis;
+  readonly #feeds: LiveFeeds;
+  readonly #appending = new Map<string, Appending>();
+
+  constructor({ redis, keyPrefix, ...options }: RunStreamsOptions) {
+    this.#prefix = keyPrefix;
+    this.#options = {
+      timeoutMs: 2_000,
+      maxEntriesPerThread: 50_000,
+      resumableTtlMs: 120_000,
+      graceMs: 10_000,
+      fenceTtlMs: 180_000,
+      idleTtlMs: 24 * 3_600_000,
+      readerBufferBytes: 256 * 1024,
+      ...options,
+    };
+    const { timeoutMs } = this.#options;
+    this.#redis = defineStreamCommands(
+      openConnection(redis, { name: `${keyPrefix}-streams`, timeoutMs, pipelined: true }),
+    );
+    this.#subscriber = openConnection(redis, { name: `${keyPrefix}-streams-live`, timeoutMs, pipelined: false });
+    this.#feeds = new LiveFeeds(this.#subscriber);
+  }
+
+  /**
+   * Appends a run's events in order and delivers them to live readers; answers their ids. Without events it only makes the epoch
+   * known, so that an older owner is refused from then on.
+   *
+   * Throws `StaleEpochError` when a newer owner has been seen, and `StreamUnavailableError` within the time limit when Redis
+   * does not take them; the next append then marks the gap in the stream.
+   */
+  async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
+    const first = events[0];
+    if (!first) return this.#appendOfRun(fence, '', [], options);
+    const runs: AppendEvent[][] = [];
+    for (const event of events) {
+      if (runs.at(-1)?.[0]?.runId === event.runId) runs.at(-1)!.push(event);
+      else runs.push([event]);
+    }
+    const appends = runs.map((ofRun) => this.#appendOfRun(fence, ofRun[0]!.runId, ofRun, options));
+    // Sent at once on the same connection: the order stands, and there is one round trip.
+    const ended = options.endsRun ? this.expire(fence.threadId, events.at(-1)!.runId) : undefined;
+    const ids = await Promise.allSettled([...appends]);
+    await ended?.catch(() => undefined);
+    return ids.flatMap((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /**
+   * Entries as they come, until the signal or the caller ends it. While Redis is away it waits; what cannot be read any more is
+   * told by an entry of kind `stream.gap`.
+   */
+  read(threadId: string, options: ReadOptions = {}): AsyncGenerator<StreamEntry, void, undefined> {
+    return new ThreadReader(
+      {
+        range: (id, after, runId, maxBytes) => this.#range(id, after, runId, maxBytes),
+        join: (id, listener: FeedListener) => this.#feeds.join(threadKeys(this.#prefix, id).live, listener),
+        leave: (id, listener: FeedListener) => this.#feeds.leave(threadKeys(this.#prefix, id).live, listener),
+      },
+      threadId,
+      options,
+      this.#options.readerBufferBytes,
+    ).entries();
+  }
+
+  /**
+   * The run has ended: its events go after the grace time, or after the resumable time if it was resumable. Also safe for a run
+   * that is expiring already or never had events.
+   */
+  async expire(threadId: string, runId: string): Promise<void> {
+    if (this.#appending.get(threadId)?.runId === runId) this.#appending.delete(threadId);
+    const { events, head, ends } = threadKeys(this.#prefix, threadId);
+    const { resumableTtlMs, graceMs, fenceTtlMs } = this.#options;
+    await this.#command(() =>
+      this.#redis.runStreamExpire(events, head, ends, runId, `${resumableTtlMs}`, `${graceMs}`, `${fenceTtlMs}`),
+    );
+  }
+
+  /** Tells all workers of the deployment to look at a run's cancel order. The order itself must be in Postgres before. */
+  async publishCancel(signal: CancelSignal): Promise<void> {
+    await this.#command(() => this.#redis.publish(this.#cancelChannel, JSON.stringify(signal)));
+  }
+
+  /** Calls the handler for each cancel signal; returns what ends it. Signals may be lost, so orders must be polled too. */
+  onCancel(handle: (signal: CancelSignal) => void): () => void {
+    return this.#feeds.handle(this.#cancelChannel, (message) => handle(JSON.parse(message) as CancelSignal));
+  }
+
+  /** Throws `StreamUnavailableError` unless Redis answers within the time limit. */
+  async check(): Promise<void> {
+    await this.#command(() => this.#redis.ping());
+  }
+
+  /** Closes both connections. Readers end when their signal says so; end them before. */
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  get #cancelChannel(): string {
+    return `{${this.#prefix}}:cancel`;
+  }
+
+  #command<T>(command: () => Promise<T>): Promise<T> {
+    return bounded(this.#redis, command, this.#options.timeoutMs);
+  }
+
+  async #appendOfRun(
+    fence: StreamFence,
+    runId: string,
+    events: AppendEvent[],
+    options: AppendOptions,
+  ): Promise<string[]> {
+    const { threadId } = fence;
+    const before = this.#appending.get(threadId);
+    const continues = before?.runId === runId || (events[0]?.attempt ?? 1) > 1;
+    const texts = events.map(encodeEntry);
+    if (before?.hasLost && events[0]) texts.unshift(encodeEntry(lostMark(events[0], before.lastId)));
+    const known = latest(options.lastKnownId, before?.lastId);
+    try {
+      const firstId = await this.#runAppend(fence, runId, texts, options.resumable, continues, known);
+      if (events.length === 0) return [];
+      const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
+      this.#remember(threadId, { lastId: ids.at(-1)!, runId, hasLost: false });
+      return ids;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('STALEEPOCH')) {
+        throw new StaleEpochError(threadId, fence.epoch);
+      }
+      if (error instanceof StreamUnavailableError && events.length > 0) {
+        this.#remember(threadId, { lastId: known, runId, hasLost: true });
+      }
+      throw error;
+    }
+  }
+
+  #runAppend(
+    { threadId, epoch }: StreamFence,
+    runId: string,
+    texts: string[],
+    resumable: boolean,
+    continues: boolean,
+    knownId: string,
+  ): Promise<string> {
+    const { events, head, ends, live } = threadKeys(this.#prefix, threadId);
+    const [knownMs, knownSeq] = knownId.split('-') as [string, string];
+    const { maxEntriesPerThread, idleTtlMs, fenceTtlMs } = this.#options;
+    return this.#command(() =>
+      this.#redis.runStreamAppend(
+        events,
+        head,
+        ends,
+        live,
+        `${epoch}`,
+        runId,
+        resumable ? '1' : '0',
+        continues ? '1' : '0',
+        knownMs,
+        knownSeq,
+        `${maxEntriesPerThread}`,
+        `${idleTtlMs}`,
+        `${fenceTtlMs}`,
+        ...texts,
+      ),
+    );
+  }
+
+  async #range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage> {
+    const { events, head } = threadKeys(this.#prefix, threadId);
+    const reply = await this.#command(() => this.#redis.runStreamRange(events, head, after, runId, `${maxBytes}`));
+    const [last, floor = BEFORE_ALL, start = '', from, scannedTo = BEFORE_ALL, hasMore] = reply;
+    const isId = after !== '' && after !== '$';
+    const entries: [string, string][] = [];
+    for (let index = 6; index < reply.length; index += 2) entries.push([reply[index]!, reply[index + 1]!]);
+    return {
+      last,
+      floor,
+      start,
+      from: from ?? (isId ? after : BEFORE_ALL),
+      scannedTo,
+      hasMore: hasMore === '1',
+      entries,
+    };
+  }
+
+  #remember(threadId: string, appending: Appending): void {
+    this.#appending.delete(threadId);
+    this.#appending.set(threadId, appending);
+    if (this.#appending.size > MAX_APPENDING) this.#appending.delete(this.#appending.keys().next().value!);
+  }
+}
+
+function lostMark({ runId, attempt }: AppendEvent, lastId: string): AppendEvent {
+  const gap: StreamGap = { reason: 'lost', after: lastId === BEFORE_ALL ? null : lastId };
+  return { runId, attempt, kind: CONTROL_KINDS.gap, event: 'gap', data: JSON.stringify(gap) };
+}
+
+function latest(a: string | undefined, b: string | undefined): string {
+  const ids = [a, b].flatMap((id) => (id === undefined ? [] : [parseEventId(id) ?? BEFORE_ALL]));
+  return ids.sort(compareIds).at(-1) ?? BEFORE_ALL;
+}
+
+function idsFrom(firstId: string, count: number): string[] {
+  const ids = [firstId];
+  while (ids.length < count) ids.push(nextId(ids.at(-1)!));
+  return ids;
+}

@@ -1,0 +1,193 @@
+import type { Redis } from 'ioredis';
+
+/**
+ * A thread's keys share a hash tag, so they are in one slot of a cluster:
+ * - `{prefix:thread}:events`: the stream; one field per entry, the entry's text.
+ * - `{prefix:thread}:head`: `epoch` (newest seen), `last` (id), `floor` (entries up to here may be gone), `run` (that appended
+ *   last), `until` (ms, when the last ended run's entries may go), and per kept run `start:<run>` (`1` resumable, `0` not,
+ *   `e` ended; then the id before its first) and, once another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
+ * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; taken off by later appends.
+ */
+export function threadKeys(
+  prefix: string,
+  threadId: string,
+): { events: string; head: string; ends: string; live: string } {
+  const tag = `{${prefix}:${threadId}}`;
+  return { events: `${tag}:events`, head: `${tag}:head`, ends: `${tag}:ends`, live: `${tag}:live` };
+}
+
+const APPEND = `
+local events, head, ends = KEYS[1], KEYS[2], KEYS[3]
+local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
+local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
+local FIRST_ENTRY = 11
+
+local function partsOf(id)
+  local ms, seq = string.match(id, '^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(seq)
+end
+local function idOf(ms, seq)
+  return string.format('%.0f-%.0f', ms, seq)
+end
+local function before(ms, seq)
+  if seq == 0 then return idOf(ms - 1, 999) end
+  return idOf(ms, seq - 1)
+end
+
+local function larger(a, b)
+  local aMs, aSeq = partsOf(a)
+  local bMs, bSeq = partsOf(b)
+  if aMs > bMs or (aMs == bMs and aSeq > bSeq) then return a end
+  return b
+end
+
+local known = redis.call('HMGET', head, 'epoch', 'last', 'floor', 'run', 'start:' .. runId)
+if known[1] and epoch < tonumber(known[1]) then
+  return redis.error_reply('STALEEPOCH ' .. known[1])
+end
+local last, floor, currentRun, start = known[2], known[3], known[4], known[5]
+if #ARGV < FIRST_ENTRY then
+  redis.call('HSET', head, 'epoch', ARGV[2])
+  redis.call('PEXPIRE', head, idleTtl + fenceTtl)
+  return last or '0-0'
+end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local ms, seq = knownMs, knownSeq
+if last then
+  local lastMs, lastSeq = partsOf(last)
+  if lastMs > ms or (lastMs == ms and lastSeq > seq) then ms, seq = lastMs, lastSeq end
+end
+if now > ms then ms, seq = now, -1 end
+
+local function advance()
+  seq = seq + 1
+  if seq > 999 then ms, seq = ms + 1, 0 end
+end
+advance()
+local firstId, beforeFirst = idOf(ms, seq), before(ms, seq)
+
+if not last then
+  redis.call('DEL', events, ends)
+  floor = beforeFirst
+elseif redis.call('EXISTS', events) == 0 then
+  redis.call('DEL', head, ends)
+  floor, currentRun, start = last, false, false
+else
+  local due = redis.call('LINDEX', ends, 0)
+  while due do
+    local dueMs, endId, endedRun = string.match(due, '^(%d+) (%S+) (%S+)$')
+    if tonumber(dueMs) > now then break end
+    redis.call('LPOP', ends)
+    local endMs, endSeq = partsOf(endId)
+    redis.call('XTRIM', events, 'MINID', idOf(endMs, endSeq + 1))
+    redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun)
+    if endedRun == currentRun then currentRun = false end
+    floor = larger(floor, endId)
+    due = redis.call('LINDEX', ends, 0)
+  end
+end
+
+if currentRun and currentRun ~= runId then
+  redis.call('HSET', head, 'stop:' .. currentRun, last)
+end
+if not start then
+  start = last or beforeFirst
+  if continues == '1' and not last then start = '0-0' end
+  redis.call('HSET', head, 'start:' .. runId, resumable .. ' ' .. start)
+end
+
+local lastId = firstId
+redis.call('XADD', events, firstId, 'e', ARGV[FIRST_ENTRY])
+for index = FIRST_ENTRY + 1, #ARGV do
+  advance()
+  lastId = idOf(ms, seq)
+  redis.call('XADD', events, lastId, 'e', ARGV[index])
+end
+if redis.call('XTRIM', events, 'MAXLEN', '~', maxLength) > 0 then
+  local oldest = redis.call('XRANGE', events, '-', '+', 'COUNT', 1)[1]
+  floor = larger(floor, before(partsOf(oldest[1])))
+end
+
+redis.call('HSET', head, 'epoch', ARGV[2], 'last', lastId, 'floor', floor, 'run', runId)
+redis.call('PEXPIRE', events, idleTtl)
+redis.call('PEXPIRE', ends, idleTtl)
+redis.call('PEXPIRE', head, idleTtl + fenceTtl)
+redis.call('PUBLISH', channel, (last or '0-0') .. '\\31' .. firstId .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY))
+return firstId
+`;
+
+const EXPIRE = `
+local events, head, ends = KEYS[1], KEYS[2], KEYS[3]
+local runId, resumableTtl, graceTtl, fenceTtl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')
+local last, currentRun, start, stop, untilMs = known[1], known[2], known[3], known[4], known[5]
+if not start or string.sub(start, 1, 1) == 'e' then return 0 end
+local isLast = currentRun == runId
+local resumable = string.sub(start, 1, 1)
+local time = redis.call('TIME')
+local due = time[1] * 1000 + math.floor(time[2] / 1000) + (resumable == '1' and resumableTtl or graceTtl)
+redis.call('RPUSH', ends, string.format('%.0f', due) .. ' ' .. (isLast and last or stop) .. ' ' .. runId)
+if untilMs and tonumber(untilMs) > due then due = tonumber(untilMs) end
+redis.call('HSET', head, 'until', string.format('%.0f', due), 'start:' .. runId, 'e' .. string.sub(start, 2))
+if isLast then
+  redis.call('PEXPIREAT', events, string.format('%.0f', due))
+  redis.call('PEXPIREAT', ends, string.format('%.0f', due))
+  redis.call('PEXPIREAT', head, string.format('%.0f', due + fenceTtl))
+end
+return 1
+`;
+
+const RANGE = `
+local events, head = KEYS[1], KEYS[2]
+local after, runId, maxBytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local known = redis.call('HMGET', head, 'last', 'floor', 'start:' .. runId)
+local last, floor = known[1], known[2]
+if not last then return {} end
+if redis.call('EXISTS', events) == 0 then floor = last end
+local start = known[3] and string.sub(known[3], 3) or ''
+local from = after
+if after == '$' then from = last
+elseif after == '' then
+  if runId == '' then from = '0-0'
+  elseif start == '' then from = last
+  else from = start end
+end
+
+local PAGE = 32
+local reply = { last, floor, start, from, from, '0' }
+local scanned, bytes = from, 0
+while true do
+  local page = redis.call('XRANGE', events, '(' .. scanned, '+', 'COUNT', PAGE)
+  for _, entry in ipairs(page) do
+    local text = entry[2][2]
+    scanned = entry[1]
+    if runId == '' or string.sub(text, 1, #runId + 1) == runId .. '\\31' then
+      reply[#reply + 1] = scanned
+      reply[#reply + 1] = text
+      bytes = bytes + #text + 64
+    end
+    if bytes >= maxBytes then break end
+  end
+  if bytes >= maxBytes then reply[6] = '1' break end
+  if #page < PAGE then break end
+end
+reply[5] = scanned
+return reply
+`;
+
+/** The client's scripted commands; ioredis loads each script once and sends its hash from then on. */
+export interface StreamCommands {
+  runStreamAppend(...args: string[]): Promise<string>;
+  runStreamExpire(...args: string[]): Promise<number>;
+  runStreamRange(...args: string[]): Promise<string[]>;
+}
+
+export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
+  redis.defineCommand('runStreamAppend', { numberOfKeys: 3, lua: APPEND });
+  redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
+  redis.defineCommand('runStreamRange', { numberOfKeys: 2, lua: RANGE, readOnly: true });
+  return redis as Redis & StreamCommands;
+}
