@@ -1,0 +1,275 @@
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { CommitRefusedError, type FlushReport, GroupCommitter, openPool, toSqlJson } from './index.ts';
+
+interface Row {
+  key: string;
+  value: string;
+}
+
+let database: TestDatabase;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = openPool({ connectionString: database.url, max: 8, applicationName: 'test' });
+  await pool.query('CREATE TABLE item (seq bigint GENERATED ALWAYS AS IDENTITY, key text PRIMARY KEY, value jsonb)');
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+beforeEach(() => pool.query('TRUNCATE item'));
+
+const insertAll = async (rows: Row[]): Promise<string[]> => {
+  await pool.query(
+    `INSERT INTO item (key, value) SELECT * FROM unnest($1::text[], $2::jsonb[])
+     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    [rows.map(({ key }) => key), rows.map(({ value }) => value)],
+  );
+  return rows.map(({ key }) => key);
+};
+const storedKeys = async () =>
+  (await pool.query<{ key: string }>('SELECT key FROM item ORDER BY seq')).rows.map(({ key }) => key);
+const row = (key: string, value = '1'): Row => ({ key, value });
+
+/** A flush that stays in flight until it is let go. */
+function heldFlush() {
+  const flights: { items: Row[]; letGo(): void; fail(error: Error): void }[] = [];
+  const flush = (items: Row[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      flights.push({ items, letGo: () => resolve(items.map(({ key }) => key)), fail: reject });
+    });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { flights, flush, turn };
+}
+
+describe('GroupCommitter against Postgres', () => {
+  it('writes what many callers submit together in few statements and answers each its own result', async () => {
+    const reports: FlushReport[] = [];
+    const committer = new GroupCommitter({ name: 'test', flush: insertAll, onFlush: (report) => reports.push(report) });
+    const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
+    expect(await Promise.all(keys.map((key) => committer.submit(row(key))))).toEqual(keys);
+    expect(reports.map(({ items, outcome }) => [items, outcome])).toEqual([[200, 'committed']]);
+    expect(await storedKeys()).toEqual(keys);
+  });
+
+  it('the same key twice in one flush fails nobody but is split until each stands alone', async () => {
+    const committer = new GroupCommitter({ name: 'test', flush: insertAll });
+    await Promise.all([committer.submit(row('a', '1')), committer.submit(row('b')), committer.submit(row('a', '2'))]);
+    const { rows } = await pool.query(`SELECT key, value FROM item ORDER BY key`);
+    expect(rows).toEqual([
+      { key: 'a', value: 2 },
+      { key: 'b', value: 1 },
+    ]);
+  });
+
+  it('with one item per key and flush the same key twice needs no split', async () => {
+    const reports: FlushReport[] = [];
+    const committer = new GroupCommitter({
+      name: 'test',
+      flush: insertAll,
+      keyOf: ({ key }) => key,
+      maxItemsPerKey: 1,
+      onFlush: (report) => reports.push(report),
+    });
+    await Promise.all([committer.submit(row('a', '1')), committer.submit(row('b')), committer.submit(row('a', '2'))]);
+    expect(reports.map(({ items, outcome }) => [items, outcome])).toEqual([
+      [2, 'committed'],
+      [1, 'committed'],
+    ]);
+  });
+
+  it('one bad row among good ones fails alone: U+0000 in jsonb', async () => {
+    const committer = new GroupCommitter({ name: 'test', flush: insertAll });
+    const submitted = Array.from({ length: 33 }, (_, index) =>
+      committer.submit(row(`k${index}`, index === 17 ? '"\\u0000"' : '1')),
+    );
+    const results = await Promise.allSettled(submitted);
+    expect(results.map(({ status }, index) => status === (index === 17 ? 'rejected' : 'fulfilled'))).not.toContain(
+      false,
+    );
+    expect(results[17]).toMatchObject({ reason: { code: '22P05' } });
+    expect(await storedKeys()).toHaveLength(32);
+  });
+
+  it('JSON made with toSqlJson is never refused for U+0000 or lone surrogates', async () => {
+    const committer = new GroupCommitter({ name: 'test', flush: insertAll });
+    await committer.submit(row('a', toSqlJson({ 'k\u0000': 'x\u0000y', s: '\ud83d', fine: '😀 \\u0000' })));
+    const { rows } = await pool.query('SELECT value FROM item');
+    expect(rows[0].value).toEqual({ 'k\ufffd': 'x\ufffdy', s: '\ufffd', fine: '😀 \\u0000' });
+  });
+
+  it('a deadlock is retried and nobody learns of it', async () => {
+    let attempts = 0;
+    const committer = new GroupCommitter({
+      name: 'test',
+      flush: async (rows: Row[]) => {
+        attempts += 1;
+        if (attempts === 1) {
+          await pool.query(`DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$`);
+        }
+        return insertAll(rows);
+      },
+    });
+    await expect(committer.submit(row('a'))).resolves.toBe('a');
+    expect(attempts).toBe(2);
+  });
+
+  it('after a refused item later items of its key are refused too when a key must be a prefix', async () => {
+    interface Step {
+      thread: string;
+      row: Row;
+    }
+    const committer = new GroupCommitter({
+      name: 'test',
+      flush: (steps: Step[]) => insertAll(steps.map((step) => step.row)),
+      keyOf: ({ thread }) => thread,
+      onItemFailure: 'restOfKey',
+    });
+    const results = await Promise.allSettled([
+      committer.submit({ thread: 'x', row: row('x1') }),
+      committer.submit({ thread: 'y', row: row('y1') }),
+      committer.submit({ thread: 'x', row: row('x2', '"\\u0000"') }),
+      committer.submit({ thread: 'y', row: row('y2') }),
+      committer.submit({ thread: 'x', row: row('x3') }),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect((await storedKeys()).sort()).toEqual(['x1', 'y1', 'y2']);
+  });
+});
+
+describe('GroupCommitter order and limits', () => {
+  it('a flush starts when the last one returns and takes all that came meanwhile', async () => {
+    const { flights, flush, turn } = heldFlush();
+    const committer = new GroupCommitter({ name: 'test', flush });
+    void committer.submit(row('a'));
+    await turn();
+    void committer.submit(row('b'));
+    void committer.submit(row('c'));
+    await turn();
+    expect(flights.map(({ items }) => items.map(({ key }) => key))).toEqual([['a']]);
+    flights[0]!.letGo();
+    await turn();
+    await turn();
+    expect(flights[1]?.items.map(({ key }) => key)).toEqual(['b', 'c']);
+    flights[1]!.letGo();
+    await committer.close();
+  });
+
+  it('items of one key are never in two flushes at once and keep their order, others overtake them', async () => {
+    const { flights, flush, turn } = heldFlush();
+    const committer = new GroupCommitter({ name: 'test', flush, keyOf: ({ key }) => key, lanes: 3 });
+    void committer.submit(row('a', '1'));
+    await turn();
+    void committer.submit(row('a', '2'));
+    void committer.submit(row('b', '1'));
+    void committer.submit(row('a', '3'));
+    await turn();
+    expect(flights.map(({ items }) => items.map(({ key, value }) => key + value))).toEqual([['a1'], ['b1']]);
+    flights[0]!.letGo();
+    await turn();
+    await turn();
+    expect(flights[2]?.items.map(({ key, value }) => key + value)).toEqual(['a2', 'a3']);
+    for (const flight of flights.slice(1)) flight.letGo();
+    await committer.close();
+  });
+
+  it('keeps order per key under a random load over several lanes', async () => {
+    const written = new Map<string, number[]>();
+    const inFlight = new Set<string>();
+    const committer = new GroupCommitter({
+      name: 'test',
+      keyOf: ({ key }: Row) => key,
+      lanes: 4,
+      maxItems: 16,
+      flush: async (rows: Row[]) => {
+        const keys = new Set(rows.map(({ key }) => key));
+        for (const key of keys) {
+          expect(inFlight.has(key)).toBe(false);
+          inFlight.add(key);
+        }
+        await pool.query('SELECT pg_sleep(random() * 0.004)');
+        for (const { key, value } of rows) written.set(key, [...(written.get(key) ?? []), Number(value)]);
+        for (const key of keys) inFlight.delete(key);
+        return rows.map(() => undefined);
+      },
+    });
+    const all: Promise<unknown>[] = [];
+    for (let index = 0; index < 2000; index += 1) {
+      all.push(committer.submit(row(`k${Math.floor(Math.random() * 12)}`, String(index))));
+      if (index % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(all);
+    for (const values of written.values()) expect(values).toEqual([...values].sort((a, b) => a - b));
+  });
+
+  it('a flush is capped in items and bytes, and an item above the cap goes alone', async () => {
+    const reports: FlushReport[] = [];
+    const committer = new GroupCommitter({
+      name: 'test',
+      flush: async (rows: Row[]) => rows.map(() => undefined),
+      maxItems: 4,
+      maxBytes: 100,
+      sizeOf: ({ value }) => value.length,
+      onFlush: (report) => reports.push(report),
+    });
+    const sizes = [10, 10, 10, 10, 10, 80, 500, 50, 50, 1];
+    await Promise.all(sizes.map((size, index) => committer.submit(row(`k${index}`, 'x'.repeat(size)))));
+    expect(reports.map(({ items, bytes }) => [items, bytes])).toEqual([
+      [4, 40],
+      [2, 90],
+      [1, 500],
+      [2, 100],
+      [1, 1],
+    ]);
+  });
+
+  it('refuses when too much waits, says when there is room again, and forgets nothing it took', async () => {
+    const { flights, flush, turn } = heldFlush();
+    const committer = new GroupCommitter({ name: 'orders', flush, maxWaitingItems: 2 });
+    const taken = [committer.submit(row('a'))];
+    await turn();
+    taken.push(committer.submit(row('b')), committer.submit(row('c')));
+    await expect(committer.submit(row('d'))).rejects.toMatchObject({ name: 'CommitRefusedError', reason: 'full' });
+    const room = committer.whenRoom();
+    flights[0]!.letGo();
+    await turn();
+    await turn();
+    flights[1]!.letGo();
+    await room;
+    expect(await Promise.all(taken)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('close lets nothing more in and waits for all that was submitted', async () => {
+    const committer = new GroupCommitter({ name: 'test', flush: insertAll, maxItems: 3 });
+    const submitted = Array.from({ length: 10 }, (_, index) => committer.submit(row(`k${index}`)));
+    const closed = committer.close();
+    await expect(committer.submit(row('late'))).rejects.toBeInstanceOf(CommitRefusedError);
+    await closed;
+    expect(await storedKeys()).toHaveLength(10);
+    await Promise.all(submitted);
+  });
+
+  it('an error that is not about data fails its flush and the next one goes on', async () => {
+    let broken = true;
+    const committer = new GroupCommitter({
+      name: 'test',
+      flush: async (rows: Row[]) => {
+        if (broken) throw new Error('Connection terminated unexpectedly');
+        return insertAll(rows);
+      },
+    });
+    const results = await Promise.allSettled([committer.submit(row('a')), committer.submit(row('b'))]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    broken = false;
+    await expect(committer.submit(row('a'))).resolves.toBe('a');
+  });
+});
