@@ -4,6 +4,7 @@ export * from './documents/index.ts';
 export * from './events/index.ts';
 export * from './http/agent-server/index.ts';
 export * from './http/common.ts';
+export * from './http/control-plane/index.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/routes.ts';
 export * from './http/org-access/index.ts';

@@ -1,5 +1,6 @@
 import { buildAsyncApi } from '../asyncapi.ts';
 import { AGENT_SERVER_LEVEL, AGENT_SERVER_OPERATIONS } from '../http/agent-server/index.ts';
+import { controlPlaneOperations } from '../http/control-plane/index.ts';
 import { orgAccessOperations } from '../http/org-access/index.ts';
 import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
@@ -10,6 +11,11 @@ export const OPEN_API_INFO = {
     title: 'Runyard agent server',
     version: AGENT_SERVER_LEVEL,
     description: 'Assistants, threads, runs and the store of one deployment.',
+  },
+  'control-plane': {
+    title: 'Runyard control plane',
+    version: '0.1.0',
+    description: 'Deployments and their revisions.',
   },
   'org-access': {
     title: 'Runyard organization access',
@@ -22,6 +28,7 @@ export type DescribedService = keyof typeof OPEN_API_INFO;
 
 export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> = {
   'agent-server': AGENT_SERVER_OPERATIONS,
+  'control-plane': controlPlaneOperations,
   'org-access': orgAccessOperations,
 };
 

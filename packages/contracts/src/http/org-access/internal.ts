@@ -18,6 +18,7 @@ export const verifyKey = defineOperation({
     403: { ...ForbiddenResponse, description: 'The key does not reach the workspace asked for.' },
     422: InvalidResponse,
   },
+  examples: { body: { key: 'lsv2_sk_<the key>', audience: 'control-plane' } },
 });
 
 export const BootstrapRequest = Type.Object(

@@ -1,0 +1,23 @@
+import type { Operation } from '../../operation.ts';
+import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
+import { getRoutes } from './internal.ts';
+import { createRevision, getRevision, listRevisions, redeployRevision } from './revisions.ts';
+
+/** Every operation of control-plane. */
+export const controlPlaneOperations: readonly Operation[] = [
+  listDeployments,
+  createDeployment,
+  getDeployment,
+  patchDeployment,
+  deleteDeployment,
+  listRevisions,
+  createRevision,
+  getRevision,
+  redeployRevision,
+  getRoutes,
+];
+
+export * from './deployments.ts';
+export * from './internal.ts';
+export * from './revision-status.ts';
+export * from './revisions.ts';

@@ -1,0 +1,37 @@
+import Type, { type Static } from 'typebox';
+
+/**
+ * Clients that wait for a revision know exactly these. `DEPLOYED` stays on a revision that was replaced later; the
+ * deployment's `active_revision_id` tells which one serves.
+ */
+export const RevisionStatus = Type.Union(
+  [
+    Type.Literal('CREATING'),
+    Type.Literal('QUEUED'),
+    Type.Literal('AWAITING_BUILD'),
+    Type.Literal('BUILDING'),
+    Type.Literal('AWAITING_DEPLOY'),
+    Type.Literal('DEPLOYING'),
+    Type.Literal('CREATE_FAILED'),
+    Type.Literal('BUILD_FAILED'),
+    Type.Literal('DEPLOY_FAILED'),
+    Type.Literal('DEPLOYED'),
+    Type.Literal('SKIPPED'),
+    Type.Literal('INTERRUPTED'),
+    Type.Literal('UNKNOWN'),
+  ],
+  { $id: 'RevisionStatus' },
+);
+export type RevisionStatus = Static<typeof RevisionStatus>;
+
+export const DeploymentStatus = Type.Union(
+  [
+    Type.Literal('AWAITING_DATABASE'),
+    Type.Literal('READY'),
+    Type.Literal('UNUSED'),
+    Type.Literal('AWAITING_DELETE'),
+    Type.Literal('UNKNOWN'),
+  ],
+  { $id: 'DeploymentStatus' },
+);
+export type DeploymentStatus = Static<typeof DeploymentStatus>;
