@@ -19,8 +19,8 @@ const { status, stdout, stderr, error } = spawnSync(process.execPath, [prisma, '
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
     // prisma.config.ts reads the connection string although generating needs none.
-    DATABASE_URL: process.env.DATABASE_URL ?? 'postgresql://localhost/unused',
-    DATABASE_URI: process.env.DATABASE_URI ?? 'postgresql://localhost/unused',
+    DATABASE_URL: 'postgresql://localhost/unused',
+    DATABASE_URI: 'postgresql://localhost/unused',
   },
 });
 if (status !== 0) {

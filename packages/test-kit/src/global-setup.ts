@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Servers } from '@runyard/local-infra';
 import { type TestServer, testServerVariables } from './environment.ts';
 
 /**
@@ -17,12 +18,12 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-test-'));
   const infrastructure = await startInfrastructure({
     dataDir,
-    want: Object.fromEntries(missing.map((server) => [server, true])),
+    want: missing,
     requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
     progress: (line) => console.log(`test servers: ${line}`),
   });
-  const { postgres, redis, kafka } = infrastructure;
-  if (postgres) process.env[testServerVariables.postgres] = postgres.url;
+  const { postgres, redis, kafka }: Partial<Servers> = infrastructure;
+  if (postgres) process.env[testServerVariables.postgres] = postgres.adminUrl;
   if (redis) process.env[testServerVariables.redis] = redis.url;
   if (kafka) process.env[testServerVariables.kafka] = kafka.brokers.join(',');
   return async () => {

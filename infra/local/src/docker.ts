@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { findOnPath } from './find-binary.ts';
+import { runProgram } from './run-program.ts';
+import type { SupervisedProcess } from './supervision/supervised-process.ts';
+import type { Supervisor } from './supervision/supervisor.ts';
+
+export interface ContainerOptions {
+  name: string;
+  image: string;
+  /** Loopback port → port in the container. */
+  port: { host: number; container: number };
+  /** Host path → path in the container. */
+  volumes: Record<string, string>;
+  /** Given by name only on the command line, so that no value shows in the list of processes. */
+  env: Record<string, string>;
+  command?: string[];
+  logFile: string;
+  progress: (line: string) => void;
+}
+
+/** The docker program, if an engine answers it. */
+export async function findDocker(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const docker = await findOnPath('docker', environment);
+  if (!docker) return null;
+  const version = await runProgram(docker, ['version', '--format', '{{.Server.Version}}'], { timeoutMs: 5_000 });
+  return version.ok ? docker : null;
+}
+
+/**
+ * Runs a container in the foreground of a supervised `docker run`, which passes its stop signal on; so a container lives and
+ * dies like any other child. One that a killed docker client left behind is removed first.
+ */
+export async function startContainer(
+  supervisor: Supervisor,
+  docker: string,
+  options: ContainerOptions,
+): Promise<SupervisedProcess> {
+  const container = `runyard-${createHash('sha256').update(supervisor.dataDir).digest('hex').slice(0, 8)}-${options.name}`;
+  await runProgram(docker, ['rm', '--force', container], { timeoutMs: 30_000 });
+  if (!(await runProgram(docker, ['image', 'inspect', options.image], { timeoutMs: 10_000 })).ok) {
+    options.progress(`${options.name}: pulling ${options.image}, once`);
+  }
+  return supervisor.start({
+    name: options.name,
+    command: docker,
+    args: containerArguments(container, options),
+    env: { ...process.env, ...options.env },
+    logFile: options.logFile,
+  });
+}
+
+export function containerArguments(container: string, options: ContainerOptions): string[] {
+  return [
+    'run',
+    '--rm',
+    '--init',
+    ...['--name', container],
+    ...['--publish', `127.0.0.1:${options.port.host}:${options.port.container}`],
+    ...Object.entries(options.volumes).flatMap(([host, inside]) => ['--volume', `${host}:${inside}`]),
+    ...Object.keys(options.env).flatMap((variable) => ['--env', variable]),
+    options.image,
+    ...(options.command ?? []),
+  ];
+}

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { takeExclusiveFile } from './exclusive-file.ts';
+
+/**
+ * A folder below the user's cache that `fill` fills once for each `identity` (say, the text of a pom). It appears complete or not
+ * at all, and two processes that want it at once fill it once.
+ */
+export async function cachedFolder(
+  name: string,
+  identity: string,
+  environment: NodeJS.ProcessEnv,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const cache = join(environment.XDG_CACHE_HOME || join(environment.HOME || homedir(), '.cache'), 'runyard');
+  const folder = join(cache, `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
+  if (await exists(folder)) return folder;
+  await mkdir(cache, { recursive: true });
+  const lock = await lockOf(`${folder}.lock`);
+  try {
+    if (await exists(folder)) return folder;
+    const unfinished = await mkdtemp(`${folder}.`);
+    try {
+      await fill(unfinished);
+      await rename(unfinished, folder);
+    } finally {
+      await rm(unfinished, { recursive: true, force: true });
+    }
+    return folder;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function lockOf(path: string): Promise<{ release(): Promise<void> }> {
+  for (;;) {
+    const lock = await takeExclusiveFile(path);
+    if ('release' in lock) return lock;
+    await pause(200);
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

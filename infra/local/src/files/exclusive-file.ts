@@ -1,0 +1,36 @@
+import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { identify, isAlive, type ProcessIdentity } from '../supervision/process-identity.ts';
+
+/**
+ * Takes a lock by creating a file that names this process. A file left by a process that is gone does not count. Returns
+ * the holder instead when another living process has it.
+ */
+export async function takeExclusiveFile(
+  path: string,
+): Promise<{ release(): Promise<void> } | { holder: ProcessIdentity }> {
+  await mkdir(dirname(path), { recursive: true });
+  const self = await identify(process.pid);
+  for (;;) {
+    try {
+      const file = await open(path, 'wx', 0o600);
+      await file.writeFile(JSON.stringify(self));
+      await file.close();
+      return { release: () => rm(path, { force: true }) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = await readHolder(path);
+    if (holder && (await isAlive(holder))) return { holder };
+    await rm(path, { force: true });
+  }
+}
+
+async function readHolder(path: string): Promise<ProcessIdentity | null> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  try {
+    return JSON.parse(text) as ProcessIdentity;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { InfrastructureError } from './infrastructure-error.ts';
+import { type KafkaServer, startKafka } from './kafka/kafka.ts';
+import { type PostgresServer, startPostgres } from './postgres/postgres.ts';
+import { type RedisServer, startRedis } from './redis/redis.ts';
+import type { ServerContext, StartedServer } from './server-context.ts';
+import { openSupervisor, type Supervisor } from './supervision/supervisor.ts';
+
+export interface Servers {
+  postgres: PostgresServer;
+  redis: RedisServer;
+  /** Null when there is none to be had and the caller can do without. */
+  kafka: KafkaServer | null;
+}
+
+export interface InfrastructureOptions<Name extends keyof Servers> {
+  /** Holds the servers' data, passwords, ports and logs; used again at the next start. */
+  dataDir: string;
+  want: readonly Name[];
+  /** Turns a missing Kafka into an error. */
+  requireKafka?: boolean;
+  /** Told one line for each thing that takes time or is decided. */
+  progress?: (line: string) => void;
+  /** Where RUNYARD_POSTGRES_URL, RUNYARD_REDIS_URL, RUNYARD_KAFKA_BROKERS and PATH are read. Default: this process's. */
+  environment?: NodeJS.ProcessEnv;
+  /** Whoever supervises further processes of the same folder hands in its supervisor, and closes it itself. */
+  supervisor?: Supervisor;
+}
+
+export type Infrastructure<Name extends keyof Servers> = Pick<Servers, Name> & { stop(): Promise<void> };
+
+const starters = {
+  postgres: startPostgres,
+  redis: startRedis,
+  kafka: startKafka,
+};
+
+/**
+ * Makes Postgres, Redis and Kafka available on this machine. Each is looked for in this order: an address in the
+ * environment, a program on the machine, one from a package registry, Docker. Started servers listen on free loopback ports
+ * with generated passwords, and end with the process that started them.
+ */
+export async function startInfrastructure<Name extends keyof Servers>(
+  options: InfrastructureOptions<Name>,
+): Promise<Infrastructure<Name>> {
+  const supervisor = options.supervisor ?? (await openSupervisor(resolve(options.dataDir)));
+  const context: ServerContext = {
+    supervisor,
+    environment: options.environment ?? process.env,
+    progress: options.progress ?? (() => {}),
+  };
+  const started: StartedServer[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((server) => server.stop()));
+    if (!options.supervisor) await supervisor.close();
+  };
+  const servers: Partial<Record<keyof Servers, StartedServer | null>> = {};
+  const attempts = await Promise.allSettled(
+    options.want.map(async (name) => {
+      const server = await starters[name](context);
+      if (!('missing' in server)) started.push(server);
+      servers[name] = withoutKafka(server, options, context);
+    }),
+  );
+  const failed = attempts.find((attempt) => attempt.status === 'rejected');
+  if (failed) {
+    await stop();
+    throw failed.reason;
+  }
+  return { ...(servers as Pick<Servers, Name>), stop };
+}
+
+function withoutKafka(
+  server: StartedServer | { missing: string },
+  options: { requireKafka?: boolean },
+  context: ServerContext,
+): StartedServer | null {
+  if (!('missing' in server)) return server;
+  if (options.requireKafka) {
+    throw new InfrastructureError(
+      `There is no Kafka here (${server.missing}), and it is required: install Java 17 and Maven, or set RUNYARD_KAFKA_BROKERS, or start Docker.`,
+    );
+  }
+  context.progress(`Kafka: none (${server.missing}); events go over Redis Streams instead`);
+  return null;
+}

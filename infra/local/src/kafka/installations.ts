@@ -1,0 +1,52 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { findOnPath } from '../find-binary.ts';
+import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
+import { mavenLibraries } from '../maven.ts';
+import { runProgram } from '../run-program.ts';
+import type { Origin, ServerContext } from '../server-context.ts';
+
+/** A Java runtime and the folder with Kafka's libraries. */
+export interface KafkaInstallation {
+  origin: Origin;
+  java: string;
+  libraries: string;
+}
+
+const oldestJava = 17;
+
+/** A Kafka 4 distribution on the PATH, else the libraries from the Maven registry; else the reason why there is none. */
+export async function findKafka(context: ServerContext): Promise<KafkaInstallation | { missing: string }> {
+  const java = await findJava(context.environment);
+  if ('missing' in java) return java;
+  const installed = await installedLibraries(context.environment);
+  if (installed) return { origin: 'machine', java: java.program, libraries: installed };
+  try {
+    const libraries = await mavenLibraries({ ...context, name: 'kafka', pom: 'kafka/pom.xml' });
+    return { origin: 'registry', java: java.program, libraries };
+  } catch (error) {
+    if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
+    throw error;
+  }
+}
+
+async function findJava(environment: NodeJS.ProcessEnv): Promise<{ program: string } | { missing: string }> {
+  const home = environment.JAVA_HOME;
+  const program = home ? join(home, 'bin/java') : await findOnPath('java', environment);
+  if (!program) return { missing: `Java ${oldestJava} is not on the PATH` };
+  const { ok, stderr } = await runProgram(program, ['-version'], { timeoutMs: 20_000 });
+  const major = Number(/version "(\d+)/.exec(stderr)?.[1]);
+  if (!ok || !(major >= oldestJava))
+    return { missing: `Java ${oldestJava} or newer is needed, found ${major || 'none'}` };
+  return { program };
+}
+
+/** The `libs` folder beside a `kafka-server-start.sh` on the PATH, when it is Kafka 4. */
+async function installedLibraries(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const script =
+    (await findOnPath('kafka-server-start.sh', environment)) ?? (await findOnPath('kafka-server-start', environment));
+  if (!script) return null;
+  const libraries = join(dirname(script), '../libs');
+  const names = await readdir(libraries).catch(() => []);
+  return names.some((name) => /^kafka_2\.13-([4-9]|\d\d)\./.test(name)) ? libraries : null;
+}

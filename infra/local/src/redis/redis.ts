@@ -1,0 +1,120 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { findDocker, startContainer } from '../docker.ts';
+import { keptSecret, writePrivateFile } from '../files/private-file.ts';
+import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
+import { portFor } from '../ports.ts';
+import type { ServerContext, StartedServer } from '../server-context.ts';
+import { untilAnswers } from '../until-answers.ts';
+import { findRedis } from './installations.ts';
+
+export interface RedisServer extends StartedServer {
+  url: string;
+}
+
+const variable = 'RUNYARD_REDIS_URL';
+
+export async function startRedis(context: ServerContext): Promise<RedisServer> {
+  const given = context.environment[variable];
+  if (given) {
+    const version = await checkRedis(given, `Redis at ${variable}`);
+    context.progress(`Redis ${version}: the one at ${variable}`);
+    return { origin: 'environment', url: given, stop: async () => {} };
+  }
+  const { dataDir } = context.supervisor;
+  const folder = join(dataDir, 'redis');
+  await mkdir(folder, { recursive: true });
+  const port = await portFor(dataDir, 'redis');
+  const password = await keptSecret(join(dataDir, 'redis.password'));
+  const configFile = join(dataDir, 'redis.conf');
+  const logFile = join(dataDir, 'redis.log');
+  const url = `redis://:${password}@127.0.0.1:${port}`;
+
+  const found = await findRedis(context);
+  const docker = 'missing' in found ? await findDocker(context.environment) : null;
+  if ('missing' in found && !docker) {
+    throw new InfrastructureError(
+      `There is no Redis here (${found.missing}): install redis-server 6.2 or newer, or set ${variable} to a server that may be used, or start Docker.`,
+    );
+  }
+  // The password stands in a private file because a command line can be read by everybody.
+  await writePrivateFile(configFile, redisConfig({ port, password, folder }, Boolean(docker)));
+  const server =
+    'program' in found
+      ? await context.supervisor.start({
+          name: 'Redis',
+          command: found.program,
+          args: [configFile],
+          cwd: folder,
+          logFile,
+        })
+      : await startContainer(context.supervisor, docker ?? '', {
+          name: 'redis',
+          image: 'redis:7',
+          port: { host: port, container: port },
+          volumes: { [folder]: '/data', [configFile]: '/etc/redis.conf:ro' },
+          env: {},
+          command: ['sh', '-c', 'redis-server - < /etc/redis.conf'],
+          logFile,
+          progress: context.progress,
+        });
+  let version = '';
+  await untilAnswers({
+    server,
+    logFile,
+    timeoutMs: 60_000,
+    ask: async () => {
+      version = await checkRedis(url, 'Redis');
+    },
+  });
+  const origin = 'program' in found ? found.origin : 'docker';
+  context.progress(`Redis ${version} (${origin}) on port ${port}`);
+  return { origin, url, stop: async () => void (await server.stop(5_000)) };
+}
+
+/**
+ * Wake-ups and event streams are kept in an append-only file. `noeviction` is a must: a Redis that may throw keys away
+ * under memory pressure throws queues away.
+ */
+function redisConfig(server: { port: number; password: string; folder: string }, inContainer: boolean): string {
+  return [
+    `bind ${inContainer ? '0.0.0.0' : '127.0.0.1'}`,
+    `port ${server.port}`,
+    `requirepass ${server.password}`,
+    `dir ${JSON.stringify(inContainer ? '/data' : server.folder)}`,
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    'maxmemory-policy noeviction',
+    '',
+  ].join('\n');
+}
+
+/** The server's version; throws one sentence when it cannot be used. */
+async function checkRedis(url: string, name: string): Promise<string> {
+  const redis = new Redis(url, { lazyConnect: true, connectTimeout: 5_000, retryStrategy: () => null });
+  redis.on('error', () => {}); // The call's own error tells what happened.
+  try {
+    await redis.connect();
+    const info = await redis.info();
+    const field = (key: string) => new RegExp(`^${key}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
+    const version = field('redis_version');
+    const [major = 0, minor = 0] = version.split('.').map(Number);
+    if (major < 6 || (major === 6 && minor < 2)) {
+      throw new InfrastructureError(`${name} is version ${version}: 6.2 or newer is needed.`);
+    }
+    const policy = field('maxmemory_policy');
+    if (policy && policy !== 'noeviction') {
+      throw new InfrastructureError(
+        `${name} has maxmemory-policy ${policy} and may throw queued work away: set it to noeviction.`,
+      );
+    }
+    return version;
+  } catch (error) {
+    if (error instanceof InfrastructureError) throw error;
+    throw new InfrastructureError(`${name} cannot be used: ${reasonOf(error)}.`);
+  } finally {
+    redis.disconnect();
+  }
+}

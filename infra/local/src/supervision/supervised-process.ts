@@ -1,0 +1,46 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface ProcessEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A child process that the supervisor started, and the two ways it ends. */
+export class SupervisedProcess {
+  readonly name: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Resolves when the process is gone; `ended` then holds the same. */
+  readonly exited: Promise<ProcessEnd>;
+  ended: ProcessEnd | null = null;
+  readonly #stopSignal: NodeJS.Signals;
+
+  constructor(name: string, child: ChildProcess, pid: number, stopSignal: NodeJS.Signals) {
+    this.name = name;
+    this.child = child;
+    this.pid = pid;
+    this.#stopSignal = stopSignal;
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.ended = { code, signal };
+        resolve(this.ended);
+      });
+    });
+  }
+
+  /** Asks the process to end and waits for it; after `graceMs` it is killed. Returns whether it ended by itself. */
+  async stop(graceMs: number): Promise<boolean> {
+    if (this.ended) return true;
+    this.child.kill(this.#stopSignal);
+    const waiting = new AbortController();
+    const inTime = await Promise.race([
+      this.exited.then(() => true),
+      pause(graceMs, false, { signal: waiting.signal }).catch(() => true),
+    ]);
+    waiting.abort();
+    if (!inTime) this.child.kill('SIGKILL');
+    await this.exited;
+    return inTime;
+  }
+}

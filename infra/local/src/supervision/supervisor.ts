@@ -1,0 +1,118 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { takeExclusiveFile } from '../files/exclusive-file.ts';
+import { writePrivateFile } from '../files/private-file.ts';
+import { InfrastructureError } from '../infrastructure-error.ts';
+import { startGuard } from './guard.ts';
+import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+
+/**
+ * Owns a data folder and every process started for it. What it promises: one owner of a folder at a time; no child outlives
+ * its owner, also one that was killed (see the guard) or whose guard was killed with it (the next owner stops what the
+ * record of processes names). Children run in sessions of their own: a Ctrl-C in the terminal reaches only the owner, which
+ * stops them in the right order.
+ */
+export interface Supervisor {
+  readonly dataDir: string;
+  start(options: StartOptions): Promise<SupervisedProcess>;
+  /** Gives the folder back. Processes that still run are stopped, the last started first. */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  name: string;
+  command: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Output is appended here; with pipes in `stdio` it goes there instead. */
+  logFile?: string;
+  stdio?: SpawnOptions['stdio'];
+  uid?: number;
+  gid?: number;
+  /** Default SIGTERM. */
+  stopSignal?: NodeJS.Signals;
+}
+
+interface ProcessRecord extends ProcessIdentity {
+  name: string;
+  stopSignal: NodeJS.Signals;
+}
+
+export async function openSupervisor(dataDir: string): Promise<Supervisor> {
+  await mkdir(dataDir, { recursive: true });
+  const lock = await takeExclusiveFile(join(dataDir, 'owner.lock'));
+  if ('holder' in lock) {
+    throw new InfrastructureError(
+      `Process ${lock.holder.pid} already runs on ${dataDir}: stop it, or choose another folder with --data-dir.`,
+    );
+  }
+  const recordFile = join(dataDir, 'processes.json');
+  await stopLeftovers(recordFile);
+  const guard = startGuard();
+  const running = new Map<SupervisedProcess, ProcessRecord>();
+  // One write at a time, each with the newest content.
+  let recorded = Promise.resolve();
+  const record = (): Promise<void> => {
+    recorded = recorded.then(() => writePrivateFile(recordFile, JSON.stringify([...running.values()], null, 2)));
+    return recorded;
+  };
+
+  return {
+    dataDir,
+    async start(options) {
+      const stopSignal = options.stopSignal ?? 'SIGTERM';
+      const log = options.logFile ? openSync(options.logFile, 'a', 0o600) : 'ignore';
+      const child = spawn(options.command, options.args, {
+        cwd: options.cwd,
+        env: options.env ?? process.env,
+        uid: options.uid,
+        gid: options.gid,
+        detached: true,
+        stdio: options.stdio ?? ['ignore', log, log],
+      });
+      if (typeof log === 'number') closeSync(log);
+      if (child.pid === undefined) {
+        const [error] = await once(child, 'error');
+        throw new InfrastructureError(`${options.name} does not start: ${error.message}.`);
+      }
+      guard.add(child.pid, stopSignal);
+      const supervised = new SupervisedProcess(options.name, child, child.pid, stopSignal);
+      const identity = await identify(child.pid);
+      if (identity && !supervised.ended) running.set(supervised, { ...identity, name: options.name, stopSignal });
+      void supervised.exited.then(() => {
+        guard.drop(supervised.pid);
+        running.delete(supervised);
+        return record();
+      });
+      await record();
+      return supervised;
+    },
+    async close() {
+      for (const supervised of [...running.keys()].reverse()) await supervised.stop(10_000);
+      await recorded;
+      await guard.close();
+      await lock.release();
+    },
+  };
+}
+
+/** Stops what an owner that was killed left behind. Only a process that is still the very one recorded is touched. */
+async function stopLeftovers(recordFile: string): Promise<void> {
+  const records: ProcessRecord[] = await readFile(recordFile, 'utf8')
+    .then(JSON.parse)
+    .catch(() => []);
+  for (const leftover of records.reverse()) {
+    if (!(await isAlive(leftover))) continue;
+    process.kill(leftover.pid, leftover.stopSignal);
+    const deadline = Date.now() + 10_000;
+    while ((await isAlive(leftover)) && Date.now() < deadline) await pause(50);
+    if (await isAlive(leftover)) process.kill(leftover.pid, 'SIGKILL');
+    while (await isAlive(leftover)) await pause(20);
+  }
+}

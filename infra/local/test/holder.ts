@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive, type ProcessIdentity } from '../src/supervision/process-identity.ts';
+
+/** Infrastructure held by another process, so that a test can kill that one. */
+export interface Holder {
+  child: ChildProcess;
+  /** The servers' processes as recorded in the data folder. */
+  servers(): Promise<(ProcessIdentity & { name: string })[]>;
+}
+
+export async function holdInfrastructure(dataDir: string, names: string[]): Promise<Holder> {
+  const entry = join(import.meta.dirname, 'hold.ts');
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry, dataDir, ...names], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    output += chunk;
+    if (output.includes('holding\n')) break;
+  }
+  if (!output.includes('holding\n')) throw new Error(`the holder ended: ${output}`);
+  return {
+    child,
+    servers: async () => JSON.parse(await readFile(join(dataDir, 'processes.json'), 'utf8')),
+  };
+}
+
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
+
+export async function isNoneRunning(processes: ProcessIdentity[]): Promise<boolean> {
+  const alive = await Promise.all(processes.map(isAlive));
+  return !alive.includes(true);
+}

@@ -1,0 +1,256 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kafkaAvailable, waitFor } from '@runyard/test-kit';
+import { Redis } from 'ioredis';
+import kafkajs from 'kafkajs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startInfrastructure } from '../src/index.ts';
+import { queryPostgres } from '../src/postgres/connection.ts';
+import { type PostgresInstallation, postgresInstallations } from '../src/postgres/installations.ts';
+import { end, holdInfrastructure, isNoneRunning } from './holder.ts';
+
+const folders: string[] = [];
+function dataFolder(): string {
+  // As private as mktemp makes it: no other account may enter.
+  const folder = mkdtempSync(join(tmpdir(), 'runyard-infra-'));
+  folders.push(folder);
+  return join(folder, 'data');
+}
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** An environment without addresses in which the programs are found that `keep` says yes to. */
+function environmentWith(keep: (program: string) => boolean): NodeJS.ProcessEnv {
+  const folder = mkdtempSync(join(tmpdir(), 'runyard-path-'));
+  folders.push(folder);
+  for (const source of (process.env.PATH ?? '').split(':').reverse()) {
+    if (!existsSync(source)) continue;
+    for (const program of readdirSync(source).filter(keep)) {
+      rmSync(join(folder, program), { force: true });
+      symlinkSync(join(source, program), join(folder, program));
+    }
+  }
+  return { PATH: folder, HOME: process.env.HOME, JAVA_HOME: process.env.JAVA_HOME };
+}
+const nothing = () => false;
+
+const processesOf = (dataDir: string) =>
+  execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(dataDir));
+
+const redisCall = async <T>(url: string, call: (redis: Redis) => Promise<T>): Promise<T> => {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 }).on('error', () => {});
+  return call(redis).finally(() => redis.disconnect());
+};
+
+describe('Postgres and Redis', () => {
+  it('keep their data over a restart, and leave no process when stopped', async () => {
+    const dataDir = dataFolder();
+    const first = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    await queryPostgres(first.postgres.adminUrl, 'CREATE TABLE note AS SELECT 7 AS value');
+    await redisCall(first.redis.url, (redis) => redis.set('note', 'seven'));
+    await first.stop();
+    expect(processesOf(dataDir)).toEqual([]);
+
+    const second = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    expect(second.postgres.adminUrl).toBe(first.postgres.adminUrl);
+    expect(await queryPostgres(second.postgres.adminUrl, 'SELECT value FROM note')).toEqual([{ value: 7 }]);
+    expect(await redisCall(second.redis.url, (redis) => redis.get('note'))).toBe('seven');
+    await second.stop();
+    expect(processesOf(dataDir)).toEqual([]);
+  });
+
+  it('run twice side by side, and commit to disk', async () => {
+    const [one, two] = await Promise.all(
+      [dataFolder(), dataFolder()].map((dataDir) => startInfrastructure({ dataDir, want: ['postgres', 'redis'] })),
+    );
+    expect(one?.postgres.adminUrl).not.toBe(two?.postgres.adminUrl);
+    expect(await queryPostgres(one?.postgres.adminUrl ?? '', 'SHOW fsync')).toEqual([{ fsync: 'on' }]);
+    expect(await redisCall(two?.redis.url ?? '', (redis) => redis.config('GET', 'maxmemory-policy'))).toEqual([
+      'maxmemory-policy',
+      'noeviction',
+    ]);
+    await Promise.all([one?.stop(), two?.stop()]);
+  });
+
+  it('ask for a password that only the owner of the data folder can read', async () => {
+    const dataDir = dataFolder();
+    const infrastructure = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    const without = (url: string) => url.replace(/:[^:@/]*@/, ':wrong@');
+    await expect(queryPostgres(without(infrastructure.postgres.adminUrl), 'SELECT 1')).rejects.toThrow(/password/);
+    await expect(redisCall(without(infrastructure.redis.url), (redis) => redis.ping())).rejects.toThrow();
+    const modes = execFileSync('find', [dataDir, '-name', '*.password', '-printf', '%f %m\n'], { encoding: 'utf8' });
+    expect(modes.split('\n').sort().join(' ').trim()).toBe('postgres.password 600 redis.password 600');
+    const secrets = readdirSync(dataDir)
+      .filter((name) => name.endsWith('.password'))
+      .map((name) => readFileSync(join(dataDir, name), 'utf8').trim());
+    expect(processesOf(dataDir).some((line) => secrets.some((secret) => line.includes(secret)))).toBe(false);
+    await infrastructure.stop();
+  });
+});
+
+describe('the owner of a data folder', () => {
+  it('is one at a time: the second is told in one sentence', async () => {
+    const dataDir = dataFolder();
+    const first = await startInfrastructure({ dataDir, want: ['redis'] });
+    await expect(startInfrastructure({ dataDir, want: ['redis'] })).rejects.toThrow(
+      `Process ${process.pid} already runs on ${dataDir}: stop it, or choose another folder with --data-dir.`,
+    );
+    await first.stop();
+  });
+
+  it('takes its servers along when it is killed, and what was written is there at the next start', async () => {
+    const dataDir = dataFolder();
+    const holder = await holdInfrastructure(dataDir, ['postgres', 'redis']);
+    const servers = await holder.servers();
+    expect(servers.map((server) => server.name).sort()).toEqual(['Postgres', 'Redis']);
+    await end(holder.child, 'SIGKILL');
+    await waitFor(() => isNoneRunning(servers), {
+      timeoutMs: 15_000,
+      what: 'the end of all servers',
+    });
+
+    const next = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    expect(await queryPostgres(next.postgres.adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await next.stop();
+  });
+
+  it('stops at its start what a predecessor left running whose guard was killed too', async () => {
+    const dataDir = dataFolder();
+    const holder = await holdInfrastructure(dataDir, ['postgres', 'redis']);
+    const servers = await holder.servers();
+    const guard = execFileSync('pgrep', ['-P', String(holder.child.pid), '-f', 'runyard-guard'], { encoding: 'utf8' });
+    process.kill(Number(guard), 'SIGKILL');
+    await end(holder.child, 'SIGKILL');
+    expect(await isNoneRunning(servers)).toBe(false);
+
+    const next = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+    expect(await isNoneRunning(servers)).toBe(true);
+    expect(await queryPostgres(next.postgres.adminUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await next.stop();
+  });
+});
+
+describe('where a server comes from', () => {
+  it('is the address in the environment before anything else, and that server is left running', async () => {
+    const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['postgres', 'redis'] });
+    const guest = await startInfrastructure({
+      dataDir: dataFolder(),
+      want: ['postgres', 'redis'],
+      environment: { RUNYARD_POSTGRES_URL: owner.postgres.adminUrl, RUNYARD_REDIS_URL: owner.redis.url },
+    });
+    expect(guest.postgres).toMatchObject({ origin: 'environment', adminUrl: owner.postgres.adminUrl });
+    expect(guest.redis).toMatchObject({ origin: 'environment', url: owner.redis.url });
+    await guest.stop();
+    expect(await redisCall(owner.redis.url, (redis) => redis.ping())).toBe('PONG');
+    await owner.stop();
+  });
+
+  it('is never guessed when the address in the environment does not answer', async () => {
+    const environment = {
+      ...process.env,
+      RUNYARD_POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none',
+      RUNYARD_REDIS_URL: 'redis://127.0.0.1:1',
+      RUNYARD_KAFKA_BROKERS: '127.0.0.1:1',
+    };
+    const start = (name: 'postgres' | 'redis' | 'kafka') =>
+      startInfrastructure({ dataDir: dataFolder(), want: [name], environment });
+    await expect(start('postgres')).rejects.toThrow(/^Postgres at RUNYARD_POSTGRES_URL cannot be used: .*ECONNREFUSED/);
+    await expect(start('redis')).rejects.toThrow(/^Redis at RUNYARD_REDIS_URL cannot be used: /);
+    await expect(start('kafka')).rejects.toThrow(/^Kafka at RUNYARD_KAFKA_BROKERS cannot be used: /);
+  });
+
+  it('is refused when that Redis may throw queued work away', async () => {
+    const owner = await startInfrastructure({ dataDir: dataFolder(), want: ['redis'] });
+    await redisCall(owner.redis.url, (redis) => redis.config('SET', 'maxmemory-policy', 'allkeys-lru'));
+    const guest = startInfrastructure({
+      dataDir: dataFolder(),
+      want: ['redis'],
+      environment: { RUNYARD_REDIS_URL: owner.redis.url },
+    });
+    await expect(guest).rejects.toThrow(/maxmemory-policy allkeys-lru .* set it to noeviction/);
+    await owner.stop();
+  });
+
+  it('is the package registry where the machine has no Redis', async () => {
+    const infrastructure = await startInfrastructure({
+      dataDir: dataFolder(),
+      want: ['redis'],
+      environment: environmentWith((program) => !/^(redis|valkey)-server$/.test(program)),
+    });
+    expect(infrastructure.redis.origin).toBe('registry');
+    await infrastructure.stop();
+  });
+
+  it('is the package registry where the data folder was made by the Postgres that comes from there', async () => {
+    const dataDir = dataFolder();
+    const installations: PostgresInstallation[] = [];
+    for await (const installation of postgresInstallations(process.env)) installations.push(installation);
+    const packaged = installations.find((installation) => installation.origin === 'registry');
+    // What a first start leaves that was interrupted while it made the folder.
+    mkdirSync(join(dataDir, 'postgres/data'), { recursive: true });
+    writeFileSync(join(dataDir, 'postgres/data/PG_VERSION'), `${packaged?.major}\n`);
+    const infrastructure = await startInfrastructure({ dataDir, want: ['postgres'] });
+    const [row] = await queryPostgres(infrastructure.postgres.adminUrl, 'SHOW server_version_num');
+    expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(packaged?.major);
+    await infrastructure.stop();
+  });
+
+  it('is said in one sentence when there is none at all', async () => {
+    await expect(
+      startInfrastructure({
+        dataDir: dataFolder(),
+        want: ['redis'],
+        environment: { ...environmentWith(nothing), XDG_CACHE_HOME: dataFolder() },
+      }),
+    ).rejects.toThrow(/^There is no Redis here \(.*\): install redis-server 6.2 or newer, or set RUNYARD_REDIS_URL/);
+  });
+});
+
+describe('Kafka', () => {
+  it.skipIf(!kafkaAvailable())('keeps its topics over a restart', async () => {
+    const dataDir = dataFolder();
+    const topics = async (brokers: string[] | undefined, create: boolean): Promise<string[]> => {
+      const admin = new kafkajs.Kafka({ brokers: brokers ?? [], logLevel: kafkajs.logLevel.NOTHING }).admin();
+      await admin.connect();
+      if (create) await admin.createTopics({ topics: [{ topic: 'notes' }], waitForLeaders: true });
+      return admin.listTopics().finally(() => admin.disconnect());
+    };
+    const first = await startInfrastructure({ dataDir, want: ['kafka'], requireKafka: true });
+    await topics(first.kafka?.brokers, true);
+    await first.stop();
+    expect(processesOf(dataDir)).toEqual([]);
+    const second = await startInfrastructure({ dataDir, want: ['kafka'], requireKafka: true });
+    expect(await topics(second.kafka?.brokers, false)).toContain('notes');
+    await second.stop();
+  });
+
+  it('is done without where there is no Java, which is said in one line', async () => {
+    const lines: string[] = [];
+    const options = {
+      want: ['kafka'],
+      environment: environmentWith(nothing),
+      progress: (line: string) => void lines.push(line),
+    } as const;
+    const infrastructure = await startInfrastructure({ ...options, dataDir: dataFolder() });
+    expect(infrastructure.kafka).toBeNull();
+    expect(lines).toEqual(['Kafka: none (Java 17 is not on the PATH); events go over Redis Streams instead']);
+    await infrastructure.stop();
+    await expect(startInfrastructure({ ...options, dataDir: dataFolder(), requireKafka: true })).rejects.toThrow(
+      /^There is no Kafka here .* and it is required/,
+    );
+  });
+});
