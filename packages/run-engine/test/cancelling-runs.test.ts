@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ClaimedRun } from '../src/types.ts';
+import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
+
+const REASON = 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel';
+
+let fixture: EngineFixture;
+let worker: string;
+beforeEach(async () => {
+  fixture = await openEngine();
+  worker = await fixture.worker();
+});
+afterEach(() => fixture.close());
+
+async function runningOn(threadId: string): Promise<ClaimedRun> {
+  await fixture.engine.createRun(aRun({ threadId }));
+  const [run] = await fixture.engine.claimRuns(worker, 10);
+  return run!;
+}
+
+async function threadOf(threadId: string) {
+  const [thread] = await fixture.rows('SELECT status, error FROM thread WHERE thread_id = $1', [threadId]);
+  return thread;
+}
+
+describe('a cancelled run', () => {
+  it('that waits is interrupted at once, is never claimed, and its thread is idle', async () => {
+    const threadId = await fixture.thread();
+    const { run } = await fixture.engine.createRun(aRun({ threadId }));
+    const cancelled = await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'rollback', REASON);
+    expect(cancelled).toMatchObject([{ runId: run.runId, outcome: 'ended' }]);
+    expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: 'interrupted' });
+    expect(await threadOf(threadId)).toEqual({ status: 'idle', error: null });
+    expect(await fixture.engine.claimRuns(worker, 10)).toEqual([]);
+  });
+
+  it('that waits without a thread leaves no fence', async () => {
+    const { run } = await fixture.engine.createRun(aRun());
+    await fixture.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, 'interrupt', REASON);
+    expect(await fixture.rows('SELECT 1 FROM thread_fence')).toEqual([]);
+  });
+
+  it('that runs is ordered to stop with the lease, and its thread says why it is interrupted', async () => {
+    const threadId = await fixture.thread();
+    const run = await runningOn(threadId);
+    const [cancelled] = await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON);
+    expect(cancelled).toMatchObject({ outcome: 'ordered', fence: { epoch: run.fence.epoch } });
+    expect(await fixture.engine.renewLease(worker, [run.fence])).toEqual({
+      isRegistered: true,
+      orders: [{ runId: run.runId, action: 'interrupt', reason: REASON }],
+      lostRunIds: [],
+    });
+    const values = Buffer.from('{"so":"far"}');
+    await fixture.engine.finishRun(success(run, { status: 'interrupted', threadStatus: 'interrupted', values }));
+    expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: 'interrupted', result: values });
+    expect(await threadOf(threadId)).toEqual({
+      status: 'interrupted',
+      error: { error: 'UserInterrupt', message: REASON },
+    });
+  });
+
+  it('that is rolled back is gone with its checkpoints, and the thread is as before', async () => {
+    const threadId = await fixture.thread();
+    const earlier = await runningOn(threadId);
+    await write(earlier, 'before');
+    await fixture.engine.finishRun(success(earlier, { values: Buffer.from('1'), checkpointId: 'before' }));
+    const run = await runningOn(threadId);
+    await write(run, 'during');
+    await fixture.pool.query(
+      `INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, run_id, channel, type, data)
+       VALUES ($1, '', 'before', 'resume', -4, $2, '__resume__', 'json', '1')`,
+      [threadId, run.runId],
+    );
+    await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'rollback', 'rollback requested');
+    const finished = await fixture.engine.finishRun(success(run, { values: Buffer.from('2'), checkpointId: 'during' }));
+    expect(finished).toMatchObject({ status: 'interrupted', isRolledBack: true });
+    expect(await fixture.engine.getRun(threadId, run.runId)).toBeUndefined();
+    expect(await threadOf(threadId)).toEqual({
+      status: 'idle',
+      error: { error: 'UserRollback', message: 'rollback requested' },
+    });
+    for (const table of ['checkpoint', 'checkpoint_blob', 'checkpoint_write']) {
+      expect(await fixture.rows(`SELECT checkpoint_id FROM ${table}`)).toEqual([{ checkpoint_id: 'before' }]);
+    }
+    expect(await fixture.rows('SELECT checkpoint_id, "values" FROM thread_state')).toEqual([
+      { checkpoint_id: 'before', values: Buffer.from('1') },
+    ]);
+  });
+
+  it('is not found when it has ended', async () => {
+    const threadId = await fixture.thread();
+    const run = await runningOn(threadId);
+    await fixture.engine.finishRun(success(run));
+    expect(await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON)).toEqual([]);
+    expect(await fixture.engine.requestCancel({ threadId, runIds: [randomUUID()] }, 'interrupt', REASON)).toEqual([]);
+  });
+
+  it('whose cancel races its finish ends with exactly one status and one event', async () => {
+    for (let round = 0; round < 25; round += 1) {
+      const threadId = await fixture.thread();
+      const run = await runningOn(threadId);
+      const [cancelled, finished] = await Promise.all([
+        fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON),
+        fixture.engine.finishRun(success(run)),
+      ]);
+      expect(finished.status).toBe(cancelled.length > 0 ? 'interrupted' : 'success');
+      expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: finished.status });
+      const ends = await fixture.rows(
+        `SELECT 1 FROM outbox WHERE event->>'type' = 'runyard.run.finished' AND key = $1`,
+        [threadId],
+      );
+      expect(ends).toHaveLength(1);
+    }
+  });
+});
+
+it('cancelling by status reaches every run of it', async () => {
+  const threads = await Promise.all(Array.from({ length: 3 }, () => fixture.thread()));
+  for (const threadId of threads) await runningOn(threadId);
+  for (const threadId of threads) await fixture.engine.createRun(aRun({ threadId }));
+  expect(await fixture.engine.requestCancel({ status: 'pending' }, 'interrupt', REASON)).toHaveLength(3);
+  const running = await fixture.engine.requestCancel({ status: 'all' }, 'interrupt', REASON);
+  expect(running.map(({ outcome }) => outcome)).toEqual(['ordered', 'ordered', 'ordered']);
+});
+
+async function write(run: ClaimedRun, checkpointId: string): Promise<void> {
+  const client = await fixture.pool.connect();
+  expect(await writeCheckpointUnderFence(client, run, checkpointId)).toBe('written');
+  client.release();
+}

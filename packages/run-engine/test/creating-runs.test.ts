@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+beforeAll(async () => {
+  fixture = await openEngine();
+});
+afterAll(() => fixture.close());
+
+describe('an accepted run', () => {
+  it('is in Postgres with its event, and its thread is busy and knows graph and assistant', async () => {
+    const threadId = await fixture.thread();
+    const input = aRun({ threadId, metadata: { mine: 1 } });
+    const { run } = await fixture.engine.createRun(input);
+    expect(run).toMatchObject({ runId: input.runId, threadId, status: 'pending', attempt: 0, kwargs: input.kwargs });
+    expect(await fixture.engine.getRun(threadId, input.runId)).toEqual(run);
+    expect(await fixture.rows('SELECT status, metadata FROM thread WHERE thread_id = $1', [threadId])).toEqual([
+      { status: 'busy', metadata: { graph_id: 'agent', assistant_id: input.assistantId } },
+    ]);
+    expect(await fixture.rows('SELECT topic, event FROM outbox WHERE key = $1', [threadId])).toMatchObject([
+      {
+        event: { type: 'runyard.run.created', subject: threadId, data: { run_id: input.runId, deployment_id: 'test' } },
+      },
+    ]);
+  });
+
+  it('on a missing thread is refused, or makes the thread when it may', async () => {
+    const threadId = randomUUID();
+    await expect(fixture.engine.createRun(aRun({ threadId }))).rejects.toMatchObject({ status: 404 });
+    await fixture.engine.createRun(
+      aRun({ threadId, ifThreadMissing: 'create', threadMetadata: { owner: 'me' }, assistantId: threadId }),
+    );
+    expect(await fixture.rows('SELECT status, metadata FROM thread WHERE thread_id = $1', [threadId])).toEqual([
+      { status: 'busy', metadata: { owner: 'me', graph_id: 'agent', assistant_id: threadId } },
+    ]);
+  });
+
+  it('without a thread has a fence and no thread row, unless the thread is kept', async () => {
+    const { run: unkept } = await fixture.engine.createRun(aRun());
+    const { run: kept } = await fixture.engine.createRun(aRun({ keepsThread: true }));
+    const ids = [unkept.threadId, kept.threadId];
+    const threads = await fixture.rows('SELECT thread_id FROM thread WHERE thread_id = ANY($1)', [ids]);
+    const fences = await fixture.rows('SELECT thread_id FROM thread_fence WHERE thread_id = ANY($1)', [ids]);
+    expect(threads).toEqual([{ thread_id: kept.threadId }]);
+    expect(fences).toHaveLength(2);
+  });
+
+  it('that many ask to make the same thread for makes it once, and keeps the order of acceptance', async () => {
+    const threadId = randomUUID();
+    const inputs = Array.from({ length: 50 }, () => aRun({ threadId, ifThreadMissing: 'create' }));
+    await Promise.all(inputs.map((input) => fixture.engine.createRun(input)));
+    const listed = await fixture.engine.listRuns({ threadId, limit: 100, offset: 0 });
+    expect(listed.map((run) => run.runId).reverse()).toEqual(inputs.map((input) => input.runId));
+  });
+});
+
+describe('one batch', () => {
+  it('answers a conflict for its item alone', async () => {
+    const busy = await fixture.thread();
+    const idle = await fixture.thread();
+    await fixture.engine.createRun(aRun({ threadId: busy }));
+    const [refused, missing, accepted] = await Promise.allSettled([
+      fixture.engine.createRun(aRun({ threadId: busy, multitaskStrategy: 'reject' })),
+      fixture.engine.createRun(aRun({ threadId: randomUUID() })),
+      fixture.engine.createRun(aRun({ threadId: idle, multitaskStrategy: 'reject' })),
+    ]);
+    expect(refused).toMatchObject({
+      reason: {
+        status: 409,
+        message: 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.',
+      },
+    });
+    expect(missing).toMatchObject({ reason: { status: 404, message: 'Thread or assistant not found.' } });
+    expect(accepted.status).toBe('fulfilled');
+  });
+
+  it('is not failed by a poison item', async () => {
+    const taken = aRun();
+    await fixture.engine.createRun(taken);
+    const inputs = [aRun(), { ...aRun(), runId: taken.runId }, aRun(), aRun({ assistantId: 'not a uuid' }), aRun()];
+    const results = await Promise.allSettled(inputs.map((input) => fixture.engine.createRun(input)));
+    expect(results.map((result) => result.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+  });
+
+  it('takes U+0000 and lone surrogates: replaced where text is searched, kept in the arguments', async () => {
+    const nul = 'a\u0000b\ud800';
+    const input = aRun({ keepsThread: true, metadata: { [nul]: nul }, kwargs: { input: nul }, graphId: 'g\u0000' });
+    const { run } = await fixture.engine.createRun(input);
+    const stored = await fixture.engine.getRun(run.threadId, run.runId);
+    expect(stored).toMatchObject({ metadata: { 'a\ufffdb\ufffd': 'a\ufffdb\ufffd' }, kwargs: { input: nul } });
+  });
+});
+
+describe('a new run on a busy thread', () => {
+  it('waits its turn under enqueue', async () => {
+    const threadId = await fixture.thread();
+    await fixture.engine.createRun(aRun({ threadId }));
+    const { run, cancelled } = await fixture.engine.createRun(aRun({ threadId }));
+    expect(run.status).toBe('pending');
+    expect(cancelled).toEqual([]);
+  });
+
+  it.each(['interrupt', 'rollback'] as const)(
+    'orders the running one to end under %s, and ends the waiting',
+    async (strategy) => {
+      const threadId = await fixture.thread();
+      const worker = await fixture.worker();
+      const first = await fixture.engine.createRun(aRun({ threadId }));
+      const claimed = await claimAll(worker);
+      const running = claimed.find((run) => run.threadId === threadId)!;
+      const waiting = await fixture.engine.createRun(aRun({ threadId }));
+      const { cancelled } = await fixture.engine.createRun(aRun({ threadId, multitaskStrategy: strategy }));
+      expect(cancelled.map(({ runId, outcome, action }) => ({ runId, outcome, action }))).toEqual(
+        expect.arrayContaining([
+          { runId: first.run.runId, outcome: 'ordered', action: strategy },
+          { runId: waiting.run.runId, outcome: 'ended', action: strategy },
+        ]),
+      );
+      expect(await fixture.engine.getRun(threadId, waiting.run.runId)).toMatchObject({ status: 'interrupted' });
+      const { orders } = await fixture.engine.renewLease(worker, [running.fence]);
+      expect(orders).toContainEqual(expect.objectContaining({ runId: first.run.runId, action: strategy }));
+
+      const finished = await fixture.engine.finishRun(success(running));
+      expect(finished).toMatchObject({
+        status: 'interrupted',
+        isRolledBack: strategy === 'rollback',
+        hasNextRun: true,
+      });
+      expect(await fixture.rows('SELECT status FROM thread WHERE thread_id = $1', [threadId])).toEqual([
+        { status: 'busy' },
+      ]);
+    },
+  );
+});
+
+async function claimAll(worker: string) {
+  const all = [];
+  for (;;) {
+    const claimed = await fixture.engine.claimRuns(worker, 50);
+    if (claimed.length === 0) return all;
+    all.push(...claimed);
+  }
+}

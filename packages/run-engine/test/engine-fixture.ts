@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { openPool } from '@runyard/database';
+import { createTestDatabase } from '@runyard/test-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { RunEngine, type RunEngineOptions } from '../src/engine.ts';
+import type { ClaimedRun, CreateRun, FinishRun } from '../src/types.ts';
+
+export const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+
+export interface EngineFixture {
+  engine: RunEngine;
+  pool: pg.Pool;
+  /** A registered worker's id. */
+  worker(revisionId?: string): Promise<string>;
+  /** A thread that exists. */
+  thread(): Promise<string>;
+  /** All rows of a query. */
+  rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+/** An engine on a database of its own. */
+export async function openEngine(options: Partial<RunEngineOptions> = {}): Promise<EngineFixture> {
+  const database = await createTestDatabase(MIGRATIONS);
+  const pool = openPool({ connectionString: database.url, max: 12, applicationName: 'run-engine-test' });
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', ...options });
+  return {
+    engine,
+    pool,
+    async worker(revisionId = 'revision-1') {
+      const workerId = randomUUID();
+      await engine.registerWorker({ workerId, revisionId, slots: 10 });
+      return workerId;
+    },
+    async thread() {
+      const { threadId } = await engine.createThread({ threadId: randomUUID(), metadata: {}, ifExists: 'raise' });
+      return threadId;
+    },
+    async rows(text, values) {
+      return (await pool.query(text, values)).rows;
+    },
+    async close() {
+      await engine.close();
+      await pool.end();
+      await database.close();
+    },
+  };
+}
+
+/** A run to create; on no thread unless one is given. */
+export function aRun(overrides: Partial<CreateRun> = {}): CreateRun {
+  return {
+    runId: uuidv7(),
+    keepsThread: false,
+    ifThreadMissing: 'reject',
+    assistantId: randomUUID(),
+    graphId: 'agent',
+    metadata: {},
+    kwargs: { input: { messages: [] } },
+    multitaskStrategy: 'enqueue',
+    ...overrides,
+  };
+}
+
+/** What a worker reports of a run that ended well. */
+export function success(run: ClaimedRun, overrides: Partial<FinishRun> = {}): FinishRun {
+  return {
+    fence: run.fence,
+    runId: run.runId,
+    status: 'success',
+    threadStatus: 'idle',
+    values: Buffer.from('{"done":true}'),
+    interrupts: null,
+    checkpointId: '1efb0000-0000-6000-8000-000000000001',
+    error: null,
+    ...overrides,
+  };
+}
+
+/** What the checkpointer does before it writes: lock the fence, compare, and only then write. */
+export async function writeCheckpointUnderFence(
+  client: pg.ClientBase,
+  run: ClaimedRun,
+  checkpointId: string,
+): Promise<'written' | 'fenced'> {
+  const { rows } = await client.query('SELECT epoch FROM thread_fence WHERE thread_id = $1 FOR SHARE', [run.threadId]);
+  if (rows.length === 0 || BigInt(rows[0].epoch) !== run.fence.epoch) return 'fenced';
+  await client.query(
+    `INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, run_id, data_type, data, metadata, metadata_type,
+                             metadata_data, channel_blobs)
+     VALUES ($1, '', $2, $3, 'json', '{}', '{}', 'json', '{}', '{}')`,
+    [run.threadId, checkpointId, run.runId],
+  );
+  await client.query(
+    `INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
+     VALUES ($1, '', 'messages', '1', $2, 'json', '[]')`,
+    [run.threadId, checkpointId],
+  );
+  await client.query(
+    `INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, run_id, channel, type, data)
+     VALUES ($1, '', $2, 'task', 0, $3, 'messages', 'json', '[]')`,
+    [run.threadId, checkpointId, run.runId],
+  );
+  return 'written';
+}

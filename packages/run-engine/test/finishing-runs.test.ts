@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ClaimedRun, CreateRun } from '../src/types.ts';
+import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+let worker: string;
+beforeAll(async () => {
+  fixture = await openEngine();
+  worker = await fixture.worker();
+});
+afterAll(() => fixture.close());
+
+async function claimed(overrides: Partial<CreateRun> = {}): Promise<ClaimedRun> {
+  const { run } = await fixture.engine.createRun(aRun(overrides));
+  const runs = await fixture.engine.claimRuns(worker, 100);
+  return runs.find(({ runId }) => runId === run.runId)!;
+}
+
+async function threadOf(run: ClaimedRun) {
+  const [thread] = await fixture.rows(
+    `SELECT t.status, t.error, s."values", s.interrupts, s.checkpoint_id, t.state_updated_at > t.created_at AS is_updated
+     FROM thread t LEFT JOIN thread_state s USING (thread_id) WHERE t.thread_id = $1`,
+    [run.threadId],
+  );
+  return thread;
+}
+
+it('a finished run keeps its result, its thread gets the values and is idle, and the bus is told', async () => {
+  const run = await claimed({ keepsThread: true });
+  const values = Buffer.from('{"text":"a\\u0000b"}');
+  const finished = await fixture.engine.finishRun(success(run, { values, firstEventId: '5-0' }));
+  expect(finished).toEqual({ status: 'success', isRolledBack: false, error: null, hasNextRun: false });
+  expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({
+    status: 'success',
+    result: values,
+    firstEventId: '5-0',
+    error: null,
+  });
+  expect(await threadOf(run)).toMatchObject({ status: 'idle', values, interrupts: null, is_updated: true });
+  const events = await fixture.rows('SELECT event FROM outbox WHERE key = $1 ORDER BY id', [run.threadId]);
+  expect(events.map(({ event }) => (event as { type: string }).type)).toEqual([
+    'runyard.run.created',
+    'runyard.run.started',
+    'runyard.run.finished',
+  ]);
+});
+
+it('an interrupt leaves the run a success and the thread interrupted', async () => {
+  const run = await claimed({ keepsThread: true });
+  const interrupts = Buffer.from('{"task":[{"id":"1","value":"ok?"}]}');
+  await fixture.engine.finishRun(success(run, { threadStatus: 'interrupted', interrupts }));
+  expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'success' });
+  expect(await threadOf(run)).toMatchObject({ status: 'interrupted', interrupts });
+});
+
+it('a failed run keeps the error on itself and on its thread, and leaves earlier values', async () => {
+  const threadId = await fixture.thread();
+  const values = Buffer.from('{"n":1}');
+  const first = await claimed({ threadId });
+  await fixture.engine.finishRun(success(first, { values }));
+  const run = await claimed({ threadId });
+  const error = { error: 'ValueError', message: 'no\u0000t now' };
+  const stored = { error: 'ValueError', message: 'no\ufffdt now' };
+  await fixture.engine.finishRun(
+    success(run, { status: 'error', threadStatus: 'error', error, values: null, checkpointId: null }),
+  );
+  expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: 'error', error: stored });
+  expect(await threadOf(run)).toMatchObject({ status: 'error', error: stored, values });
+
+  const next = await claimed({ threadId });
+  await fixture.engine.finishRun(success(next));
+  expect(await threadOf(next)).toMatchObject({ status: 'idle', error: null });
+});
+
+it('a stateless run leaves its result to be read and no trace of its thread', async () => {
+  const run = await claimed();
+  await fixture.engine.finishRun(success(run));
+  expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'success' });
+  expect(await fixture.rows('SELECT 1 FROM thread_fence WHERE thread_id = $1', [run.threadId])).toEqual([]);
+});
+
+it('many runs finish in common transactions, each with its own result', async () => {
+  const inputs = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const threadId = await fixture.thread();
+      return aRun({ threadId, kwargs: { index } });
+    }),
+  );
+  await Promise.all(inputs.map((input) => fixture.engine.createRun(input)));
+  const runs = await fixture.engine.claimRuns(worker, 100);
+  await Promise.all(
+    runs.map((run) =>
+      fixture.engine.finishRun(success(run, { values: Buffer.from(JSON.stringify(run.kwargs)), checkpointId: null })),
+    ),
+  );
+  for (const { runId, threadId, kwargs } of inputs) {
+    const run = await fixture.engine.getRun(threadId!, runId);
+    expect(run?.result?.toString()).toBe(JSON.stringify(kwargs));
+  }
+});

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+beforeEach(async () => {
+  fixture = await openEngine({ maxFailures: 3 });
+});
+afterEach(() => fixture.close());
+
+async function letLeaseLapse(worker: string): Promise<void> {
+  await fixture.pool.query('UPDATE worker SET lease_until = now() WHERE worker_id = $1', [worker]);
+}
+
+async function claimOne(worker: string) {
+  const [run] = await fixture.engine.claimRuns(worker, 1);
+  return run!;
+}
+
+describe('a sweep', () => {
+  it('resumes the runs of a worker whose lease lapsed, and leaves those of others', async () => {
+    const [dead, alive] = [await fixture.worker(), await fixture.worker()];
+    await fixture.engine.createRun(aRun());
+    const lost = await claimOne(dead);
+    await fixture.engine.createRun(aRun());
+    const kept = await claimOne(alive);
+    await letLeaseLapse(dead);
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [lost.runId], ended: [] });
+    expect(await claimOne(alive)).toMatchObject({ runId: lost.runId, attempt: 2 });
+    expect(await fixture.engine.getRun(kept.threadId, kept.runId)).toMatchObject({ status: 'running', attempt: 1 });
+  });
+
+  it('resumes the runs of a worker that is not registered at all', async () => {
+    const worker = await fixture.worker();
+    await fixture.engine.createRun(aRun());
+    const run = await claimOne(worker);
+    await fixture.engine.removeWorker(worker);
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
+  });
+
+  it('gives a run up with a named error once it failed too often', async () => {
+    const { run } = await fixture.engine.createRun(aRun({ keepsThread: true }));
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const worker = await fixture.worker();
+      const claimed = await claimOne(worker);
+      expect(claimed.attempt).toBe(attempt);
+      await letLeaseLapse(worker);
+      const { ended, resumedRunIds } = await fixture.engine.sweep();
+      expect(resumedRunIds).toHaveLength(attempt < 3 ? 1 : 0);
+      expect(ended).toMatchObject(attempt < 3 ? [] : [{ runId: run.runId, status: 'error', attempt: 3 }]);
+    }
+    const error = { error: 'RunAttemptsExhausted', message: expect.stringContaining('3 failed attempts') };
+    expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'error', error });
+    expect(await fixture.rows('SELECT status FROM thread')).toEqual([{ status: 'error' }]);
+  });
+
+  it.each(['interrupt', 'rollback'] as const)('ends a cancelled run whose worker is gone (%s)', async (action) => {
+    const worker = await fixture.worker();
+    const { run } = await fixture.engine.createRun(aRun({ keepsThread: true }));
+    await claimOne(worker);
+    await fixture.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, action, 'asked');
+    await letLeaseLapse(worker);
+    const { ended } = await fixture.engine.sweep();
+    expect(ended).toMatchObject([{ runId: run.runId, status: 'interrupted', isRolledBack: action === 'rollback' }]);
+    const stored = await fixture.engine.getRun(run.threadId, run.runId);
+    expect(stored?.status).toBe(action === 'rollback' ? undefined : 'interrupted');
+  });
+
+  it('says when runs wait that nobody was woken for', async () => {
+    await fixture.engine.createRun(aRun());
+    expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: false });
+    await fixture.pool.query(
+      `UPDATE run SET ready_at = now() - interval '1 minute', updated_at = now() - interval '1 minute'`,
+    );
+    expect(await fixture.engine.sweep()).toMatchObject({ hasForgottenRuns: true });
+  });
+
+  it('removes stateless runs and the results of others after their time', async () => {
+    const worker = await fixture.worker();
+    for (const keepsThread of [true, false]) {
+      await fixture.engine.createRun(aRun({ keepsThread }));
+      await fixture.engine.finishRun(success(await claimOne(worker)));
+    }
+    expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 0 });
+    await fixture.pool.query(`UPDATE run SET ended_at = now() - interval '2 hours'`);
+    expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 1 });
+    expect(await fixture.rows('SELECT keeps_thread, result FROM run')).toEqual([{ keeps_thread: true, result: null }]);
+  });
+
+  it('in several processes at once takes each run once', async () => {
+    const worker = await fixture.worker();
+    await Promise.all(Array.from({ length: 20 }, () => fixture.engine.createRun(aRun())));
+    await fixture.engine.claimRuns(worker, 20);
+    await letLeaseLapse(worker);
+    const sweeps = await Promise.all(Array.from({ length: 4 }, () => fixture.engine.sweep()));
+    const resumed = sweeps.flatMap(({ resumedRunIds }) => resumedRunIds);
+    expect(resumed).toHaveLength(20);
+    expect(new Set(resumed).size).toBe(20);
+  });
+});
+
+describe('a worker', () => {
+  it('that renews in time keeps its runs', async () => {
+    const worker = await fixture.worker();
+    await fixture.engine.createRun(aRun());
+    const run = await claimOne(worker);
+    expect(await fixture.engine.renewLease(worker, [run.fence])).toEqual({
+      isRegistered: true,
+      orders: [],
+      lostRunIds: [],
+    });
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [] });
+  });
+
+  it('learns with its renewal which runs it lost, also one that it holds again in a later attempt', async () => {
+    const worker = await fixture.worker();
+    await fixture.engine.createRun(aRun());
+    const first = await claimOne(worker);
+    await letLeaseLapse(worker);
+    await fixture.engine.sweep();
+    await fixture.engine.renewLease(worker, []);
+    const second = await claimOne(worker);
+    expect(second.runId).toBe(first.runId);
+    expect(await fixture.engine.renewLease(worker, [first.fence])).toMatchObject({ lostRunIds: [first.runId] });
+    expect(await fixture.engine.renewLease(worker, [second.fence])).toMatchObject({ lostRunIds: [] });
+  });
+
+  it('that was forgotten is told to register anew', async () => {
+    expect(await fixture.engine.renewLease(randomUUID(), [])).toMatchObject({ isRegistered: false });
+  });
+
+  it('hands a run back without using an attempt up', async () => {
+    await fixture.engine.createRun(aRun());
+    for (let handOver = 0; handOver < 5; handOver += 1) {
+      const run = await claimOne(await fixture.worker());
+      expect(await fixture.engine.releaseRun(run.fence)).toEqual({ outcome: 'pending' });
+      await expect(fixture.engine.releaseRun(run.fence)).rejects.toMatchObject({ name: 'FencedError' });
+    }
+  });
+
+  it('that reports a failed attempt uses one up', async () => {
+    await fixture.engine.createRun(aRun());
+    const outcomes = [];
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      const released = await fixture.engine.releaseRun(run.fence, { error: 'GraphHostLost', message: 'out of memory' });
+      outcomes.push(released.outcome);
+    }
+    expect(outcomes).toEqual(['pending', 'pending', 'ended']);
+  });
+});

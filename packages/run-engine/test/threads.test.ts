@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+let worker: string;
+beforeAll(async () => {
+  fixture = await openEngine();
+  worker = await fixture.worker();
+});
+afterAll(() => fixture.close());
+
+describe('creating a thread', () => {
+  it('that exists is a conflict, or answers the existing one', async () => {
+    const threadId = randomUUID();
+    const made = await fixture.engine.createThread({ threadId, metadata: { a: 1 }, ifExists: 'raise' });
+    expect(made).toMatchObject({ threadId, status: 'idle', metadata: { a: 1 }, config: {}, error: null });
+    await expect(fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })).rejects.toMatchObject({
+      status: 409,
+      message: `Thread with ID ${threadId} already exists`,
+    });
+    expect(await fixture.engine.createThread({ threadId, metadata: { b: 2 }, ifExists: 'do_nothing' })).toEqual(made);
+  });
+
+  it('by many at once makes it once', async () => {
+    const threadId = randomUUID();
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, () => fixture.engine.createThread({ threadId, metadata: {}, ifExists: 'raise' })),
+    );
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+it('deleting a busy thread leaves nothing of it and refuses what its run still writes', async () => {
+  const threadId = await fixture.thread();
+  await fixture.engine.createRun(aRun({ threadId }));
+  const [run] = await fixture.engine.claimRuns(worker, 1);
+  const client = await fixture.pool.connect();
+  await writeCheckpointUnderFence(client, run!, randomUUID());
+  await fixture.engine.deleteThread(threadId);
+  expect(await writeCheckpointUnderFence(client, run!, randomUUID())).toBe('fenced');
+  client.release();
+  await expect(fixture.engine.finishRun(success(run!))).rejects.toMatchObject({ name: 'FencedError' });
+  for (const table of ['thread', 'thread_fence', 'run', 'checkpoint', 'checkpoint_blob', 'checkpoint_write']) {
+    expect(await fixture.rows(`SELECT 1 FROM ${table} WHERE thread_id = $1`, [threadId])).toEqual([]);
+  }
+  await expect(fixture.engine.deleteThread(threadId)).rejects.toMatchObject({
+    status: 404,
+    message: `Thread with ID ${threadId} not found`,
+  });
+});
+
+describe('deleting a run', () => {
+  it('under way takes its thread from it and leaves the thread idle', async () => {
+    const threadId = await fixture.thread();
+    await fixture.engine.createRun(aRun({ threadId }));
+    const [run] = await fixture.engine.claimRuns(worker, 1);
+    await fixture.engine.deleteRun(threadId, run!.runId);
+    await expect(fixture.engine.finishRun(success(run!))).rejects.toMatchObject({ name: 'FencedError' });
+    expect(await fixture.rows('SELECT status FROM thread WHERE thread_id = $1', [threadId])).toEqual([
+      { status: 'idle' },
+    ]);
+    await expect(fixture.engine.deleteRun(threadId, run!.runId)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+describe('updating the state of a thread', () => {
+  const state = { values: Buffer.from('{"n":2}'), interrupts: null, checkpointId: 'c-2', status: 'idle' as const };
+
+  it('is refused while a run is in flight', async () => {
+    const threadId = await fixture.thread();
+    const { run } = await fixture.engine.createRun(aRun({ threadId }));
+    await expect(fixture.engine.beginStateUpdate(threadId)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining(`Thread ${threadId} has in-flight runs: ${run.runId}`),
+    });
+    await expect(fixture.engine.beginStateUpdate(randomUUID())).rejects.toMatchObject({ status: 404 });
+    await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', 'asked');
+  });
+
+  it('sets the state and the graph of a thread that had none', async () => {
+    const threadId = await fixture.thread();
+    const fence = await fixture.engine.beginStateUpdate(threadId);
+    await fixture.engine.commitStateUpdate({ fence, ...state, graphId: 'agent' });
+    const [thread] = await fixture.rows(
+      'SELECT status, metadata, "values", checkpoint_id FROM thread JOIN thread_state USING (thread_id) WHERE thread_id = $1',
+      [threadId],
+    );
+    expect(thread).toEqual({
+      status: 'idle',
+      metadata: { graph_id: 'agent' },
+      values: state.values,
+      checkpoint_id: 'c-2',
+    });
+  });
+
+  it('is fenced by a run that began meanwhile', async () => {
+    const threadId = await fixture.thread();
+    const fence = await fixture.engine.beginStateUpdate(threadId);
+    await fixture.engine.createRun(aRun({ threadId }));
+    const [run] = await fixture.engine.claimRuns(worker, 1);
+    await expect(fixture.engine.commitStateUpdate({ fence, ...state })).rejects.toMatchObject({ name: 'FencedError' });
+    await fixture.engine.finishRun(success(run!));
+  });
+});
+
+it('the numbers of the queue are those of the whole deployment', async () => {
+  await fixture.engine.createRun(aRun());
+  await fixture.engine.createRun(aRun());
+  await fixture.engine.claimRuns(worker, 1);
+  expect(await fixture.engine.queueStatistics()).toEqual({
+    pendingRuns: 1,
+    runningRuns: 1,
+    pendingWaitMax: expect.any(Number),
+    pendingWaitMedian: expect.any(Number),
+    unblockedWaitMax: expect.any(Number),
+    workers: 1,
+    slots: 10,
+  });
+});
