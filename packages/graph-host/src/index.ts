@@ -1,1 +1,4 @@
+export * from './errors.ts';
+export { startGraphHost } from './parent/graph-host.ts';
+export * from './project/index.ts';
 export * from './types.ts';

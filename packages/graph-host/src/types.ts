@@ -15,6 +15,15 @@ export interface GraphHostOptions {
   heapLimitMb?: number;
   /** How long loading the project may take. */
   startTimeoutMs?: number;
+  /** Defaults are right for production; tests make them small. */
+  limits?: {
+    /** Bytes of events a run may have on their way before the parent has passed any on. */
+    creditBytes?: number;
+    /** Bytes of events that may wait in the child for credit before the run fails. */
+    bufferBytes?: number;
+    /** Bytes of console output per second that are passed on; the rest is counted and dropped. */
+    logBytesPerSecond?: number;
+  };
   onLog: (line: HostLog) => void;
   /** The child is gone without having been asked to go. Every open run has been settled as `lost` by then. */
   onExit?: (reason: string) => void;
@@ -145,3 +154,20 @@ export interface HistoryRequest {
 
 /** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
 export type ThreadStateJson = Record<string, unknown>;
+
+/** A child process with a project loaded in it. */
+export interface GraphHost {
+  graphs(): GraphDescription[];
+  /** Never throws: a host that is gone settles the run as `lost`. */
+  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;
+  /** @throws GraphRequestError */
+  getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson>;
+  /** Newest first. @throws GraphRequestError */
+  getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
+  /** Answers `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
+  updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
+  /** Resolves when the child's event loop has answered. */
+  ping(): Promise<void>;
+  /** Drains open runs, then ends the child; after `graceMs` (default 5000) it is killed and its runs are `lost`. */
+  close(graceMs?: number): Promise<void>;
+}

@@ -1,0 +1,60 @@
+/** The little of LangGraph's surface that the host touches. The classes themselves come from the project at run time. */
+
+export interface GraphConfig {
+  configurable?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+export interface StateTask {
+  id: string;
+  name: string;
+  path?: unknown;
+  error?: unknown;
+  interrupts?: unknown[];
+  state?: unknown;
+  result?: unknown;
+}
+
+export interface StateSnapshot {
+  values: unknown;
+  next: string[];
+  tasks: StateTask[];
+  metadata?: Record<string, unknown>;
+  config: GraphConfig;
+  createdAt?: string;
+  parentConfig?: GraphConfig;
+}
+
+export interface CompiledGraph {
+  checkpointer?: unknown;
+  store?: unknown;
+  nodes?: Record<string, unknown>;
+  stream(input: unknown, options: GraphConfig): Promise<AsyncIterable<unknown>>;
+  streamEvents(input: unknown, options: GraphConfig): AsyncIterable<StreamedEvent>;
+  getState(config: GraphConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
+  getStateHistory(config: GraphConfig, options?: Record<string, unknown>): AsyncIterable<StateSnapshot>;
+  bulkUpdateState(config: GraphConfig, supersteps: unknown[]): Promise<GraphConfig>;
+}
+
+/** One event of `streamEvents` version 2. */
+export interface StreamedEvent {
+  event: string;
+  name: string;
+  run_id: string;
+  tags?: string[];
+  metadata?: Record<string, unknown>;
+  parent_ids?: string[];
+  data: Record<string, unknown>;
+}
+
+interface RunControl {
+  requestDrain(reason?: string): void;
+}
+
+/** What is used of the project's `@langchain/langgraph`. */
+export interface LangGraphModule {
+  Command: new (fields: { resume?: unknown; update?: unknown; goto?: unknown }) => object;
+  Send: new (node: string, args: unknown) => object;
+  /** Missing in versions that cannot stop at a step boundary. */
+  RunControl?: new () => RunControl;
+}

@@ -1,0 +1,157 @@
+/** What the child answers and does for each message of its parent. */
+import { BackendError } from '@runyard/checkpointer';
+import { GraphLoadError, GraphRequestError } from '../errors.ts';
+import { readProject } from '../project/read-project.ts';
+import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { ErrorBody, ToHost } from '../protocol/messages.ts';
+import type { HistoryRequest, HostLog, RunRequest, StateRequest, StateUpdateRequest } from '../types.ts';
+import { RemoteCheckpoints, RemoteStore } from './backends.ts';
+import { captureConsole, printAs } from './console.ts';
+import { errorBody } from './error-body.ts';
+import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
+import { Run } from './run.ts';
+import { getHistory, getState, updateState } from './state-requests.ts';
+import { toWireJson } from './wire-json.ts';
+
+type StateOperation = typeof getState | typeof getHistory | typeof updateState;
+
+const STATE_OPERATIONS: Record<string, StateOperation> = {
+  'state.get': getState,
+  'state.history': getHistory,
+  'state.update': updateState,
+};
+
+export class Host {
+  readonly #connection: Connection;
+  readonly #exit: () => void;
+  readonly #runs = new Map<number, Run>();
+  #graphs = new Map<string, LoadedGraph>();
+  #limits: ToHost['init']['limits'] | undefined;
+
+  constructor(connection: Connection, exit: () => void) {
+    this.#connection = connection;
+    this.#exit = exit;
+  }
+
+  log(line: HostLog): void {
+    this.#connection.send(0, { t: 'log', ...line });
+  }
+
+  receive({ header }: Incoming): void {
+    const message = header as unknown as ToHost[keyof ToHost];
+    switch (message.t) {
+      case 'init':
+        void this.#answer(0, message.id, () => this.#init(message));
+        break;
+      case 'ping':
+        this.#connection.answer(0, message.id, null);
+        break;
+      case 'graph.describe':
+        this.#connection.answer(0, message.id, this.#describe());
+        break;
+      case 'run.start':
+        this.#startRun(message);
+        break;
+      case 'run.credit':
+        this.#runs.get(message.use)?.grant(message.bytes);
+        break;
+      case 'run.abort':
+        this.#runs.get(message.use)?.abort(message.reason);
+        break;
+      case 'run.drain':
+        this.#runs.get(message.use)?.drain();
+        break;
+      case 'state.get':
+      case 'state.history':
+      case 'state.update':
+        void this.#stateRequest(message);
+        break;
+      case 'shutdown':
+        this.#connection.answer(0, message.id, null);
+        setImmediate(() => setImmediate(this.#exit));
+        break;
+      case 'answer':
+        break;
+    }
+  }
+
+  async #init({ projectDir, configPath, limits }: ToHost['init']): Promise<unknown> {
+    this.#limits = limits;
+    captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
+    const project = await readProject(projectDir, configPath);
+    for (const message of project.warnings) this.log({ level: 'warn', message });
+    this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
+    return this.#describe();
+  }
+
+  #describe(): unknown {
+    return [...this.#graphs.values()].map(({ graphId, description }) => ({ graphId, description }));
+  }
+
+  #startRun({ use, request, hasCheckpoints }: ToHost['run.start']): void {
+    const runRequest = request as RunRequest;
+    const graph = this.#graphs.get(runRequest.graphId);
+    if (graph === undefined) {
+      const error = errorBody(noSuchGraph(runRequest.graphId), 'not_found');
+      this.#connection.send(use, {
+        t: 'run.settled',
+        use,
+        kind: 'failed',
+        error,
+        valuesBytes: null,
+        interruptsBytes: null,
+      });
+      return;
+    }
+    const limits = this.#limits as ToHost['init']['limits'];
+    const connection = this.#connection;
+    printAs({ runId: runRequest.runId, threadId: runRequest.threadId }, () => {
+      const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
+      this.#runs.set(use, run);
+      void run.execute().finally(() => this.#runs.delete(use));
+    });
+  }
+
+  async #stateRequest({ t, id, use, request }: ToHost['state.get' | 'state.history' | 'state.update']): Promise<void> {
+    const stateRequest = request as unknown as StateRequest & HistoryRequest & StateUpdateRequest;
+    await this.#answer(use, id, async () => {
+      const graph = this.#graphs.get(stateRequest.graphId);
+      if (graph === undefined) throw noSuchGraph(stateRequest.graphId);
+      const backends = {
+        checkpoints: new RemoteCheckpoints(this.#connection, use),
+        store: new RemoteStore(this.#connection, use),
+      };
+      const operation = STATE_OPERATIONS[t] as StateOperation;
+      return new JsonText(toWireJson(await operation(graph, stateRequest, backends), 'state'));
+    });
+  }
+
+  async #answer(lane: number, id: number, work: () => Promise<unknown>): Promise<void> {
+    try {
+      const result = await work();
+      if (result instanceof JsonText) this.#connection.answer(lane, id, null, [Buffer.from(result.text)]);
+      else this.#connection.answer(lane, id, result);
+    } catch (error) {
+      this.#connection.answerError(lane, id, describeError(error));
+    }
+  }
+}
+
+/** A result that is JSON text already and goes as raw bytes. */
+class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function noSuchGraph(graphId: string): GraphRequestError {
+  return new GraphRequestError('not_found', `The project has no graph "${graphId}"`);
+}
+
+function describeError(error: unknown): ErrorBody {
+  if (error instanceof GraphLoadError) return { ...errorBody(error, 'load'), graphId: error.graphId };
+  if (error instanceof GraphRequestError) return errorBody(error, error.reason);
+  if (error instanceof BackendError) return errorBody(error, error.reason);
+  return errorBody(error);
+}

@@ -1,0 +1,112 @@
+/**
+ * The project's own `@langchain/*` packages, exactly the copies its graph file sees: a second copy of LangGraph has its
+ * own symbols and its own async context, and breaks in ways that look like faults of the graph.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CheckpointModule } from '@runyard/checkpointer';
+import type { LangGraphModule } from './graph-types.ts';
+
+export interface ProjectModules {
+  langgraph: LangGraphModule;
+  checkpoint: CheckpointModule;
+  langgraphVersion: string;
+  warnings: string[];
+}
+
+/** The oldest releases whose saver and streams have the form this host speaks. */
+const OLDEST = { '@langchain/langgraph': [1, 0], '@langchain/langgraph-checkpoint': [1, 0] } as const;
+
+const loaded = new Map<string, Promise<ProjectModules>>();
+
+/** @param graphFile absolute path of a file that has been imported already */
+export function projectModules(graphFile: string): Promise<ProjectModules> {
+  const require = createRequire(graphFile);
+  const entry = resolveFrom(require, '@langchain/langgraph', graphFile);
+  let modules = loaded.get(entry);
+  if (modules === undefined) {
+    modules = load(graphFile, require, entry);
+    loaded.set(entry, modules);
+  }
+  return modules;
+}
+
+async function load(graphFile: string, require: NodeJS.Require, entry: string): Promise<ProjectModules> {
+  const langgraphVersion = checkVersion('@langchain/langgraph', entry);
+  const fromLangGraph = createRequire(entry);
+  const checkpointEntry = resolveFrom(fromLangGraph, '@langchain/langgraph-checkpoint', entry);
+  checkVersion('@langchain/langgraph-checkpoint', checkpointEntry);
+  const warnings = duplicates(require, fromLangGraph, graphFile);
+  // A package has a CommonJS and an ES module form, and each would be a copy of its own: take the one the graph took.
+  if (require.cache[entry] !== undefined) {
+    return { langgraph: require(entry), checkpoint: fromLangGraph(checkpointEntry), langgraphVersion, warnings };
+  }
+  const moduleUrl = import.meta.resolve('@langchain/langgraph', pathToFileURL(graphFile).href);
+  const checkpointUrl = import.meta.resolve('@langchain/langgraph-checkpoint', moduleUrl);
+  return {
+    langgraph: await import(moduleUrl),
+    checkpoint: await import(checkpointUrl),
+    langgraphVersion,
+    warnings,
+  };
+}
+
+function resolveFrom(require: NodeJS.Require, name: string, from: string): string {
+  try {
+    return require.resolve(name);
+  } catch (cause) {
+    throw new Error(`${name} is not installed for ${from}. Add it to the project's dependencies and install them.`, {
+      cause,
+    });
+  }
+}
+
+function checkVersion(name: keyof typeof OLDEST, entry: string): string {
+  const version = packageVersion(name, entry);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST[name];
+  if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+    throw new Error(
+      `The project has ${name} ${version}; the oldest supported version is ${OLDEST[name].join('.')}.0. Update it and deploy again.`,
+    );
+  }
+  return version;
+}
+
+/** The version in the `package.json` above a package's entry file. */
+function packageVersion(name: string, entry: string): string {
+  for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      const content = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      if (content.name === name) return String(content.version);
+    } catch {
+      // Not the package's root folder yet.
+    }
+  }
+  return '0.0.0';
+}
+
+/** Packages of which the graph file and LangGraph see different copies. */
+function duplicates(require: NodeJS.Require, fromLangGraph: NodeJS.Require, graphFile: string): string[] {
+  const warnings: string[] = [];
+  for (const [name, specifier] of [
+    ['@langchain/core', '@langchain/core/messages'],
+    ['@langchain/langgraph-checkpoint', '@langchain/langgraph-checkpoint'],
+  ] as const) {
+    try {
+      const seenByGraph = require.resolve(specifier);
+      const seenByLangGraph = fromLangGraph.resolve(specifier);
+      if (seenByGraph === seenByLangGraph) continue;
+      warnings.push(
+        `There are two copies of ${name}: ${graphFile} uses ${packageVersion(name, seenByGraph)} (${seenByGraph}), ` +
+          `@langchain/langgraph uses ${packageVersion(name, seenByLangGraph)} (${seenByLangGraph}). ` +
+          'Messages and savers of one are strangers to the other; let one version be installed.',
+      );
+    } catch {
+      // Not a direct dependency of the project: it cannot have taken another copy.
+    }
+  }
+  return warnings;
+}

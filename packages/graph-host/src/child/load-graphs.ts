@@ -1,0 +1,126 @@
+/** Imports the graphs of a project, in every form its author may export them. */
+import { stat } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { GraphLoadError } from '../errors.ts';
+import type { Project, ProjectGraph } from '../project/read-project.ts';
+import { describeLoadFailure } from './describe-failure.ts';
+import type { CompiledGraph, GraphConfig } from './graph-types.ts';
+import { type ProjectModules, projectModules } from './langchain-modules.ts';
+
+/** Told to a factory beside the config, so that it can skip what a mere look at the graph does not need. */
+export interface GraphUse {
+  accessContext: 'threads.create_run' | 'threads.update' | 'threads.read' | 'assistants.read';
+  executionRuntime: { context: unknown } | null;
+}
+
+export interface LoadedGraph {
+  graphId: string;
+  description?: string;
+  modules: ProjectModules;
+  /** The compiled graph; a factory is called anew. Never has a checkpointer or store of its own. */
+  take(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
+}
+
+export type Warn = (message: string) => void;
+
+/** @throws GraphLoadError */
+export async function loadGraphs(project: Project, warn: Warn): Promise<Map<string, LoadedGraph>> {
+  const graphs = new Map<string, LoadedGraph>();
+  for (const graph of project.graphs) {
+    try {
+      graphs.set(graph.graphId, await loadGraph(graph, project.directory, warn));
+    } catch (cause) {
+      const message = describeLoadFailure(`Graph "${graph.graphId}"`, cause, project.directory);
+      throw new GraphLoadError(message, { cause, graphId: graph.graphId });
+    }
+  }
+  return graphs;
+}
+
+async function loadGraph(graph: ProjectGraph, directory: string, warn: Warn): Promise<LoadedGraph> {
+  const exported = await importSymbol(graph, directory);
+  const modules = await projectModules(graph.file);
+  for (const warning of modules.warnings) warn(warning);
+  const strip = stripper(graph.graphId, warn);
+  const described = {
+    graphId: graph.graphId,
+    ...(graph.description !== undefined && { description: graph.description }),
+  };
+  if (typeof exported === 'function') {
+    const factory = exported as (config: GraphConfig, use: GraphUse) => unknown;
+    return { ...described, modules, take: async (config, use) => strip(compiled(await factory(config, use), graph)) };
+  }
+  const shared = strip(compiled(await exported, graph));
+  return { ...described, modules, take: () => Promise.resolve(shared) };
+}
+
+async function importSymbol(graph: ProjectGraph, directory: string): Promise<unknown> {
+  const shownPath = relative(directory, graph.file);
+  if (!(await stat(graph.file).catch(() => null))?.isFile()) {
+    throw new GraphLoadError(`${shownPath} does not exist. Correct the path in langgraph.json.`);
+  }
+  const namespace = (await import(pathToFileURL(graph.file).href)) as Record<string, unknown>;
+  const exported = pick(namespace, graph.symbol);
+  if (exported === undefined || exported === null) {
+    const names = Object.keys(namespace).filter((name) => name !== 'module.exports' && name !== '__esModule');
+    throw new GraphLoadError(
+      `${shownPath} has no export named "${graph.symbol}". It exports ${names.length > 0 ? names.join(', ') : 'nothing'}.`,
+    );
+  }
+  return exported;
+}
+
+/** A CommonJS file's exports sit on `default` of its namespace, and its own default one level deeper. */
+function pick(namespace: Record<string, unknown>, symbol: string): unknown {
+  const inner = namespace.default as Record<string, unknown> | undefined;
+  const isCommonJs = typeof inner === 'object' && inner !== null && '__esModule' in inner;
+  if (symbol === 'default' && isCommonJs) return inner.default;
+  return namespace[symbol] ?? (isCommonJs ? inner[symbol] : undefined);
+}
+
+function compiled(value: unknown, graph: ProjectGraph): CompiledGraph {
+  if (typeof value === 'object' && value !== null) {
+    // `createAgent` returns a wrapper with the compiled graph inside.
+    if ('graph' in value && isCompiled(value.graph)) return value.graph;
+    if ('compile' in value && typeof value.compile === 'function') return value.compile() as CompiledGraph;
+    if (isCompiled(value)) return value;
+  }
+  throw new GraphLoadError(
+    `The export "${graph.symbol}" is ${describe(value)}, not a graph. Export a StateGraph, a compiled graph, ` +
+      'a promise of either, or a function that returns one.',
+  );
+}
+
+function isCompiled(value: unknown): value is CompiledGraph {
+  if (typeof value !== 'object' || value === null) return false;
+  const graph = value as Partial<CompiledGraph>;
+  return typeof graph.stream === 'function' && typeof graph.getState === 'function';
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  const name = typeof value === 'object' ? value.constructor?.name : undefined;
+  return name !== undefined && name !== 'Object' ? `a ${name}` : `a plain ${typeof value}`;
+}
+
+/**
+ * A compiled-in checkpointer or store is taken off before the first use, and each use passes its own through the config.
+ * Setting it per use instead would race: a graph object is shared by all runs.
+ */
+function stripper(graphId: string, warn: Warn): (graph: CompiledGraph) => CompiledGraph {
+  let hasWarned = false;
+  return (graph) => {
+    const own = [
+      ...(typeof graph.checkpointer === 'object' && graph.checkpointer !== null ? ['checkpointer'] : []),
+      ...(graph.store ? ['store'] : []),
+    ];
+    if (own.length > 0 && !hasWarned) {
+      hasWarned = true;
+      warn(`Graph "${graphId}" is compiled with its own ${own.join(' and ')}; the platform's is used instead.`);
+    }
+    if (graph.checkpointer !== undefined) graph.checkpointer = undefined;
+    if (graph.store !== undefined) graph.store = undefined;
+    return graph;
+  };
+}

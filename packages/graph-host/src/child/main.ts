@@ -1,0 +1,28 @@
+/**
+ * The process that runs a project's code. It speaks with its parent over file descriptor 3 and nothing else; when that
+ * connection ends, so does the process. Its environment is what the parent chose to give.
+ */
+import { Socket } from 'node:net';
+import { Connection } from '../protocol/connection.ts';
+import { checksAtHost, PROTOCOL_VERSION } from '../protocol/messages.ts';
+import { Host } from './host.ts';
+import { endWithParent, keepAlive } from './process-guards.ts';
+
+const PARENT_FD = 3;
+
+const exit = keepAlive((log) => host.log(log));
+endWithParent();
+const socket = new Socket({ fd: PARENT_FD, readable: true, writable: true });
+const connection = new Connection({
+  socket,
+  checks: checksAtHost(),
+  onMessage: (message) => host.receive(message),
+  onClose: () => exit(0),
+});
+const host = new Host(connection, () => exit(0));
+connection.send(0, {
+  t: 'hello',
+  protocol: PROTOCOL_VERSION,
+  language: 'javascript',
+  runtime: `node ${process.version}`,
+});

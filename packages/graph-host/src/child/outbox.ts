@@ -1,0 +1,116 @@
+/**
+ * Events of one run on their way to the parent, held back by byte credits: the parent grants what it has passed on.
+ * While there is no credit, events wait here; superseded ones are dropped, and past the limit the run fails.
+ */
+import type { Connection } from '../protocol/connection.ts';
+import type { RenderedEvent } from './event-renderer.ts';
+
+/** Events came faster than anybody took them. */
+export class StreamBufferOverflowError extends Error {
+  constructor(limitBytes: number) {
+    super(`The run streamed more than ${limitBytes} bytes that could not be delivered`);
+    this.name = 'StreamBufferOverflowError';
+  }
+}
+
+interface Waiting {
+  mode: string;
+  event: string;
+  data: Buffer;
+  supersedes: string | undefined;
+}
+
+export interface OutboxOptions {
+  connection: Connection;
+  use: number;
+  creditBytes: number;
+  bufferBytes: number;
+  /** Called once, when the buffer limit is passed. */
+  onOverflow(error: StreamBufferOverflowError): void;
+}
+
+export class Outbox {
+  readonly #options: OutboxOptions;
+  #credit: number;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  /** The waiting event that a later one with the same key replaces. */
+  readonly #replaceable = new Map<string, Waiting>();
+  #scheduled = false;
+  #overflown = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#credit = options.creditBytes;
+  }
+
+  push({ mode, event, data, supersedes }: RenderedEvent): void {
+    if (this.#overflown) return;
+    const waiting: Waiting = { mode, event, data: Buffer.from(data), supersedes };
+    if (supersedes !== undefined) this.#supersede(supersedes, waiting);
+    this.#waiting.push(waiting);
+    this.#waitingBytes += waiting.data.byteLength;
+    if (this.#waitingBytes > this.#options.bufferBytes) {
+      this.#overflown = true;
+      this.#drop();
+      this.#options.onOverflow(new StreamBufferOverflowError(this.#options.bufferBytes));
+      return;
+    }
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      this.#options.connection.beforeFlush(() => {
+        this.#scheduled = false;
+        this.flush();
+      });
+    }
+  }
+
+  grant(bytes: number): void {
+    this.#credit += bytes;
+    this.flush();
+  }
+
+  /** Hands waiting events to the connection, as far as the credit goes. Before a checkpoint is sent, so that none waits for it. */
+  flush(): void {
+    if (this.#waiting.length === 0 || this.#credit <= 0) return;
+    const events: [string, string, number][] = [];
+    const raw: Buffer[] = [];
+    let taken = 0;
+    for (const waiting of this.#waiting) {
+      if (this.#credit <= 0) break;
+      events.push([waiting.mode, waiting.event, waiting.data.byteLength]);
+      raw.push(waiting.data);
+      this.#credit -= waiting.data.byteLength;
+      this.#waitingBytes -= waiting.data.byteLength;
+      if (waiting.supersedes !== undefined && this.#replaceable.get(waiting.supersedes) === waiting) {
+        this.#replaceable.delete(waiting.supersedes);
+      }
+      taken++;
+    }
+    this.#waiting = taken === this.#waiting.length ? [] : this.#waiting.slice(taken);
+    this.#options.connection.send(this.#options.use, { t: 'run.events', use: this.#options.use, events }, raw);
+    if (this.#waiting.length === 0) this.#onEmpty?.();
+  }
+
+  /** Resolves when everything has been handed over. */
+  async drained(): Promise<void> {
+    this.flush();
+    if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  }
+
+  #supersede(key: string, next: Waiting): void {
+    const before = this.#replaceable.get(key);
+    this.#replaceable.set(key, next);
+    if (before === undefined || this.#credit > 0) return;
+    this.#waiting.splice(this.#waiting.indexOf(before), 1);
+    this.#waitingBytes -= before.data.byteLength;
+  }
+
+  #drop(): void {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#replaceable.clear();
+    this.#onEmpty?.();
+  }
+}

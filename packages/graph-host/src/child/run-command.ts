@@ -1,0 +1,20 @@
+/** What a run is started with: its input, a command, or nothing because an earlier attempt already applied them. */
+import type { RunRequest } from '../types.ts';
+import type { LangGraphModule } from './graph-types.ts';
+
+export function toCommand(langgraph: LangGraphModule, command: NonNullable<RunRequest['command']>): object {
+  const { resume, update, goto } = command;
+  const targets = goto === undefined || goto === null ? undefined : [goto].flat();
+  return new langgraph.Command({
+    ...(resume !== undefined && { resume }),
+    ...(update !== undefined && update !== null && { update }),
+    ...(targets !== undefined && { goto: targets.map((target) => toTarget(langgraph, target)) }),
+  });
+}
+
+/** A node's name, or `{node, input}` which starts the node with an input of its own. */
+function toTarget(langgraph: LangGraphModule, target: unknown): unknown {
+  if (typeof target !== 'object' || target === null || !('node' in target)) return target;
+  const send = target as { node: string; input?: unknown };
+  return new langgraph.Send(send.node, send.input ?? null);
+}

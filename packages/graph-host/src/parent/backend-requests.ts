@@ -1,0 +1,72 @@
+/** Answers the child's requests on checkpoints and store from the backends of the use they belong to. */
+import { BackendError, type StoreOperation } from '@runyard/checkpointer';
+import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { ToParent } from '../protocol/messages.ts';
+import { packStored, unpackPut, unpackWrites } from '../protocol/values.ts';
+import type { GraphBackends } from '../types.ts';
+
+export interface BackendUse {
+  use: number;
+  backends: GraphBackends;
+  /** A checkpoint is on its way to storage. */
+  trackPut(committed: Promise<unknown>): void;
+  onBackendError(error: BackendError): void;
+}
+
+type Request = ToParent[
+  | 'checkpoint.get'
+  | 'checkpoint.list'
+  | 'checkpoint.put'
+  | 'checkpoint.putWrites'
+  | 'checkpoint.deleteThread'
+  | 'store.batch'];
+
+export function answerBackendRequest(connection: Connection, use: BackendUse, message: Incoming): void {
+  const request = message.header as unknown as Request;
+  operate(use, request, message.raw).then(
+    ({ ok, raw }) => connection.answer(use.use, request.id, ok, raw),
+    (cause) => {
+      const error = cause instanceof BackendError ? cause : unexpected(cause);
+      use.onBackendError(error);
+      connection.answerError(use.use, request.id, { kind: error.reason, error: error.name, message: error.message });
+    },
+  );
+}
+
+async function operate(
+  use: BackendUse,
+  request: Request,
+  raw: Buffer,
+): Promise<{ ok: unknown; raw?: Uint8Array[] | undefined }> {
+  const { store } = use.backends;
+  if (request.t === 'store.batch') return { ok: await store.batch(request.operations as unknown as StoreOperation[]) };
+  const checkpoints = use.backends.checkpoints;
+  if (checkpoints === undefined) throw new BackendError('invalid', 'this use has no checkpoints');
+  switch (request.t) {
+    case 'checkpoint.get': {
+      const stored = await checkpoints.get(request.threadId, request.namespace, request.checkpointId);
+      const { document, parts } = packStored(stored ? [stored] : []);
+      return { ok: document, raw: parts };
+    }
+    case 'checkpoint.list': {
+      const { document, parts } = packStored(await checkpoints.list(request.query));
+      return { ok: document, raw: parts };
+    }
+    case 'checkpoint.put': {
+      const committed = checkpoints.put(unpackPut(request.put, raw));
+      use.trackPut(committed);
+      await committed;
+      return { ok: null };
+    }
+    case 'checkpoint.putWrites':
+      await checkpoints.putWrites(unpackWrites(request.put, raw));
+      return { ok: null };
+    case 'checkpoint.deleteThread':
+      await checkpoints.deleteThread(request.threadId);
+      return { ok: null };
+  }
+}
+
+function unexpected(cause: unknown): BackendError {
+  return new BackendError('unavailable', (cause as Error)?.message ?? String(cause), { cause });
+}

@@ -1,0 +1,57 @@
+/** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import type { Duplex, Readable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export interface SpawnedChild {
+  process: ChildProcess;
+  socket: Duplex;
+}
+
+export interface SpawnOptions {
+  projectDir: string;
+  environment: Record<string, string>;
+  heapLimitMb: number | undefined;
+  /** A line the child printed past its own capture, e.g. V8's last words. */
+  onOutput(line: string): void;
+}
+
+const MAX_LINE_LENGTH = 16 * 1024;
+
+export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
+  const require = createRequire(import.meta.url);
+  const child = spawn(
+    process.execPath,
+    [
+      ...(heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`]),
+      // Packages are resolved from the project's files, as its own imports are.
+      '--experimental-import-meta-resolve',
+      '--no-warnings=ExperimentalWarning',
+      '--import',
+      pathToFileURL(require.resolve('tsx')).href,
+      childEntry(),
+    ],
+    { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
+  );
+  drain(child.stdout as Readable, onOutput);
+  drain(child.stderr as Readable, onOutput);
+  return { process: child, socket: child.stdio[3] as unknown as Duplex };
+}
+
+/** Bundled, it lies beside the service's main file; from source, where it is written. */
+function childEntry(): string {
+  const isSource = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(isSource ? '../child/main.ts' : './graph-host-child.js', import.meta.url));
+}
+
+function drain(stream: Readable, onLine: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+    for (const line of lines) if (line.trim() !== '') onLine(line);
+  });
+  stream.on('error', () => {});
+}

@@ -1,0 +1,232 @@
+/** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
+import type { BackendError } from '@runyard/checkpointer';
+import { GraphLoadError, GraphRequestError } from '../errors.ts';
+import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
+import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
+import type {
+  GraphBackends,
+  GraphDescription,
+  GraphHost,
+  GraphHostOptions,
+  HistoryRequest,
+  RunHandle,
+  RunHandlers,
+  RunRequest,
+  StateRequest,
+  StateUpdateRequest,
+  ThreadStateJson,
+} from '../types.ts';
+import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
+import { type SpawnedChild, spawnChild } from './child-process.ts';
+import { ParentRun } from './run.ts';
+
+const DEFAULT_START_TIMEOUT_MS = 60_000;
+const LIMITS = { creditBytes: 1024 * 1024, bufferBytes: 64 * 1024 * 1024, logBytesPerSecond: 1024 * 1024 };
+
+export class ChildGraphHost implements GraphHost {
+  readonly #options: GraphHostOptions;
+  readonly #child: SpawnedChild;
+  readonly #connection: Connection;
+  readonly #runs = new Map<number, ParentRun>();
+  readonly #uses = new Map<number, BackendUse>();
+  readonly #exited: Promise<string>;
+  #graphs: GraphDescription[] = [];
+  #nextUse = 1;
+  #isClosing = false;
+  /** Why the child is gone; undefined while it lives. */
+  #gone: string | undefined;
+  #hello!: () => void;
+  readonly #greeted = new Promise<void>((resolve) => {
+    this.#hello = resolve;
+  });
+
+  constructor(options: GraphHostOptions) {
+    this.#options = options;
+    this.#child = spawnChild({
+      projectDir: options.projectDir,
+      environment: options.environment,
+      heapLimitMb: options.heapLimitMb,
+      onOutput: (message) => options.onLog({ level: 'error', message }),
+    });
+    this.#connection = new Connection({
+      socket: this.#child.socket,
+      checks: checksAtParent(),
+      onMessage: (message) => this.#receive(message),
+      onClose: () => this.#child.process.kill('SIGKILL'),
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#child.process.once('error', (error) => resolve(`the process could not be started: ${error.message}`));
+      this.#child.process.once('exit', (code, signal) =>
+        resolve(signal ? `ended by ${signal}` : `exited with code ${code}`),
+      );
+    });
+    void this.#exited.then((reason) => this.#onExit(reason));
+  }
+
+  /** Loads the project. @throws GraphLoadError */
+  async start(): Promise<void> {
+    const timeoutMs = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
+    const tooSlow = new AbortController();
+    const timeout = new Promise<never>((_, reject) => {
+      const timer = setTimeout(
+        () => reject(new GraphLoadError(`The project did not load within ${timeoutMs} ms.`)),
+        timeoutMs,
+      );
+      tooSlow.signal.addEventListener('abort', () => clearTimeout(timer));
+    });
+    const died = this.#exited.then((reason) => {
+      throw new GraphLoadError(`The process that loads the project ${reason}.`);
+    });
+    try {
+      await Promise.race([this.#load(), died, timeout]);
+    } catch (error) {
+      this.#isClosing = true;
+      this.#child.process.kill('SIGKILL');
+      throw error instanceof RemoteError ? loadError(error) : error;
+    } finally {
+      tooSlow.abort();
+      died.catch(() => {});
+      timeout.catch(() => {});
+    }
+  }
+
+  async #load(): Promise<void> {
+    await this.#greeted;
+    const { role, projectDir, configPath } = this.#options;
+    const header = { t: 'init', role, projectDir, configPath, limits: { ...LIMITS, ...this.#options.limits } };
+    this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
+  }
+
+  graphs(): GraphDescription[] {
+    return this.#graphs;
+  }
+
+  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
+    const use = this.#nextUse++;
+    const run = new ParentRun(this.#connection, use, backends, handlers);
+    if (this.#gone !== undefined) {
+      run.cutShort({ kind: 'lost', reason: this.#gone });
+      return run;
+    }
+    this.#runs.set(use, run);
+    this.#uses.set(use, {
+      use,
+      backends,
+      trackPut: (committed) => run.trackPut(committed),
+      onBackendError: (error) => this.#onBackendError(run, error),
+    });
+    void run.settled.then(() => {
+      this.#runs.delete(use);
+      this.#uses.delete(use);
+    });
+    this.#connection.send(use, { t: 'run.start', use, hasCheckpoints: backends.checkpoints !== undefined, request });
+    return run;
+  }
+
+  getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson> {
+    return this.#stateRequest('state.get', request, backends) as Promise<ThreadStateJson>;
+  }
+
+  getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]> {
+    return this.#stateRequest('state.history', request, backends) as Promise<ThreadStateJson[]>;
+  }
+
+  updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>> {
+    return this.#stateRequest('state.update', request, backends) as Promise<Record<string, unknown>>;
+  }
+
+  async ping(): Promise<void> {
+    await this.#connection.request(0, { t: 'ping' });
+  }
+
+  async close(graceMs = 5_000): Promise<void> {
+    this.#isClosing = true;
+    if (this.#gone !== undefined) return;
+    const kill = setTimeout(() => this.#child.process.kill('SIGKILL'), graceMs);
+    await Promise.race([this.#drainRuns(), this.#exited]);
+    this.#connection.request(0, { t: 'shutdown' }).catch(() => {});
+    await this.#exited;
+    clearTimeout(kill);
+  }
+
+  async #drainRuns(): Promise<void> {
+    for (const run of this.#runs.values()) run.drain();
+    await Promise.all([...this.#runs.values()].map((run) => run.settled));
+  }
+
+  async #stateRequest(type: string, request: object, backends: GraphBackends): Promise<unknown> {
+    const use = this.#nextUse++;
+    this.#uses.set(use, { use, backends, trackPut: () => {}, onBackendError: () => {} });
+    try {
+      const { raw } = await this.#connection.request(use, { t: type, use, request });
+      return JSON.parse(raw.toString('utf8'));
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
+      throw new GraphRequestError(error.kind, error.message, { name: error.name, cause: error });
+    } finally {
+      this.#uses.delete(use);
+    }
+  }
+
+  #receive(message: Incoming): void {
+    const header = message.header as unknown as ToParent[keyof ToParent];
+    switch (header.t) {
+      case 'hello':
+        if (header.protocol === PROTOCOL_VERSION) this.#hello();
+        else this.#connection.close(`the host speaks protocol ${header.protocol}, not ${PROTOCOL_VERSION}`);
+        break;
+      case 'log': {
+        const { t: _type, ...line } = header;
+        this.#options.onLog(line);
+        break;
+      }
+      case 'run.events':
+        this.#runs.get(header.use)?.receiveEvents(header, message.raw);
+        break;
+      case 'run.settled':
+        this.#runs.get(header.use)?.receiveSettled(header, message.raw);
+        break;
+      case 'answer':
+        break;
+      default: {
+        const use = this.#uses.get(header.use);
+        if (use) answerBackendRequest(this.#connection, use, message);
+        else this.#refuseEnded(header.use, header.id);
+      }
+    }
+  }
+
+  #refuseEnded(use: number, id: number): void {
+    this.#connection.answerError(use, id, { kind: 'fenced', error: 'BackendError', message: 'this use has ended' });
+  }
+
+  /** Another attempt owns the thread, or storage is away: this attempt cannot go on, and its end is not the graph's fault. */
+  #onBackendError(run: ParentRun, error: BackendError): void {
+    if (error.reason === 'fenced') run.cutShort({ kind: 'fenced' });
+    else if (error.reason === 'unavailable')
+      run.cutShort({ kind: 'lost', reason: `storage is unavailable: ${error.message}` });
+    else return;
+    this.#connection.send(run.use, { t: 'run.abort', use: run.use, reason: error.message });
+  }
+
+  #onExit(reason: string): void {
+    this.#gone = `the graph host ${reason}`;
+    this.#connection.close(this.#gone);
+    for (const run of [...this.#runs.values()]) run.cutShort({ kind: 'lost', reason: this.#gone });
+    if (!this.#isClosing) this.#options.onExit?.(reason);
+  }
+}
+
+function loadError(error: RemoteError): GraphLoadError {
+  return new GraphLoadError(error.message, {
+    cause: error,
+    ...(error.graphId !== undefined && { graphId: error.graphId }),
+  });
+}
+
+/** Starts a host and loads the project. @throws GraphLoadError */
+export async function startGraphHost(options: GraphHostOptions): Promise<GraphHost> {
+  const host = new ChildGraphHost(options);
+  await host.start();
+  return host;
+}

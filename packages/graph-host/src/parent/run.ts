@@ -1,0 +1,144 @@
+/**
+ * One run as its parent sees it. Events wait here behind the checkpoints that were sent before them, are delivered one
+ * batch at a time, and only then give the child new credit.
+ */
+import type { Connection } from '../protocol/connection.ts';
+import type { ToParent } from '../protocol/messages.ts';
+import type { GraphBackends, RunEvent, RunHandlers, RunOutcome } from '../types.ts';
+
+interface Batch {
+  events: RunEvent[];
+  bytes: number;
+  /** The last put that was sent before these events. */
+  afterPut: number;
+}
+
+export class ParentRun {
+  readonly use: number;
+  readonly backends: GraphBackends;
+  readonly settled: Promise<RunOutcome>;
+  readonly #connection: Connection;
+  readonly #handlers: RunHandlers;
+  #resolve!: (outcome: RunOutcome) => void;
+  #isSettled = false;
+  readonly #batches: Batch[] = [];
+  #isDelivering = false;
+  #lastPut = 0;
+  /** Puts whose commit is awaited, in the order they were sent. */
+  readonly #pendingPuts = new Set<number>();
+  /** The child's word, kept until everything before it has been delivered. */
+  #outcome: RunOutcome | undefined;
+
+  constructor(connection: Connection, use: number, backends: GraphBackends, handlers: RunHandlers) {
+    this.#connection = connection;
+    this.use = use;
+    this.backends = backends;
+    this.#handlers = handlers;
+    this.settled = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  abort(reason: string): void {
+    if (!this.#isSettled) this.#connection.send(this.use, { t: 'run.abort', use: this.use, reason });
+  }
+
+  drain(): void {
+    if (!this.#isSettled) this.#connection.send(this.use, { t: 'run.drain', use: this.use });
+  }
+
+  /** Holds events that arrive from now on until `committed` has ended. */
+  trackPut(committed: Promise<unknown>): void {
+    const put = ++this.#lastPut;
+    this.#pendingPuts.add(put);
+    const release = () => {
+      this.#pendingPuts.delete(put);
+      void this.#deliver();
+    };
+    committed.then(release, release);
+  }
+
+  receiveEvents({ events }: ToParent['run.events'], raw: Buffer): void {
+    let position = 0;
+    const decoded = events.map(([mode, event, length]) => {
+      const data = raw.toString('utf8', position, position + length);
+      position += length;
+      return { mode, event, data };
+    });
+    this.#batches.push({ events: decoded, bytes: position, afterPut: this.#lastPut });
+    void this.#deliver();
+  }
+
+  receiveSettled(header: ToParent['run.settled'], raw: Buffer): void {
+    this.#outcome = readOutcome(header, raw);
+    void this.#deliver();
+  }
+
+  /** Ends the run at once with an outcome the child does not know: events still waiting are not delivered. */
+  cutShort(outcome: RunOutcome): void {
+    this.#batches.length = 0;
+    this.#settle(outcome);
+  }
+
+  async #deliver(): Promise<void> {
+    if (this.#isDelivering || this.#isSettled) return;
+    this.#isDelivering = true;
+    try {
+      while (this.#isDeliverable()) {
+        const batch = this.#takeDeliverable();
+        const delivered = this.#handlers.onEvents(batch.events);
+        if (delivered) await delivered;
+        this.#connection.send(this.use, { t: 'run.credit', use: this.use, bytes: batch.bytes });
+      }
+    } catch (error) {
+      this.abort('events could not be delivered');
+      this.cutShort({ kind: 'lost', reason: `events could not be delivered: ${(error as Error).message}` });
+    } finally {
+      this.#isDelivering = false;
+    }
+    if (this.#outcome && this.#batches.length === 0 && this.#pendingPuts.size === 0) this.#settle(this.#outcome);
+  }
+
+  #isDeliverable(): boolean {
+    const next = this.#batches[0];
+    if (next === undefined || this.#isSettled) return false;
+    const [oldestPending] = this.#pendingPuts;
+    return oldestPending === undefined || oldestPending > next.afterPut;
+  }
+
+  /** All batches that may go now, as one. */
+  #takeDeliverable(): Batch {
+    const first = this.#batches.shift() as Batch;
+    while (this.#isDeliverable()) {
+      const next = this.#batches.shift() as Batch;
+      first.events.push(...next.events);
+      first.bytes += next.bytes;
+    }
+    return first;
+  }
+
+  #settle(outcome: RunOutcome): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#resolve(outcome);
+  }
+}
+
+function readOutcome(header: ToParent['run.settled'], raw: Buffer): RunOutcome {
+  const { kind, valuesBytes, interruptsBytes, next = [], error } = header;
+  const values = valuesBytes === null ? null : raw.subarray(0, valuesBytes);
+  const interrupts = interruptsBytes === null ? null : raw.subarray(raw.byteLength - interruptsBytes);
+  const checkpointId = header.checkpointId ?? null;
+  switch (kind) {
+    case 'done':
+      return { kind, values: values ?? Buffer.from('{}'), next, interrupts, checkpointId };
+    case 'aborted':
+      return { kind, values, checkpointId };
+    case 'drained':
+      return { kind };
+    default: {
+      const { error: name, message } = error ?? { error: 'Error', message: 'the run ended without saying why' };
+      return { kind: 'failed', error: { error: name, message }, values, checkpointId };
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Every message between a parent and a graph host. `docs/services/graph-host-protocol.md` tells the same in prose.
+ *
+ * A message is `u32 header length | header JSON | raw bytes`. The header has `t` (type); a message that wants an answer
+ * has an `id`, and its answer is `{t: "answer", id, ok | error}`. `use` names one use of a graph (a run or a state
+ * request): the parent hands the numbers out, and every operation on checkpoints and store carries the one it belongs to.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+export const PROTOCOL_VERSION = 1;
+
+const Id = Type.Integer({ minimum: 1 });
+const Use = Type.Integer({ minimum: 1 });
+const Json = Type.Unknown();
+const JsonObject = Type.Record(Type.String(), Json);
+const ValueRef = Type.Tuple([Type.String(), Type.Integer({ minimum: 0 })]);
+const CheckpointKey = Type.Object({ threadId: Type.String(), namespace: Type.String(), checkpointId: Type.String() });
+
+const request = <N extends string, T extends Record<string, TSchema>>(type: N, properties: T) =>
+  Type.Object({ t: Type.Literal(type), id: Id, ...properties });
+const notice = <N extends string, T extends Record<string, TSchema>>(type: N, properties: T) =>
+  Type.Object({ t: Type.Literal(type), ...properties });
+
+export const ErrorBody = Type.Object({
+  /** `fenced`, `unavailable`, `too_large`, `invalid` of a backend; `load`, `unsupported`, `not_found`, `bad_request`, `failed` of a host. */
+  kind: Type.String(),
+  /** Class name of the error, as clients see it. */
+  error: Type.String(),
+  message: Type.String(),
+  /** Which graph failed to load, when one did. */
+  graphId: Type.Optional(Type.String()),
+});
+export type ErrorBody = Static<typeof ErrorBody>;
+
+const Answer = Type.Object({
+  t: Type.Literal('answer'),
+  id: Id,
+  ok: Type.Optional(Json),
+  error: Type.Optional(ErrorBody),
+});
+
+const RunRequestBody = Type.Object({
+  runId: Type.String(),
+  threadId: Type.String(),
+  assistantId: Type.String(),
+  graphId: Type.String(),
+  attempt: Type.Integer(),
+  input: Type.Optional(Json),
+  command: Type.Optional(JsonObject),
+  continuesAttempt: Type.Boolean(),
+  config: JsonObject,
+  context: Type.Optional(Json),
+  streamModes: Type.Array(Type.String()),
+  streamSubgraphs: Type.Boolean(),
+  interruptBefore: Type.Optional(Json),
+  interruptAfter: Type.Optional(Json),
+  durability: Type.String(),
+});
+
+/** Parent to host. */
+export const toHost = {
+  answer: Answer,
+  init: request('init', {
+    role: Type.String(),
+    projectDir: Type.String(),
+    configPath: Type.String(),
+    limits: Type.Object({
+      creditBytes: Type.Integer(),
+      bufferBytes: Type.Integer(),
+      logBytesPerSecond: Type.Integer(),
+    }),
+  }),
+  ping: request('ping', {}),
+  'graph.describe': request('graph.describe', {}),
+  'run.start': notice('run.start', { use: Use, hasCheckpoints: Type.Boolean(), request: RunRequestBody }),
+  'run.credit': notice('run.credit', { use: Use, bytes: Type.Integer() }),
+  'run.abort': notice('run.abort', { use: Use, reason: Type.String() }),
+  'run.drain': notice('run.drain', { use: Use }),
+  'state.get': request('state.get', { use: Use, request: JsonObject }),
+  'state.history': request('state.history', { use: Use, request: JsonObject }),
+  'state.update': request('state.update', { use: Use, request: JsonObject }),
+  shutdown: request('shutdown', {}),
+} as const;
+
+/** Host to parent. */
+export const toParent = {
+  answer: Answer,
+  hello: notice('hello', { protocol: Type.Integer(), language: Type.String(), runtime: Type.String() }),
+  /** `events` are `[mode, event name, byte length]`, their JSON texts the raw bytes one after the other. */
+  'run.events': notice('run.events', {
+    use: Use,
+    events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer({ minimum: 0 })])),
+  }),
+  /** Raw bytes: JSON text of the values, then of the interrupts. */
+  'run.settled': notice('run.settled', {
+    use: Use,
+    kind: Type.String(),
+    valuesBytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    interruptsBytes: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    next: Type.Optional(Type.Array(Type.String())),
+    checkpointId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    error: Type.Optional(ErrorBody),
+  }),
+  'checkpoint.get': request('checkpoint.get', {
+    use: Use,
+    threadId: Type.String(),
+    namespace: Type.String(),
+    checkpointId: Type.Optional(Type.String()),
+  }),
+  'checkpoint.list': request('checkpoint.list', { use: Use, query: JsonObject }),
+  'checkpoint.put': request('checkpoint.put', {
+    use: Use,
+    put: Type.Object({
+      key: CheckpointKey,
+      parentCheckpointId: Type.Optional(Type.String()),
+      checkpoint: ValueRef,
+      metadata: ValueRef,
+      metadataJson: JsonObject,
+      channelVersions: Type.Record(Type.String(), Type.String()),
+      blobs: Type.Array(
+        Type.Object({ channel: Type.String(), version: Type.String(), value: Type.Optional(ValueRef) }),
+      ),
+    }),
+  }),
+  'checkpoint.putWrites': request('checkpoint.putWrites', {
+    use: Use,
+    put: Type.Object({
+      key: CheckpointKey,
+      taskId: Type.String(),
+      taskPath: Type.String(),
+      writes: Type.Array(Type.Object({ index: Type.Integer(), channel: Type.String(), value: ValueRef })),
+    }),
+  }),
+  'checkpoint.deleteThread': request('checkpoint.deleteThread', { use: Use, threadId: Type.String() }),
+  'store.batch': request('store.batch', { use: Use, operations: Type.Array(JsonObject) }),
+  log: notice('log', {
+    level: Type.Union([Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')]),
+    message: Type.String(),
+    runId: Type.Optional(Type.String()),
+    threadId: Type.Optional(Type.String()),
+  }),
+} as const;
+
+export type ToHost = { [K in keyof typeof toHost]: Static<(typeof toHost)[K]> };
+export type ToParent = { [K in keyof typeof toParent]: Static<(typeof toParent)[K]> };
+
+export type Check = (header: unknown) => boolean;
+
+function compileAll(schemas: Record<string, TSchema>): Map<string, Check> {
+  return new Map(
+    Object.entries(schemas).map(([type, schema]) => {
+      const validator = Compile(schema);
+      return [type, (header) => validator.Check(header)];
+    }),
+  );
+}
+
+/** Checks of the messages a side receives, by type. */
+export const checksAtHost = (): Map<string, Check> => compileAll(toHost);
+export const checksAtParent = (): Map<string, Check> => compileAll(toParent);

@@ -1,0 +1,104 @@
+/**
+ * Checkpoint operations on the wire: a JSON document that names each value by type and length, and the values' bytes
+ * one after the other in the order the document names them. The bytes are never looked into.
+ */
+import type { CheckpointPut, SerializedValue, StoredCheckpoint, WritesPut } from '@runyard/checkpointer';
+
+/** `[type, byte length]`. */
+export type ValueRef = [string, number];
+
+export class ValueWriter {
+  readonly parts: Uint8Array[] = [];
+  add(value: SerializedValue): ValueRef {
+    this.parts.push(value.data);
+    return [value.type, value.data.byteLength];
+  }
+}
+
+export class ValueReader {
+  readonly #bytes: Uint8Array;
+  #position = 0;
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+  take([type, length]: ValueRef): SerializedValue {
+    const end = this.#position + length;
+    if (length < 0 || end > this.#bytes.byteLength) throw new RangeError('a value reaches past its message');
+    const data = this.#bytes.subarray(this.#position, end);
+    this.#position = end;
+    return { type, data };
+  }
+}
+
+export interface PutDocument extends Omit<CheckpointPut, 'checkpoint' | 'metadata' | 'blobs'> {
+  checkpoint: ValueRef;
+  metadata: ValueRef;
+  blobs: { channel: string; version: string; value?: ValueRef }[];
+}
+
+export function packPut(put: CheckpointPut): { document: PutDocument; parts: Uint8Array[] } {
+  const values = new ValueWriter();
+  const document: PutDocument = {
+    ...put,
+    checkpoint: values.add(put.checkpoint),
+    metadata: values.add(put.metadata),
+    blobs: put.blobs.map((blob) => ({ ...blob, value: blob.value && values.add(blob.value) })),
+  };
+  return { document, parts: values.parts };
+}
+
+export function unpackPut(document: PutDocument, bytes: Uint8Array): CheckpointPut {
+  const values = new ValueReader(bytes);
+  return {
+    ...document,
+    checkpoint: values.take(document.checkpoint),
+    metadata: values.take(document.metadata),
+    blobs: document.blobs.map((blob) => ({ ...blob, value: blob.value && values.take(blob.value) })),
+  };
+}
+
+export interface WritesDocument extends Omit<WritesPut, 'writes'> {
+  writes: { index: number; channel: string; value: ValueRef }[];
+}
+
+export function packWrites(put: WritesPut): { document: WritesDocument; parts: Uint8Array[] } {
+  const values = new ValueWriter();
+  const document = { ...put, writes: put.writes.map((write) => ({ ...write, value: values.add(write.value) })) };
+  return { document, parts: values.parts };
+}
+
+export function unpackWrites(document: WritesDocument, bytes: Uint8Array): WritesPut {
+  const values = new ValueReader(bytes);
+  return { ...document, writes: document.writes.map((write) => ({ ...write, value: values.take(write.value) })) };
+}
+
+export interface StoredDocument
+  extends Omit<StoredCheckpoint, 'checkpoint' | 'metadata' | 'channelValues' | 'pendingWrites'> {
+  checkpoint: ValueRef;
+  metadata: ValueRef;
+  channelValues: { channel: string; value: ValueRef }[];
+  pendingWrites: { taskId: string; channel: string; value: ValueRef }[];
+}
+
+export function packStored(checkpoints: StoredCheckpoint[]): { document: StoredDocument[]; parts: Uint8Array[] } {
+  const values = new ValueWriter();
+  const document = checkpoints.map((stored) => ({
+    ...stored,
+    checkpoint: values.add(stored.checkpoint),
+    metadata: values.add(stored.metadata),
+    channelValues: stored.channelValues.map((entry) => ({ ...entry, value: values.add(entry.value) })),
+    pendingWrites: stored.pendingWrites.map((write) => ({ ...write, value: values.add(write.value) })),
+  }));
+  return { document, parts: values.parts };
+}
+
+export function unpackStored(document: StoredDocument[], bytes: Uint8Array): StoredCheckpoint[] {
+  const values = new ValueReader(bytes);
+  return document.map((stored) => ({
+    ...stored,
+    checkpoint: values.take(stored.checkpoint),
+    metadata: values.take(stored.metadata),
+    channelValues: stored.channelValues.map((entry) => ({ ...entry, value: values.take(entry.value) })),
+    pendingWrites: stored.pendingWrites.map((write) => ({ ...write, value: values.take(write.value) })),
+  }));
+}

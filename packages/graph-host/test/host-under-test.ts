@@ -1,0 +1,96 @@
+/** A started host over a fixture project, and the shortest way to run a graph on it. */
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import {
+  type GraphBackends,
+  type GraphHost,
+  type GraphHostOptions,
+  type HostLog,
+  type RunEvent,
+  type RunHandle,
+  type RunOutcome,
+  type RunRequest,
+  startGraphHost,
+} from '../src/index.ts';
+import { MemoryCheckpoints, MemoryStore } from './memory-backends.ts';
+
+export const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
+
+export interface HostUnderTest extends GraphHost {
+  logs: HostLog[];
+  exits: string[];
+}
+
+export async function startHost(project = 'basic', options: Partial<GraphHostOptions> = {}): Promise<HostUnderTest> {
+  const logs: HostLog[] = [];
+  const exits: string[] = [];
+  const host = await startGraphHost({
+    role: 'run',
+    projectDir: `${fixtures}${project}`,
+    configPath: `${fixtures}${project}/langgraph.json`,
+    environment: {},
+    onLog: (line) => logs.push(line),
+    onExit: (reason) => exits.push(reason),
+    ...options,
+  });
+  return Object.assign(host, { logs, exits });
+}
+
+export type TestBackends = GraphBackends & { checkpoints: MemoryCheckpoints; store: MemoryStore };
+
+export function memoryBackends(): TestBackends {
+  return { checkpoints: new MemoryCheckpoints(), store: new MemoryStore() };
+}
+
+export function runRequest(graphId: string, request: Partial<RunRequest> = {}): RunRequest {
+  const threadId = request.threadId ?? randomUUID();
+  const runId = request.runId ?? randomUUID();
+  return {
+    runId,
+    threadId,
+    assistantId: '00000000-0000-5000-8000-000000000001',
+    graphId,
+    attempt: 1,
+    continuesAttempt: false,
+    streamModes: ['values'],
+    streamSubgraphs: false,
+    durability: 'async',
+    ...request,
+    config: {
+      ...request.config,
+      configurable: { thread_id: threadId, run_id: runId, graph_id: graphId, ...request.config?.configurable },
+    },
+  };
+}
+
+export interface FinishedRun {
+  outcome: RunOutcome;
+  events: { event: string; data: unknown }[];
+  /** Final values as JSON. */
+  values: Record<string, unknown> | null;
+}
+
+export function startRun(
+  host: GraphHost,
+  request: RunRequest,
+  backends: GraphBackends = memoryBackends(),
+): RunHandle & { events: RunEvent[] } {
+  const events: RunEvent[] = [];
+  const handle = host.startRun(request, backends, {
+    onEvents: (batch) => {
+      events.push(...batch);
+    },
+  });
+  return { events, settled: handle.settled, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
+}
+
+export async function runToEnd(host: GraphHost, request: RunRequest, backends?: GraphBackends): Promise<FinishedRun> {
+  const run = startRun(host, request, backends);
+  const outcome = await run.settled;
+  const bytes = 'values' in outcome ? outcome.values : null;
+  return {
+    outcome,
+    events: run.events.map(({ event, data }) => ({ event, data: JSON.parse(data) })),
+    values: bytes === null ? null : JSON.parse(Buffer.from(bytes).toString('utf8')),
+  };
+}
