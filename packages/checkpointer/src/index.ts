@@ -7,5 +7,6 @@
  */
 export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';
+export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
 export { createSaver, type SaverOptions } from './saver/create-saver.ts';
 export { createStore } from './store/create-store.ts';

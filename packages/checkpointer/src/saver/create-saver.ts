@@ -96,16 +96,7 @@ function saverClass({
       }
     }
 
-    override put(
-      config: RunnableConfig,
-      checkpoint: Checkpoint,
-      metadata: CheckpointMetadata,
-      newVersions: Record<string, string | number>,
-    ): Promise<RunnableConfig> {
-      return this.#put(config, checkpoint, metadata, newVersions);
-    }
-
-    async #put(
+    override async put(
       config: RunnableConfig,
       checkpoint: Checkpoint,
       metadata: CheckpointMetadata,

@@ -1,0 +1,178 @@
+import { toSqlJson, toSqlText } from '@runyard/database';
+import type pg from 'pg';
+import type { CheckpointQuery, PendingWrite, SerializedValue, StoredCheckpoint } from '../backend.ts';
+import { backendError } from './backend-errors.ts';
+import type { ChannelBlobs } from './channel-blobs.ts';
+import { isUuid } from './is-uuid.ts';
+
+/** A checkpoint and where its values are, for those who put its children. */
+export interface ReadCheckpoint {
+  stored: StoredCheckpoint;
+  blobs: ChannelBlobs;
+}
+
+/** A row of the answer: a checkpoint, a blob that at least one of them names, or a write made at one of them. */
+interface Row {
+  kind: 'checkpoint' | 'blob' | 'write';
+  thread_id: string;
+  ns: string;
+  id: string;
+  type: string;
+  data: Buffer;
+  parent_id: string | null;
+  metadata_type: string | null;
+  metadata: Buffer | null;
+  channel_blobs: ChannelBlobs | null;
+  channel: string | null;
+  version: string | null;
+  task_id: string | null;
+  idx: number | null;
+}
+
+/**
+ * Checkpoints, their channel values and their writes in one round trip, whatever their number. A blob that several of the
+ * checkpoints share comes once.
+ */
+const WHOLE_CHECKPOINTS = `
+  SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns AS ns, checkpoint_id AS id, data_type AS type, data,
+         parent_checkpoint_id AS parent_id, metadata_type, metadata_data AS metadata, channel_blobs,
+         NULL AS channel, NULL AS version, NULL AS task_id, NULL::int AS idx
+  FROM c
+  UNION ALL
+  SELECT 'blob', b.thread_id, b.checkpoint_ns, b.checkpoint_id, b.type, b.data, NULL, NULL, NULL, NULL, b.channel, b.version,
+         NULL, NULL
+  FROM (
+    SELECT DISTINCT c.thread_id, c.checkpoint_ns, named.key AS channel, named.value ->> 0 AS version,
+           named.value ->> 1 AS checkpoint_id
+    FROM c, jsonb_each(c.channel_blobs) AS named
+  ) n
+  JOIN checkpoint_blob b USING (thread_id, checkpoint_ns, channel, version, checkpoint_id)
+  UNION ALL
+  SELECT 'write', w.thread_id, w.checkpoint_ns, w.checkpoint_id, w.type, w.data, NULL, NULL, NULL, NULL, w.channel, NULL,
+         w.task_id, w.idx
+  FROM c JOIN checkpoint_write w USING (thread_id, checkpoint_ns, checkpoint_id)`;
+
+const COLUMNS = `thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, data_type, data, metadata_type,
+  metadata_data, channel_blobs`;
+
+const GET = {
+  name: 'checkpoint_get',
+  text: `WITH c AS MATERIALIZED (
+    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $3
+  ) ${WHOLE_CHECKPOINTS}`,
+};
+
+const GET_NEWEST = {
+  name: 'checkpoint_get_newest',
+  text: `WITH c AS MATERIALIZED (
+    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1
+  ) ${WHOLE_CHECKPOINTS}`,
+};
+
+/** Reads need no fence: what is committed was written by who owned the thread at the time. */
+export class CheckpointReader {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async get(threadId: string, namespace: string, checkpointId?: string): Promise<ReadCheckpoint | undefined> {
+    if (!isUuid(threadId)) return undefined;
+    const query =
+      checkpointId === undefined
+        ? { ...GET_NEWEST, values: [threadId, toSqlText(namespace)] }
+        : { ...GET, values: [threadId, toSqlText(namespace), toSqlText(checkpointId)] };
+    const [checkpoint] = wholeCheckpoints(await this.#rows(query));
+    return checkpoint;
+  }
+
+  async list(query: CheckpointQuery): Promise<ReadCheckpoint[]> {
+    const { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit } = query;
+    if (threadId !== undefined && !isUuid(threadId)) return [];
+    const values: unknown[] = [];
+    const given = (value: unknown) => `$${values.push(value)}`;
+    const conditions = ['true'];
+    if (threadId !== undefined) conditions.push(`thread_id = ${given(threadId)}`);
+    if (namespace !== undefined) conditions.push(`checkpoint_ns = ${given(toSqlText(namespace))}`);
+    if (checkpointId !== undefined) conditions.push(`checkpoint_id = ${given(toSqlText(checkpointId))}`);
+    if (beforeCheckpointId !== undefined) conditions.push(`checkpoint_id < ${given(toSqlText(beforeCheckpointId))}`);
+    if (filter && Object.keys(filter).length > 0) conditions.push(`metadata @> ${given(toSqlJson(filter))}::jsonb`);
+    const text = `WITH c AS MATERIALIZED (
+      SELECT ${COLUMNS} FROM checkpoint WHERE ${conditions.join(' AND ')}
+      ORDER BY checkpoint_id DESC ${limit === undefined ? '' : `LIMIT ${given(limit)}`}
+    ) ${WHOLE_CHECKPOINTS}`;
+    return wholeCheckpoints(await this.#rows({ text, values }));
+  }
+
+  /** Id of a thread's newest checkpoint of the root graph. */
+  async newestId(threadId: string): Promise<string | undefined> {
+    const { rows } = await this.#pool.query<{ checkpoint_id: string }>({
+      name: 'checkpoint_newest_id',
+      text: `SELECT checkpoint_id FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = ''
+             ORDER BY checkpoint_id DESC LIMIT 1`,
+      values: [threadId],
+    });
+    return rows[0]?.checkpoint_id;
+  }
+
+  async #rows(query: pg.QueryConfig): Promise<Row[]> {
+    try {
+      return (await this.#pool.query<Row>(query)).rows;
+    } catch (error) {
+      throw backendError(error);
+    }
+  }
+}
+
+function wholeCheckpoints(rows: Row[]): ReadCheckpoint[] {
+  const blobs = new Map<string, SerializedValue>();
+  const writes = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.kind === 'blob') blobs.set(blobName(row, row.channel, row.version, row.id), serialized(row));
+    if (row.kind !== 'write') continue;
+    const name = JSON.stringify([row.thread_id, row.ns, row.id]);
+    const known = writes.get(name);
+    if (known) known.push(row);
+    else writes.set(name, [row]);
+  }
+  return rows
+    .filter(({ kind }) => kind === 'checkpoint')
+    .sort((a, b) => compareText(b.id, a.id))
+    .map((row) => {
+      const named = row.channel_blobs ?? {};
+      return {
+        blobs: named,
+        stored: {
+          key: { threadId: row.thread_id, namespace: row.ns, checkpointId: row.id },
+          ...(row.parent_id !== null && { parentCheckpointId: row.parent_id }),
+          checkpoint: serialized(row),
+          metadata: { type: row.metadata_type ?? '', data: row.metadata ?? Buffer.alloc(0) },
+          channelValues: Object.entries(named).flatMap(([channel, [version, writer]]) => {
+            const value = blobs.get(blobName(row, channel, version, writer));
+            return value ? [{ channel, value }] : [];
+          }),
+          pendingWrites: pendingWrites(writes.get(JSON.stringify([row.thread_id, row.ns, row.id])) ?? []),
+        },
+      };
+    });
+}
+
+/** By task and, within a task, by index: an order that does not depend on when they were stored. */
+function pendingWrites(rows: Row[]): PendingWrite[] {
+  return rows
+    .sort((a, b) => compareText(a.task_id ?? '', b.task_id ?? '') || (a.idx ?? 0) - (b.idx ?? 0))
+    .map((row) => ({ taskId: row.task_id ?? '', channel: row.channel ?? '', value: serialized(row) }));
+}
+
+function blobName(row: Row, channel: string | null, version: string | null, writer: string): string {
+  return JSON.stringify([row.thread_id, row.ns, channel, version, writer]);
+}
+
+function serialized({ type, data }: Row): SerializedValue {
+  return { type, data };
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,150 @@
+import { toSqlJson, toSqlText } from '@runyard/database';
+import type { SerializedValue } from '../backend.ts';
+import type { CheckpointOperation, PutOperation, Writer, WritesOperation } from './checkpoint-operation.ts';
+import { PackedBytes } from './packed-bytes.ts';
+
+/**
+ * The rows of one flush as columns, the form in which one statement takes any number of them.
+ * A key that comes twice is one row, since a statement may not touch a row twice: of checkpoints and
+ * their blobs the last, of writes the last where `index` is negative and the first elsewhere.
+ */
+export class FlushRows {
+  readonly #bytes = new PackedBytes();
+  /** Each fence once, in the order its first operation came; rows name theirs by position, counted from 1. */
+  readonly #fences = new Map<string, { position: number; writer: Writer }>();
+  readonly #puts = new Map<string, { fence: number; operation: PutOperation }>();
+  readonly #writes = new Map<string, { fence: number; put: WritesOperation['put']; write: WriteRow }>();
+
+  /** Answers the position of the operation's fence. A deletion brings nothing but that. */
+  add(operation: CheckpointOperation): number {
+    const fence = this.#fenceOf(operation.writer);
+    if (operation.kind === 'deleteThread') return fence;
+    const { namespace, checkpointId } = operation.put.key;
+    if (operation.kind === 'put') {
+      this.#puts.set(JSON.stringify([fence, namespace, checkpointId]), { fence, operation });
+      return fence;
+    }
+    const { put } = operation;
+    for (const write of put.writes) {
+      const name = JSON.stringify([fence, namespace, checkpointId, put.taskId, write.index]);
+      if (write.index < 0 || !this.#writes.has(name)) this.#writes.set(name, { fence, put, write });
+    }
+    return fence;
+  }
+
+  /** The parameters of `FLUSH`, in its order. */
+  parameters(): unknown[] {
+    const columns = [this.#checkpointColumns(), this.#blobColumns(), this.#writeColumns()];
+    return [...this.fences(), ...columns.flatMap((rows) => Object.values(rows)), this.#bytes.toBuffer()];
+  }
+
+  /** The parameters of `DELETE_THREADS`. */
+  fences(): unknown[] {
+    const fences = [...this.#fences.values()].map(({ writer }) => writer.fence);
+    return [
+      fences.map(({ threadId }) => threadId),
+      fences.map(({ epoch }) => String(epoch)),
+      fences.map(({ runId }) => runId),
+    ];
+  }
+
+  #fenceOf(writer: Writer): number {
+    const { threadId, epoch, runId } = writer.fence;
+    const name = `${threadId}/${epoch}/${runId}`;
+    const known = this.#fences.get(name);
+    if (known) return known.position;
+    const position = this.#fences.size + 1;
+    this.#fences.set(name, { position, writer });
+    return position;
+  }
+
+  #checkpointColumns() {
+    const columns = {
+      fence: [] as number[],
+      namespace: [] as string[],
+      checkpointId: [] as string[],
+      parentId: [] as (string | null)[],
+      ...byteColumns(),
+      metadata: [] as string[],
+      metadataType: [] as string[],
+      metadataAt: [] as number[],
+      metadataLength: [] as number[],
+      channelBlobs: [] as string[],
+    };
+    for (const { fence, operation } of this.#puts.values()) {
+      const { key, parentCheckpointId, checkpoint, metadata, metadataJson } = operation.put;
+      columns.fence.push(fence);
+      columns.namespace.push(toSqlText(key.namespace));
+      columns.checkpointId.push(toSqlText(key.checkpointId));
+      columns.parentId.push(parentCheckpointId === undefined ? null : toSqlText(parentCheckpointId));
+      this.#pushBytes(columns, checkpoint);
+      columns.metadata.push(toSqlJson(metadataJson));
+      columns.metadataType.push(metadata.type);
+      columns.metadataAt.push(this.#bytes.add(metadata.data));
+      columns.metadataLength.push(metadata.data.byteLength);
+      columns.channelBlobs.push(toSqlJson(operation.own.blobs ?? {}));
+    }
+    return columns;
+  }
+
+  #blobColumns() {
+    const columns = {
+      fence: [] as number[],
+      namespace: [] as string[],
+      checkpointId: [] as string[],
+      channel: [] as string[],
+      version: [] as string[],
+      ...byteColumns(),
+    };
+    for (const { fence, operation } of this.#puts.values()) {
+      const { key, blobs } = operation.put;
+      // A channel listed twice counts once.
+      for (const { channel, version, value } of new Map(blobs.map((blob) => [blob.channel, blob])).values()) {
+        if (!value) continue;
+        columns.fence.push(fence);
+        columns.namespace.push(toSqlText(key.namespace));
+        columns.checkpointId.push(toSqlText(key.checkpointId));
+        columns.channel.push(toSqlText(channel));
+        columns.version.push(toSqlText(version));
+        this.#pushBytes(columns, value);
+      }
+    }
+    return columns;
+  }
+
+  #writeColumns() {
+    const columns = {
+      fence: [] as number[],
+      namespace: [] as string[],
+      checkpointId: [] as string[],
+      taskId: [] as string[],
+      index: [] as number[],
+      taskPath: [] as string[],
+      channel: [] as string[],
+      ...byteColumns(),
+    };
+    for (const { fence, put, write } of this.#writes.values()) {
+      columns.fence.push(fence);
+      columns.namespace.push(toSqlText(put.key.namespace));
+      columns.checkpointId.push(toSqlText(put.key.checkpointId));
+      columns.taskId.push(toSqlText(put.taskId));
+      columns.index.push(write.index);
+      columns.taskPath.push(toSqlText(put.taskPath));
+      columns.channel.push(toSqlText(write.channel));
+      this.#pushBytes(columns, write.value);
+    }
+    return columns;
+  }
+
+  #pushBytes(columns: ReturnType<typeof byteColumns>, { type, data }: SerializedValue): void {
+    columns.type.push(toSqlText(type));
+    columns.at.push(this.#bytes.add(data));
+    columns.length.push(data.byteLength);
+  }
+}
+
+type WriteRow = WritesOperation['put']['writes'][number];
+
+function byteColumns() {
+  return { type: [] as string[], at: [] as number[], length: [] as number[] };
+}

@@ -1,0 +1,84 @@
+/**
+ * The statements of a flush. Each locks the fence rows of its threads in id order, compares their epochs as they are once locked,
+ * and works only for the fences that are still held; it answers the positions of those.
+ *
+ * The lock is what fences: a claim that bumps the epoch waits until this statement has committed, and when the claim was first the
+ * lock waits for it and then sees its epoch. Comparing alone, in a join, would use the epoch from before the wait.
+ */
+const HELD_FENCES = `
+  locked AS MATERIALIZED (
+    SELECT thread_id, epoch FROM thread_fence WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id FOR SHARE
+  ),
+  held AS MATERIALIZED (
+    SELECT f.position::int, f.thread_id, f.run_id
+    FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) WITH ORDINALITY AS f(thread_id, epoch, run_id, position)
+    JOIN locked USING (thread_id)
+    WHERE locked.epoch = f.epoch
+  )`;
+
+/** Parameters: those of `FlushRows` in its order; $34 holds all bytes, of which each row takes its part. */
+export const FLUSH = {
+  name: 'checkpoint_flush',
+  text: `
+  WITH ${HELD_FENCES},
+  put_checkpoints AS (
+    INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, run_id, data_type, data,
+                            metadata, metadata_type, metadata_data, channel_blobs)
+    SELECT h.thread_id, c.ns, c.id, c.parent_id, h.run_id, c.type, substring($34::bytea FROM c.at FOR c.length),
+           c.metadata::jsonb, c.metadata_type, substring($34::bytea FROM c.metadata_at FOR c.metadata_length),
+           c.channel_blobs::jsonb
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[],
+                $12::text[], $13::int[], $14::int[], $15::text[])
+         AS c(fence, ns, id, parent_id, type, at, length, metadata, metadata_type, metadata_at, metadata_length,
+              channel_blobs)
+    JOIN held h ON h.position = c.fence
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+      parent_checkpoint_id = excluded.parent_checkpoint_id, run_id = excluded.run_id, data_type = excluded.data_type,
+      data = excluded.data, metadata = excluded.metadata, metadata_type = excluded.metadata_type,
+      metadata_data = excluded.metadata_data, channel_blobs = excluded.channel_blobs
+  ),
+  put_blobs AS (
+    INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)
+    SELECT h.thread_id, b.ns, b.channel, b.version, b.id, b.type, substring($34::bytea FROM b.at FOR b.length)
+    FROM unnest($16::int[], $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::int[], $23::int[])
+         AS b(fence, ns, id, channel, version, type, at, length)
+    JOIN held h ON h.position = b.fence
+    ON CONFLICT (thread_id, checkpoint_ns, channel, version, checkpoint_id) DO UPDATE SET
+      type = excluded.type, data = excluded.data
+  ),
+  put_writes AS (
+    INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, run_id, channel, type,
+                                  data)
+    SELECT h.thread_id, w.ns, w.id, w.task_id, w.idx, w.task_path, h.run_id, w.channel, w.type,
+           substring($34::bytea FROM w.at FOR w.length)
+    FROM unnest($24::int[], $25::text[], $26::text[], $27::text[], $28::int[], $29::text[], $30::text[], $31::text[],
+                $32::int[], $33::int[])
+         AS w(fence, ns, id, task_id, idx, task_path, channel, type, at, length)
+    JOIN held h ON h.position = w.fence
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) DO UPDATE SET
+      task_path = excluded.task_path, run_id = excluded.run_id, channel = excluded.channel, type = excluded.type,
+      data = excluded.data
+    WHERE excluded.idx < 0
+  )
+  SELECT position FROM held`,
+};
+
+/** Parameters: the fences of `FlushRows`. Writes, blobs and checkpoints of the threads go together. */
+export const DELETE_THREADS = {
+  name: 'checkpoint_delete_threads',
+  text: `
+  WITH ${HELD_FENCES},
+  deleted_writes AS (DELETE FROM checkpoint_write USING held h WHERE checkpoint_write.thread_id = h.thread_id),
+  deleted_blobs AS (DELETE FROM checkpoint_blob USING held h WHERE checkpoint_blob.thread_id = h.thread_id),
+  deleted_checkpoints AS (DELETE FROM checkpoint USING held h WHERE checkpoint.thread_id = h.thread_id)
+  SELECT position FROM held`,
+};
+
+/** What the parents of new checkpoints hold. */
+export const PARENT_BLOBS = {
+  name: 'checkpoint_parent_blobs',
+  text: `
+  SELECT k.position::int, c.channel_blobs
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) WITH ORDINALITY AS k(thread_id, ns, id, position)
+  JOIN checkpoint c ON c.thread_id = k.thread_id AND c.checkpoint_ns = k.ns AND c.checkpoint_id = k.id`,
+};

@@ -1,0 +1,107 @@
+import { GroupCommitter } from '@runyard/database';
+import type { Fence } from '@runyard/run-engine';
+import type { Metrics } from '@runyard/service-kit';
+import type pg from 'pg';
+import { BackendError, type CheckpointBackend } from '../backend.ts';
+import { CheckpointFlusher } from './checkpoint-flusher.ts';
+import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
+import { CheckpointReader } from './checkpoint-reader.ts';
+import { RunCheckpoints } from './run-checkpoints.ts';
+
+export interface PostgresCheckpointsOptions {
+  /** Of the deployment's database. Its statement timeout must be below the lease of a run. */
+  pool: pg.Pool;
+  metrics?: Metrics;
+  /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
+  unavailableRetryMs?: number;
+}
+
+/**
+ * The checkpoints of a deployment in Postgres. One instance per process: all runs of the process share its commits.
+ *
+ * What it guarantees, for each holder of a fence:
+ * - An operation that has resolved is durable.
+ * - Operations become durable in the order they were called, so a checkpoint is never there without the writes it came from.
+ * - Once another attempt, a cancel or a rollback has taken the thread over, nothing more is written (`fenced`).
+ */
+export class PostgresCheckpoints {
+  readonly #reader: CheckpointReader;
+  readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
+  readonly #pool: pg.Pool;
+
+  constructor({ pool, metrics, unavailableRetryMs = 10_000 }: PostgresCheckpointsOptions) {
+    this.#pool = pool;
+    this.#reader = new CheckpointReader(pool);
+    const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
+    const seconds = metrics?.histogram(
+      'checkpoint_flush_seconds',
+      'Time to commit a flush of checkpoints and writes',
+      ['outcome'],
+      [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+    );
+    const items = metrics?.counter('checkpoint_operations_total', 'Checkpoints and writes given to the database');
+    this.#committer = new GroupCommitter<CheckpointOperation, undefined>({
+      name: 'checkpoints',
+      flush: (operations) => flusher.flush(operations),
+      sizeOf,
+      keyOf: ({ writer }) => writer.fence.threadId,
+      lanes: 2,
+      onFlush: (report) => {
+        seconds?.observe({ outcome: report.outcome }, report.durationMs / 1000);
+        items?.inc(report.items);
+      },
+    });
+  }
+
+  /** For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. */
+  forRun(fence: Fence): CheckpointBackend {
+    return new RunCheckpoints(fence, this.#reader, this.#committer);
+  }
+
+  /** For who only looks: every write is refused. */
+  readOnly(): CheckpointBackend {
+    const refuse = () => Promise.reject(new BackendError('invalid', 'Checkpoints are only read here.'));
+    return {
+      get: async (threadId, namespace, checkpointId) =>
+        (await this.#reader.get(threadId, namespace, checkpointId))?.stored,
+      list: async (query) => (await this.#reader.list(query)).map(({ stored }) => stored),
+      put: refuse,
+      putWrites: refuse,
+      deleteThread: refuse,
+    };
+  }
+
+  /** Id of a thread's newest checkpoint of the root graph. */
+  latestCheckpoint(threadId: string): Promise<string | undefined> {
+    return this.#reader.newestId(threadId);
+  }
+
+  /**
+   * Takes back what a run has stored. Call it in the transaction that has bumped the thread's epoch, so that nothing of the run is
+   * still on its way.
+   */
+  async deleteRunCheckpoints(runId: string, connection: pg.Pool | pg.PoolClient = this.#pool): Promise<void> {
+    await connection.query({ ...DELETE_RUN, values: [runId] });
+  }
+
+  /** Commits what is waiting and takes nothing more. */
+  async close(): Promise<void> {
+    await this.#committer.close();
+  }
+}
+
+/** Blobs go with the checkpoints that wrote them: those of other runs cannot name them, except as descendants of this run's. */
+const DELETE_RUN = {
+  name: 'checkpoint_delete_run',
+  text: `
+  WITH gone AS (
+    DELETE FROM checkpoint WHERE run_id = $1 RETURNING thread_id, checkpoint_ns, checkpoint_id
+  ), gone_blobs AS (
+    DELETE FROM checkpoint_blob b USING gone g
+    WHERE b.thread_id = g.thread_id AND b.checkpoint_ns = g.checkpoint_ns AND b.checkpoint_id = g.checkpoint_id
+  ), gone_writes AS (
+    DELETE FROM checkpoint_write w USING gone g
+    WHERE w.thread_id = g.thread_id AND w.checkpoint_ns = g.checkpoint_ns AND w.checkpoint_id = g.checkpoint_id
+  )
+  DELETE FROM checkpoint_write WHERE run_id = $1 AND thread_id IN (SELECT thread_id FROM run WHERE run_id = $1)`,
+};

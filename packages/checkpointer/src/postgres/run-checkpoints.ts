@@ -1,0 +1,122 @@
+import type { GroupCommitter } from '@runyard/database';
+import type { Fence } from '@runyard/run-engine';
+import {
+  BackendError,
+  type CheckpointBackend,
+  type CheckpointKey,
+  type CheckpointPut,
+  type CheckpointQuery,
+  type StoredCheckpoint,
+  type WritesPut,
+} from '../backend.ts';
+import { backendError } from './backend-errors.ts';
+import { type CheckpointBlobs, type CheckpointOperation, sizeOf, type Writer } from './checkpoint-operation.ts';
+import type { CheckpointReader, ReadCheckpoint } from './checkpoint-reader.ts';
+
+/** What Postgres can give back as one value: it is sent as hexadecimal text, of which it makes 1 GiB at most. */
+const OPERATION_BYTES_MAX = 400 * 1024 * 1024;
+const CHECKPOINTS_KEPT = 64;
+
+/**
+ * The checkpoints of the holder of one fence. Its operations become durable in the order they were called; after the first that
+ * fails, all later ones fail with it. Reads may be of any thread.
+ */
+export class RunCheckpoints implements CheckpointBackend, Writer {
+  readonly fence: Fence;
+  failure: BackendError | undefined;
+  readonly #reader: CheckpointReader;
+  readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
+  /** Of the checkpoints read or put last, so that a put need not read its parent. */
+  readonly #blobs = new Map<string, CheckpointBlobs>();
+  /** Set while operations wait for room in the committer, so that none overtakes another. */
+  #admission: Promise<unknown> | undefined;
+
+  constructor(fence: Fence, reader: CheckpointReader, committer: GroupCommitter<CheckpointOperation, undefined>) {
+    this.fence = fence;
+    this.#reader = reader;
+    this.#committer = committer;
+  }
+
+  async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
+    const read = await this.#reader.get(threadId, namespace, checkpointId);
+    if (read) this.#rememberRead(read);
+    return read?.stored;
+  }
+
+  async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+    const all = await this.#reader.list(query);
+    for (const read of all) this.#rememberRead(read);
+    return all.map(({ stored }) => stored);
+  }
+
+  async put(put: CheckpointPut): Promise<void> {
+    this.#checkThread(put.key.threadId);
+    const own: CheckpointBlobs = {};
+    const { parentCheckpointId } = put;
+    const parent =
+      parentCheckpointId === undefined
+        ? undefined
+        : (this.#blobs.get(nameOf({ ...put.key, checkpointId: parentCheckpointId })) ?? 'stored');
+    this.#remember(put.key, own);
+    await this.#submit({ kind: 'put', writer: this, put, own, parent });
+  }
+
+  async putWrites(put: WritesPut): Promise<void> {
+    this.#checkThread(put.key.threadId);
+    if (put.writes.length > 0) await this.#submit({ kind: 'writes', writer: this, put });
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#checkThread(threadId);
+    this.#blobs.clear();
+    await this.#submit({ kind: 'deleteThread', writer: this });
+  }
+
+  #submit(operation: CheckpointOperation): Promise<undefined> {
+    const isTooLarge = sizeOf(operation) > OPERATION_BYTES_MAX;
+    if (isTooLarge) this.failure ??= new BackendError('too_large', 'The state is too large to be stored.');
+    if (this.failure) return Promise.reject(this.failure);
+    if (!this.#admission && this.#committer.hasRoom) return this.#commit(operation);
+    const admitted = (this.#admission ?? Promise.resolve()).then(async () => {
+      while (!this.#committer.hasRoom) await this.#committer.whenRoom();
+      return { committed: this.#commit(operation) };
+    });
+    this.#admission = admitted;
+    void admitted.then(() => {
+      if (this.#admission === admitted) this.#admission = undefined;
+    });
+    return admitted.then(({ committed }) => committed);
+  }
+
+  async #commit(operation: CheckpointOperation): Promise<undefined> {
+    try {
+      return await this.#committer.submit(operation);
+    } catch (error) {
+      this.failure ??= backendError(error);
+      throw this.failure;
+    }
+  }
+
+  #checkThread(threadId: string): void {
+    if (threadId.toLowerCase() !== this.fence.threadId.toLowerCase()) {
+      throw new BackendError('invalid', `A run writes the checkpoints of its own thread only, not of ${threadId}.`);
+    }
+  }
+
+  #rememberRead({ stored, blobs }: ReadCheckpoint): void {
+    if (stored.key.threadId === this.fence.threadId) this.#remember(stored.key, { blobs });
+  }
+
+  #remember(key: CheckpointKey, blobs: CheckpointBlobs): void {
+    const name = nameOf(key);
+    this.#blobs.delete(name);
+    this.#blobs.set(name, blobs);
+    if (this.#blobs.size <= CHECKPOINTS_KEPT) return;
+    const oldest = this.#blobs.keys().next();
+    if (!oldest.done) this.#blobs.delete(oldest.value);
+  }
+}
+
+function nameOf({ namespace, checkpointId }: CheckpointKey): string {
+  return JSON.stringify([namespace, checkpointId]);
+}
