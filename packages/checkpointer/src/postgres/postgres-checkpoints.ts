@@ -27,10 +27,8 @@ export interface PostgresCheckpointsOptions {
 export class PostgresCheckpoints {
   readonly #reader: CheckpointReader;
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
-  readonly #pool: pg.Pool;
 
   constructor({ pool, metrics, unavailableRetryMs = 10_000 }: PostgresCheckpointsOptions) {
-    this.#pool = pool;
     this.#reader = new CheckpointReader(pool);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
     const seconds = metrics?.histogram(
@@ -76,32 +74,8 @@ export class PostgresCheckpoints {
     return this.#reader.newestId(threadId);
   }
 
-  /**
-   * Takes back what a run has stored. Call it in the transaction that has bumped the thread's epoch, so that nothing of the run is
-   * still on its way.
-   */
-  async deleteRunCheckpoints(runId: string, connection: pg.Pool | pg.PoolClient = this.#pool): Promise<void> {
-    await connection.query({ ...DELETE_RUN, values: [runId] });
-  }
-
   /** Commits what is waiting and takes nothing more. */
   async close(): Promise<void> {
     await this.#committer.close();
   }
 }
-
-/** Blobs go with the checkpoints that wrote them: those of other runs cannot name them, except as descendants of this run's. */
-const DELETE_RUN = {
-  name: 'checkpoint_delete_run',
-  text: `
-  WITH gone AS (
-    DELETE FROM checkpoint WHERE run_id = $1 RETURNING thread_id, checkpoint_ns, checkpoint_id
-  ), gone_blobs AS (
-    DELETE FROM checkpoint_blob b USING gone g
-    WHERE b.thread_id = g.thread_id AND b.checkpoint_ns = g.checkpoint_ns AND b.checkpoint_id = g.checkpoint_id
-  ), gone_writes AS (
-    DELETE FROM checkpoint_write w USING gone g
-    WHERE w.thread_id = g.thread_id AND w.checkpoint_ns = g.checkpoint_ns AND w.checkpoint_id = g.checkpoint_id
-  )
-  DELETE FROM checkpoint_write WHERE run_id = $1 AND thread_id IN (SELECT thread_id FROM run WHERE run_id = $1)`,
-};

@@ -124,46 +124,47 @@ INSERT INTO deployment DEFAULT VALUES;
 
 -- Checkpoints ----------------------------------------------------------------------------------------------------
 -- A checkpoint names for each channel the blob that holds its value: the same version written by two forks is two
--- blobs, told apart by the checkpoint that wrote them.
+-- blobs, told apart by the checkpoint that wrote them. Names compare byte by byte, whatever the database's language: the
+-- newest checkpoint is the one with the greatest id.
 CREATE TABLE checkpoint (
-  thread_id            uuid        NOT NULL,
-  checkpoint_ns        text        NOT NULL,
-  checkpoint_id        text        NOT NULL,
-  parent_checkpoint_id text,
+  thread_id            uuid             NOT NULL,
+  checkpoint_ns        text COLLATE "C" NOT NULL,
+  checkpoint_id        text COLLATE "C" NOT NULL,
+  parent_checkpoint_id text COLLATE "C",
   run_id               uuid,
-  data_type            text        NOT NULL,
-  data                 bytea       NOT NULL,               -- the checkpoint without channel values, as the project's serializer wrote it
-  metadata             jsonb       NOT NULL,               -- searchable copy
-  metadata_type        text        NOT NULL,
-  metadata_data        bytea       NOT NULL,
-  channel_blobs        jsonb       NOT NULL,               -- channel -> [version, checkpoint id that wrote the blob]
-  created_at           timestamptz NOT NULL DEFAULT now(),
+  data_type            text             NOT NULL,
+  data                 bytea            NOT NULL,          -- the checkpoint without channel values, as the project's serializer wrote it
+  metadata             jsonb            NOT NULL,          -- searchable copy
+  metadata_type        text             NOT NULL,
+  metadata_data        bytea            NOT NULL,
+  channel_blobs        jsonb            NOT NULL,          -- channel -> [version, checkpoint id that wrote the blob]; only channels with a value
+  created_at           timestamptz      NOT NULL DEFAULT now(),
   PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
 );
 CREATE INDEX checkpoint_run ON checkpoint (run_id) WHERE run_id IS NOT NULL;
 
 CREATE TABLE checkpoint_blob (
-  thread_id     uuid  NOT NULL,
-  checkpoint_ns text  NOT NULL,
-  channel       text  NOT NULL,
-  version       text  NOT NULL,
-  checkpoint_id text  NOT NULL,
-  type          text  NOT NULL,                            -- "empty": the channel has no value
-  data          bytea,
+  thread_id     uuid             NOT NULL,
+  checkpoint_ns text COLLATE "C" NOT NULL,
+  channel       text COLLATE "C" NOT NULL,
+  version       text COLLATE "C" NOT NULL,
+  checkpoint_id text COLLATE "C" NOT NULL,                 -- the checkpoint that wrote it
+  type          text             NOT NULL,
+  data          bytea            NOT NULL,
   PRIMARY KEY (thread_id, checkpoint_ns, channel, version, checkpoint_id)
 );
 
 CREATE TABLE checkpoint_write (
-  thread_id     uuid    NOT NULL,
-  checkpoint_ns text    NOT NULL,
-  checkpoint_id text    NOT NULL,
-  task_id       text    NOT NULL,
-  idx           integer NOT NULL,
-  task_path     text    NOT NULL DEFAULT '',
+  thread_id     uuid             NOT NULL,
+  checkpoint_ns text COLLATE "C" NOT NULL,
+  checkpoint_id text COLLATE "C" NOT NULL,
+  task_id       text COLLATE "C" NOT NULL,
+  idx           integer          NOT NULL,
+  task_path     text             NOT NULL DEFAULT '',
   run_id        uuid,
-  channel       text    NOT NULL,
-  type          text    NOT NULL,
-  data          bytea   NOT NULL,
+  channel       text             NOT NULL,
+  type          text             NOT NULL,
+  data          bytea            NOT NULL,
   PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 );
 
