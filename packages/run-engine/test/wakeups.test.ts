@@ -1,0 +1,64 @@
+import { testRedis, waitFor } from '@runyard/test-kit';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { RunWakeups } from '../src/wakeups/run-wakeups.ts';
+import { WakeupReceiver } from '../src/wakeups/wakeup-receiver.ts';
+
+const redis = testRedis();
+let wakeups: RunWakeups;
+let receiver: WakeupReceiver;
+beforeEach(() => {
+  wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
+  receiver = new WakeupReceiver({ redis: redis.url, keyPrefix: redis.prefix });
+});
+afterEach(async () => {
+  await Promise.all([wakeups.close(), receiver.close()]);
+  await redis.close();
+});
+
+async function jobs(): Promise<string[]> {
+  const client = new Redis(redis.url);
+  const keys = await client.keys(`*${redis.prefix}*`);
+  client.disconnect();
+  return keys.filter((key) => /:(now|later)-\d+$/.test(key));
+}
+
+it('a wake-up reaches a worker that listens', async () => {
+  const woken = receiver.next();
+  wakeups.kick('created');
+  await woken;
+});
+
+it('a wake-up waits for a worker with a free slot, and leaves nothing behind when it is taken', async () => {
+  wakeups.kick('created');
+  await waitFor(async () => (await jobs()).length > 0);
+  await receiver.next();
+  expect(await jobs()).toEqual([]);
+});
+
+it('a storm of wake-ups becomes a few', async () => {
+  for (let count = 0; count < 1_000; count += 1) wakeups.kick('created');
+  await waitFor(async () => (await jobs()).length > 0);
+  await receiver.next();
+  expect((await jobs()).length).toBeLessThanOrEqual(2);
+});
+
+it('a wake-up after one was taken is heard again', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const woken = receiver.next();
+    wakeups.kick('created');
+    await woken;
+  }
+});
+
+it('a wake-up for later comes when it is time', async () => {
+  const startedAt = Date.now();
+  const woken = receiver.next();
+  wakeups.kickAfter(1);
+  await woken;
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(900);
+});
+
+it('says nothing against a server that evicts nothing, and names one that does', async () => {
+  expect(await wakeups.complaints()).toEqual([]);
+});
