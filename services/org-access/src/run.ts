@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { OPEN_API_INFO } from '@runyard/contracts';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { Sealer } from '@runyard/sealing';
 import { createApp, createPrincipalVerifier, listen, type ServiceContext } from '@runyard/service-kit';
@@ -36,6 +37,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger });
   relay.start();
+  database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const signingKeys = new SigningKeys({ prisma, sealer, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
@@ -55,14 +57,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       keys: (header, token) => createLocalJWKSet({ keys: signingKeys.published() })(header, token),
     }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
-    openApi: { title: 'Runyard organization access', version: '0.1.0' },
+    openApi: OPEN_API_INFO['org-access'],
     operations: [
-      ...organizationRoutes(new OrganizationService({ prisma })),
+      ...organizationRoutes(new OrganizationService({ database })),
       ...workspaceRoutes(new WorkspaceService({ prisma })),
-      ...apiKeyRoutes(new ApiKeyService({ prisma })),
+      ...apiKeyRoutes(new ApiKeyService({ database })),
       ...internalRoutes({
         verification: new KeyVerification({ prisma, tokens, lastUse }),
-        bootstrap: new BootstrapService({ prisma }),
+        bootstrap: new BootstrapService({ database }),
         signingKeys,
       }),
     ],

@@ -9,9 +9,8 @@ import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '
 import { v7 as uuidv7 } from 'uuid';
 import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
-import type { Queries } from '../database/database.ts';
-import { organizationEvents } from '../events/organization-events.ts';
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import type { Database, Queries } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 
@@ -24,10 +23,10 @@ const DEFAULT_DESCRIPTION = 'Default API key';
  * themselves.
  */
 export class ApiKeyService {
-  readonly #prisma: PrismaClient;
+  readonly #database: Database;
 
-  constructor(options: { prisma: PrismaClient }) {
-    this.#prisma = options.prisma;
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
   }
 
   async createServiceKey(caller: Principal, body: ServiceKeyCreate): Promise<IssuedApiKey> {
@@ -39,7 +38,7 @@ export class ApiKeyService {
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
       throw new BadRequestError('default_workspace_id is not among the workspaces of the key.');
     }
-    return this.#prisma.$transaction(async (transaction) => {
+    return this.#database.change(async (transaction) => {
       await roleMustExist(transaction, caller.organizationId, organizationRoleId, 'organization');
       await roleMustExist(transaction, caller.organizationId, workspaceRoleId, 'workspace');
       if (defaultWorkspaceId) await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId);
@@ -59,14 +58,17 @@ export class ApiKeyService {
   }
 
   async listServiceKeys(caller: Principal): Promise<ApiKey[]> {
-    const keys = await apiKeyStore.list(this.#prisma, caller.organizationId, { kind: 'service_key' });
+    const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
     if (caller.organizationRole === 'admin') return keys.map(renderKey);
     const manageable = await this.#manageableWorkspaces(caller, keys);
     return keys.filter((key) => isWithin(key, manageable)).map(renderKey);
   }
 
   async deleteServiceKey(caller: Principal, keyId: string): Promise<ApiKey> {
-    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'service_key' });
+    const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
+      id: keyId,
+      kind: 'service_key',
+    });
     const visible =
       key && (caller.organizationRole === 'admin' || isWithin(key, await this.#manageableWorkspaces(caller, [key])));
     if (!visible) throw missing();
@@ -87,14 +89,17 @@ export class ApiKeyService {
   async listWorkspaceKeys(caller: Principal): Promise<ApiKey[]> {
     const workspaceId = workspaceOf(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
-    const keys = await apiKeyStore.list(this.#prisma, caller.organizationId, { kind: 'service_key' });
+    const keys = await apiKeyStore.list(this.#database.prisma, caller.organizationId, { kind: 'service_key' });
     return keys.filter((key) => isWithin(key, new Set([workspaceId]))).map(renderKey);
   }
 
   async deleteWorkspaceKey(caller: Principal, keyId: string): Promise<ApiKey> {
     const workspaceId = workspaceOf(caller);
     await this.#mayManageKeysOf(caller, [workspaceId]);
-    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'service_key' });
+    const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
+      id: keyId,
+      kind: 'service_key',
+    });
     if (!key || !isWithin(key, new Set([workspaceId]))) throw missing();
     return this.#revokeWithAccount(caller.organizationId, key);
   }
@@ -104,7 +109,7 @@ export class ApiKeyService {
       throw new ForbiddenError('Your role does not allow personal access tokens');
     }
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? caller.workspaceId ?? null;
-    return this.#prisma.$transaction(async (transaction) => {
+    return this.#database.change(async (transaction) => {
       const { organizationId, identity: identityId } = caller;
       const organization = await transaction.organization.findUniqueOrThrow({ where: { id: organizationId } });
       if (organization.patCreationDisabled) {
@@ -124,18 +129,21 @@ export class ApiKeyService {
 
   async listPersonalTokens(caller: Principal): Promise<ApiKey[]> {
     const filter = { kind: 'personal_token', identityId: caller.identity } as const;
-    return (await apiKeyStore.list(this.#prisma, caller.organizationId, filter)).map(renderKey);
+    return (await apiKeyStore.list(this.#database.prisma, caller.organizationId, filter)).map(renderKey);
   }
 
   async deletePersonalToken(caller: Principal, keyId: string): Promise<ApiKey> {
-    const key = await apiKeyStore.find(this.#prisma, caller.organizationId, { id: keyId, kind: 'personal_token' });
+    const key = await apiKeyStore.find(this.#database.prisma, caller.organizationId, {
+      id: keyId,
+      kind: 'personal_token',
+    });
     if (!key || key.identityId !== caller.identity) throw missing();
-    await this.#prisma.$transaction((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
+    await this.#database.change((transaction) => revokeKeys(transaction, caller.organizationId, [key.id]));
     return renderKey(key);
   }
 
   async #revokeWithAccount(organizationId: string, key: StoredKey): Promise<ApiKey> {
-    await this.#prisma.$transaction(async (transaction) => {
+    await this.#database.change(async (transaction) => {
       // Tokens the account made for itself go with it.
       await revokeKeys(
         transaction,
@@ -152,7 +160,7 @@ export class ApiKeyService {
 
   async #mayManageKeysOf(caller: Principal, workspaceIds: string[] | null): Promise<void> {
     if (caller.organizationRole === 'admin') {
-      for (const id of workspaceIds ?? []) await workspaceMustExist(this.#prisma, caller.organizationId, id);
+      for (const id of workspaceIds ?? []) await workspaceMustExist(this.#database.prisma, caller.organizationId, id);
       return;
     }
     if (!workspaceIds)
@@ -175,7 +183,7 @@ export class ApiKeyService {
 
   async #managesKeysIn(caller: Principal, workspaceId: string): Promise<boolean> {
     const { organizationId, identity: identityId } = caller;
-    const access = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
+    const access = await accessOf(this.#database.prisma, { organizationId, identityId, workspaceId });
     return access?.workspace?.includes('workspaces:manage-keys') ?? false;
   }
 }

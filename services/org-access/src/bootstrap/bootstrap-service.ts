@@ -3,8 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { apiKeyStore } from '../api-keys/api-key-store.ts';
 import { issueKey, revokeKeys } from '../api-keys/key-issue.ts';
-import { lockFor } from '../database/database.ts';
-import type { Prisma, PrismaClient } from '../generated/client.ts';
+import { type Database, lockFor } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
 
 const KEY_DESCRIPTION = 'First administrator key';
 
@@ -13,14 +13,14 @@ const KEY_DESCRIPTION = 'First administrator key';
  * administrator key that acts in that workspace. Safe to ask for at every start, by any number of processes at once.
  */
 export class BootstrapService {
-  readonly #prisma: PrismaClient;
+  readonly #database: Database;
 
-  constructor(options: { prisma: PrismaClient }) {
-    this.#prisma = options.prisma;
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
   }
 
   async ensure({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
-    return this.#prisma.$transaction(async (transaction) => {
+    return this.#database.change(async (transaction) => {
       await lockFor(transaction, 'bootstrap');
       const organizationId = await ensureOrganization(transaction);
       const workspaceId = await ensureWorkspace(transaction, organizationId);

@@ -7,6 +7,9 @@ export interface Database {
   prisma: PrismaClient;
   /** The same connections as Prisma's: for what is not Prisma's to do, as relaying the outbox. */
   pool: pg.Pool;
+  /** A transaction that writes events; once it is committed, `onChange` hears of it. */
+  change<T>(work: (transaction: Prisma.TransactionClient) => Promise<T>): Promise<T>;
+  onChange(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -31,9 +34,16 @@ export async function openDatabase(options: {
     throw error;
   }
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const listeners: (() => void)[] = [];
   return {
     prisma,
     pool,
+    async change(work) {
+      const result = await prisma.$transaction(work);
+      for (const listener of listeners) listener();
+      return result;
+    },
+    onChange: (listener) => void listeners.push(listener),
     async close() {
       await prisma.$disconnect();
       await pool.end();

@@ -1,26 +1,30 @@
 import type { OrganizationInfo, OrganizationUpdate, Role } from '@runyard/contracts';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
-import type { Organization, PrismaClient } from '../generated/client.ts';
+import type { Organization } from '../generated/client.ts';
 
 /** The caller's own organization: its settings and the roles it knows. */
 export class OrganizationService {
-  readonly #prisma: PrismaClient;
+  readonly #database: Database;
 
-  constructor(options: { prisma: PrismaClient }) {
-    this.#prisma = options.prisma;
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
   }
 
   async info(caller: Principal): Promise<OrganizationInfo> {
     mayRead(caller);
-    return render(await this.#prisma.organization.findUniqueOrThrow({ where: { id: caller.organizationId } }), caller);
+    return render(
+      await this.#database.prisma.organization.findUniqueOrThrow({ where: { id: caller.organizationId } }),
+      caller,
+    );
   }
 
   async update(caller: Principal, change: OrganizationUpdate): Promise<OrganizationInfo> {
     if (!caller.permissions.includes('organization:manage')) {
       throw new ForbiddenError('Only organization administrators change its settings');
     }
-    return this.#prisma.$transaction(async (transaction) => {
+    return this.#database.change(async (transaction) => {
       const updated = await transaction.organization.update({
         where: { id: caller.organizationId },
         data: {
@@ -37,7 +41,7 @@ export class OrganizationService {
 
   async roles(caller: Principal): Promise<Role[]> {
     mayRead(caller);
-    const roles = await this.#prisma.role.findMany({
+    const roles = await this.#database.prisma.role.findMany({
       where: { OR: [{ organizationId: null }, { organizationId: caller.organizationId }] },
       orderBy: [{ position: 'asc' }, { id: 'asc' }],
     });

@@ -1,0 +1,61 @@
+import type { EventBusConfig } from '@runyard/event-bus';
+import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
+
+export const configSchema = Type.Object({
+  ...serviceVariables,
+  ...eventBusVariables,
+  DATABASE_URI: Type.String({ minLength: 1, description: "The Postgres database of this service's own." }),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
+  INTERNAL_TOKEN: Type.String({
+    minLength: 16,
+    description: 'Secret shared by the services of one platform; opens /internal.',
+  }),
+  ENCRYPTION_KEY: Type.String({
+    minLength: 1,
+    description: '32 bytes in base64 or hex; several, newest first, separated by commas.',
+  }),
+  ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
+  PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),
+
+  DATA_POSTGRES_URI: Type.String({
+    minLength: 1,
+    description: 'Postgres server of the deployments, as a role that may create roles and databases.',
+  }),
+  DATA_REDIS_URI: Type.String({ minLength: 1, description: 'Redis server of the deployments.' }),
+  DATA_DIR: Type.String({ minLength: 1, description: 'Folder for the logs of revisions.' }),
+
+  AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
+  RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
+  // Whoever may deploy can then run code of this machine as this service's user.
+  LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
+
+  DEPLOY_TIMEOUT_SECONDS: Type.Integer({
+    default: 600,
+    minimum: 5,
+    maximum: 86_400,
+    description: 'How long a new revision may take to become healthy.',
+  }),
+  CONCURRENT_STARTS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
+  SWEEP_SECONDS: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
+  // Below it, a pause of this process would give its deployments to another one and stop them here.
+  LEASE_SECONDS: Type.Integer({ default: 10, minimum: 3, maximum: 300 }),
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: Type.Integer({
+    default: 180,
+    minimum: 0,
+    maximum: 3600,
+    description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
+  }),
+});
+export type Config = Static<typeof configSchema>;
+
+/** @throws Error when the chosen bus has no address */
+export function eventBusConfig(config: Config): EventBusConfig {
+  if (config.EVENT_BUS === 'redis') {
+    if (!config.EVENT_BUS_REDIS_URI) throw new Error('EVENT_BUS_REDIS_URI is needed with EVENT_BUS=redis.');
+    return { kind: 'redis', url: config.EVENT_BUS_REDIS_URI, prefix: config.TOPIC_PREFIX };
+  }
+  if (!config.KAFKA_BROKERS) throw new Error('KAFKA_BROKERS is needed with EVENT_BUS=kafka.');
+  const brokers = config.KAFKA_BROKERS.split(',').map((broker) => broker.trim());
+  return { kind: 'kafka', brokers, clientId: 'runyard-control-plane', topicPrefix: config.TOPIC_PREFIX };
+}

@@ -1,0 +1,28 @@
+import { ForbiddenError, type Principal } from '@runyard/service-kit';
+
+/** Whose deployments a request is about. */
+export interface Tenant {
+  organizationId: string;
+  workspaceId: string;
+}
+
+export type DeploymentPermission =
+  | 'deployments:create'
+  | 'deployments:read'
+  | 'deployments:update'
+  | 'deployments:delete';
+
+/**
+ * The workspace a caller acts in, after checking that it may do this there.
+ *
+ * @throws ForbiddenError; clients look for the words `requires workspace specification` in it
+ */
+export function tenantOf(caller: Principal, permission: DeploymentPermission): Tenant {
+  if (!caller.workspaceId) {
+    throw new ForbiddenError('This key of the whole organization requires workspace specification: send X-Tenant-Id');
+  }
+  if (!caller.permissions.includes(permission)) {
+    throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+  }
+  return { organizationId: caller.organizationId, workspaceId: caller.workspaceId };
+}

@@ -1,0 +1,88 @@
+import type { DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
+import type { Queries } from '../database/database.ts';
+import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import type { Tenant } from './caller-scope.ts';
+
+export interface DeploymentFilter {
+  name?: string;
+  nameContains?: string;
+  status?: DeploymentStatus;
+  deploymentType?: DeploymentType;
+  ids?: string[];
+}
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Deployments and revisions as callers see them: always those of one workspace. */
+export const deploymentStore = {
+  find(queries: Queries, tenant: Tenant, id: string): Promise<Deployment | null> {
+    return queries.deployment.findFirst({ where: { ...tenant, id } });
+  },
+
+  /** The same, held until the transaction ends: what is decided on it stays true. */
+  async findForChange(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<Deployment | null> {
+    await transaction.$queryRaw`
+      SELECT 1 FROM deployment
+      WHERE id = ${id}::uuid AND workspace_id = ${tenant.workspaceId}::uuid
+        AND organization_id = ${tenant.organizationId}::uuid
+      FOR UPDATE`;
+    return deploymentStore.find(transaction, tenant, id);
+  },
+
+  /** Newest first. */
+  list(queries: Queries, tenant: Tenant, filter: DeploymentFilter, page: Page): Promise<Deployment[]> {
+    return queries.deployment.findMany({
+      where: {
+        ...tenant,
+        AND: [
+          filter.name === undefined ? {} : { name: filter.name },
+          filter.nameContains ? { name: { contains: filter.nameContains, mode: 'insensitive' } } : {},
+          filter.status ? { status: filter.status } : {},
+          filter.deploymentType ? ofType(filter.deploymentType) : {},
+          filter.ids ? { id: { in: filter.ids } } : {},
+        ],
+      },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      take: page.limit,
+      skip: page.offset,
+    });
+  },
+
+  async isNameTaken(queries: Queries, tenant: Tenant, name: string): Promise<boolean> {
+    const where = { ...tenant, name, deleteRequestedAt: null };
+    return (await queries.deployment.findFirst({ where, select: { id: true } })) !== null;
+  },
+
+  /** Over all workspaces: slugs are unique everywhere. */
+  async isSlugTaken(queries: Queries, slug: string): Promise<boolean> {
+    return (await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null;
+  },
+
+  listRevisions(
+    queries: Queries,
+    tenant: Tenant,
+    deploymentId: string,
+    filter: { statuses?: RevisionStatus[] },
+    page: Page,
+  ): Promise<Revision[]> {
+    return queries.revision.findMany({
+      where: { deploymentId, deployment: tenant, ...(filter.statuses ? { status: { in: filter.statuses } } : {}) },
+      orderBy: { number: 'desc' },
+      take: page.limit,
+      skip: page.offset,
+    });
+  },
+
+  findRevision(queries: Queries, tenant: Tenant, deploymentId: string, id: string): Promise<Revision | null> {
+    return queries.revision.findFirst({ where: { id, deploymentId, deployment: tenant } });
+  },
+};
+
+/** One that was made without a type is a `dev` one. */
+function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {
+  const named = { sourceConfig: { path: ['deployment_type'], equals: type } };
+  return named;
+}

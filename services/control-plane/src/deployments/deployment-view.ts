@@ -1,0 +1,59 @@
+import type {
+  Deployment as DeploymentBody,
+  DeploymentSource,
+  DeploymentStatus,
+  Revision as RevisionBody,
+  RevisionStatus,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '@runyard/contracts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+
+/** Deployments and revisions as answers show them. */
+export class DeploymentView {
+  readonly #publicUrl: string;
+  readonly #secrets: SecretSets;
+
+  constructor(options: { publicUrl: string; secrets: SecretSets }) {
+    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+    this.#secrets = options.secrets;
+  }
+
+  deployment(row: Deployment, reader: { mayUpdate: boolean }): DeploymentBody {
+    return {
+      id: row.id,
+      tenant_id: row.workspaceId,
+      name: row.name,
+      source: row.source as DeploymentSource,
+      source_config: { ...(row.sourceConfig as SourceConfig), custom_url: this.urlOf(row.id) },
+      source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+      secrets: this.#secrets
+        .open(row.id, row.sealedSecrets)
+        .map(({ name, value }) => ({ name, value: reader.mayUpdate ? value : '' })),
+      status: row.status as DeploymentStatus,
+      latest_revision_id: row.latestRevisionId,
+      active_revision_id: row.activeRevisionId,
+      image_version: null,
+      created_at: row.createdAt.toISOString(),
+      updated_at: row.updatedAt.toISOString(),
+    };
+  }
+
+  revision(row: Revision): RevisionBody {
+    return {
+      id: row.id,
+      status: row.status as RevisionStatus,
+      status_message: row.statusMessage,
+      source: row.source as DeploymentSource,
+      source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+      created_at: row.createdAt.toISOString(),
+      updated_at: row.updatedAt.toISOString(),
+    };
+  }
+
+  /** Where clients reach the deployment. */
+  urlOf(deploymentId: string): string {
+    return `${this.#publicUrl}/deployments/${deploymentId}`;
+  }
+}

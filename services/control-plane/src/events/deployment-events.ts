@@ -1,0 +1,60 @@
+import {
+  DeploymentDeleted,
+  type DeploymentRoute,
+  DeploymentRouteChanged,
+  RevisionStatusChanged,
+  TOPICS,
+} from '@runyard/contracts';
+import { makeEvent } from '@runyard/event-bus';
+import type { Deployment, Prisma } from '../generated/client.ts';
+
+const SOURCE = '/runyard/control-plane';
+
+/** What this service tells the others. Each is written in the transaction that makes it true. */
+export const deploymentEvents = {
+  routeChanged: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
+    record(transaction, DeploymentRouteChanged, deployment.id, routeOf(deployment)),
+
+  deleted: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
+    record(transaction, DeploymentDeleted, deployment.id, {
+      deployment_id: deployment.id,
+      workspace_id: deployment.workspaceId,
+      organization_id: deployment.organizationId,
+      version: Number(deployment.routeVersion),
+    }),
+
+  revisionStatusChanged: (
+    transaction: Prisma.TransactionClient,
+    revision: { id: string; deploymentId: string; status: string },
+  ) =>
+    record(transaction, RevisionStatusChanged, revision.deploymentId, {
+      deployment_id: revision.deploymentId,
+      revision_id: revision.id,
+      status: revision.status,
+    }),
+};
+
+export function routeOf(deployment: Deployment): DeploymentRoute {
+  return {
+    deployment_id: deployment.id,
+    slug: deployment.slug,
+    workspace_id: deployment.workspaceId,
+    organization_id: deployment.organizationId,
+    upstreams: deployment.upstreams,
+    active_revision_id: deployment.activeRevisionId,
+    has_custom_auth: deployment.hasCustomAuth,
+    version: Number(deployment.routeVersion),
+  };
+}
+
+async function record(
+  transaction: Prisma.TransactionClient,
+  schema: Parameters<typeof makeEvent>[0],
+  deploymentId: string,
+  data: object,
+): Promise<void> {
+  const event = makeEvent(schema, { source: SOURCE, subject: deploymentId, data });
+  await transaction.outbox.create({
+    data: { topic: TOPICS.deployments.name, key: deploymentId, event: event as unknown as Prisma.InputJsonObject },
+  });
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { Sealer } from '@runyard/sealing';
+import { BadRequestError } from '@runyard/service-kit';
+import { describe, expect, it } from 'vitest';
+import { checkSecrets, SecretSets } from './secret-set.ts';
+
+describe('the secrets of a deployment', () => {
+  it.each(['DATABASE_URI', 'REDIS_URI', 'PATH', 'PORT', 'LANGGRAPH_CLOUD_LICENSE_KEY', 'RUNYARD_SECRETS_FD'])(
+    'cannot be called %s',
+    (name) => {
+      expect(() =>
+        checkSecrets([
+          { name: 'FINE', value: '1' },
+          { name, value: '2' },
+        ]),
+      ).toThrow(BadRequestError);
+    },
+  );
+
+  it('may bring the tracing of a self-hosted installation', () => {
+    const names = [
+      'LANGSMITH_API_KEY',
+      'LANGSMITH_ENDPOINT',
+      'POSTGRES_URI_CUSTOM',
+      'REDIS_URI_CUSTOM',
+      'MOUNT_PREFIX',
+    ];
+    expect(() => checkSecrets(names.map((name) => ({ name, value: 'x' })))).not.toThrow();
+  });
+
+  it('cannot have one name twice', () => {
+    expect(() =>
+      checkSecrets([
+        { name: 'A', value: '1' },
+        { name: 'A', value: '2' },
+      ]),
+    ).toThrow(/twice: A/);
+  });
+
+  it('open for their own deployment alone', () => {
+    const sets = new SecretSets(new Sealer(randomBytes(32).toString('base64')));
+    const sealed = sets.seal('one', [{ name: 'A', value: 'canary' }]);
+    expect(sealed).not.toContain('canary');
+    expect(sets.open('one', sealed)).toEqual([{ name: 'A', value: 'canary' }]);
+    expect(() => sets.open('two', sealed)).toThrow();
+    expect(sets.open('two', sets.seal('two', []))).toEqual([]);
+  });
+});
