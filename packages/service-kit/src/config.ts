@@ -28,6 +28,30 @@ export const eventBusVariables = {
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
 
+/**
+ * What those variables say, in the form the event bus takes.
+ *
+ * @throws ConfigError when the address of the chosen bus is missing.
+ */
+export function eventBusConfig(
+  variables: {
+    EVENT_BUS: 'kafka' | 'redis';
+    KAFKA_BROKERS?: string;
+    EVENT_BUS_REDIS_URI?: string;
+    TOPIC_PREFIX: string;
+  },
+  clientId: string,
+) {
+  const { EVENT_BUS, KAFKA_BROKERS, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
+  if (EVENT_BUS === 'redis') {
+    if (!EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is required with EVENT_BUS=redis.']);
+    return { kind: 'redis' as const, url: EVENT_BUS_REDIS_URI, prefix: TOPIC_PREFIX };
+  }
+  if (!KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is required with EVENT_BUS=kafka.']);
+  const brokers = KAFKA_BROKERS.split(',').map((broker) => broker.trim());
+  return { kind: 'kafka' as const, brokers, clientId, topicPrefix: TOPIC_PREFIX };
+}
+
 /** Says in one sentence per variable what is wrong with the configuration. Ends the process with code 78. */
 export class ConfigError extends Error {
   readonly problems: string[];

@@ -18,7 +18,7 @@ export interface ServiceDefinition<T extends TObject> {
   /** Its property names are the environment variables; spread `serviceVariables` into it. */
   schema: T;
   /** Opens and wires all parts, calls `lifecycle.ready()` and returns. The process then lives until it is stopped. */
-  run(config: Static<T>, context: ServiceContext): Promise<void>;
+  run(config: Static<T>, context: ServiceContext): Promise<unknown>;
 }
 
 const EXIT_CRASH = 1;
@@ -34,8 +34,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
   try {
     config = readConfig(definition.schema);
   } catch (error) {
-    const problems = error instanceof ConfigError ? error.problems : [String((error as Error).message)];
-    for (const problem of problems) process.stderr.write(`${definition.name}: ${problem}\n`);
+    reportProblems(definition.name, error instanceof ConfigError ? error.problems : [String((error as Error).message)]);
     process.exit(EXIT_BAD_CONFIG);
   }
   const context = createContext(definition.name, config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean });
@@ -63,6 +62,12 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
     lifecycle.stopping.addEventListener('abort', () => stop('asked to stop', 0));
     watchParent(process.env.RUNYARD_PARENT_FD, () => stop('the parent process is gone', 0));
     definition.run(config, context).catch((error: unknown) => {
+      // Some faults of the configuration show only when parts are put together.
+      if (error instanceof ConfigError) {
+        reportProblems(definition.name, error.problems);
+        stop('the configuration is wrong', EXIT_BAD_CONFIG);
+        return;
+      }
       logger.error('could not start', { error });
       stop('could not start', EXIT_CRASH);
     });
@@ -70,6 +75,10 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
 
   await stopped;
   process.exit(lifecycle.failures > 0 ? EXIT_CRASH : exitCode);
+}
+
+function reportProblems(name: string, problems: string[]): void {
+  for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
 }
 
 /** The context of a service; also for tests, which run services inside their own process. */

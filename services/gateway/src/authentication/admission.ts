@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type { DeploymentRoute, PrincipalClaims, PublicService } from '@runyard/contracts';
+import { ForbiddenError, NotFoundError, UnauthorizedError } from '@runyard/service-kit';
+import { credentialsOf, looksLikePlatformKey } from './credentials.ts';
+import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+
+/** A request that may pass, and as whom. */
+export interface Admission {
+  /** Signed by org-access for the service the request goes to; absent for a caller the platform does not know. */
+  principal?: { token: string; claims: PrincipalClaims };
+  /** The credential that was the platform's own and goes no further. */
+  consumes: 'x-api-key' | 'authorization' | 'both' | 'none';
+  recheck?(): KeyAnswer | Promise<KeyAnswer>;
+}
+
+type Check = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
+
+const NOBODY: Admission = { consumes: 'none' };
+const UNKNOWN_DEPLOYMENT = 'Deployment not found';
+/** The audience of a token nobody accepts: asked for only to know whether a key is good. */
+const NO_AUDIENCE = 'gateway';
+
+/**
+ * Decides whether a request may go to a deployment. A deployment that does not exist and one the key does not reach are
+ * the same 404. One with an auth handler of its own gets every request that shows no key of the platform, unchanged.
+ */
+export async function admitToDeployment(
+  req: IncomingMessage,
+  route: DeploymentRoute | undefined,
+  check: Check,
+): Promise<Admission> {
+  const { apiKey, bearer } = credentialsOf(req.headers);
+  if (route?.has_custom_auth) return admitToCustomAuth(req, route, check);
+  const key = apiKey ?? bearer;
+  if (key === undefined) throw new UnauthorizedError('Missing authentication headers');
+  const question = questionFor(key, route);
+  const answer = await check(question);
+  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
+  if (!route || !reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+  return admitted(answer, question, check, consumed(apiKey, bearer));
+}
+
+/** For a path of a deployment that needs no key. */
+export function deploymentOrNotFound(route: DeploymentRoute | undefined): DeploymentRoute {
+  if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+  return route;
+}
+
+/** Decides whether a request may go to one of the platform's services; what it may do there is the service's to say. */
+export async function admitToService(req: IncomingMessage, service: PublicService, check: Check): Promise<Admission> {
+  const { apiKey, bearer } = credentialsOf(req.headers);
+  const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
+  // Sign-in, and later sessions: the service knows what to make of them.
+  if (key === undefined) return NOBODY;
+  const workspaceId = req.headers['x-tenant-id'];
+  const question = { key, audience: service, ...(typeof workspaceId === 'string' ? { workspaceId } : {}) };
+  const answer = await check(question);
+  if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
+  if (answer.kind === 'elsewhere') throw new ForbiddenError(answer.detail);
+  return admitted(answer, question, check, consumed(apiKey, bearer));
+}
+
+async function admitToCustomAuth(req: IncomingMessage, route: DeploymentRoute, check: Check): Promise<Admission> {
+  const { apiKey, bearer } = credentialsOf(req.headers);
+  if (looksLikePlatformKey(apiKey)) {
+    const question = questionFor(apiKey, route);
+    const answer = await check(question);
+    if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
+    if (!reaches(answer, route)) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
+    return admitted(answer, question, check, consumed(apiKey, bearer));
+  }
+  if (!looksLikePlatformKey(bearer)) return NOBODY;
+  const question = questionFor(bearer, route);
+  const answer = await check(question);
+  // A bearer the platform does not know may still be one that the handler knows.
+  return reaches(answer, route) ? admitted(answer, question, check, 'authorization') : NOBODY;
+}
+
+function questionFor(key: string, route: DeploymentRoute | undefined): KeyQuestion {
+  if (!route) return { key, audience: NO_AUDIENCE };
+  return { key, audience: `deployment:${route.deployment_id}`, workspaceId: route.workspace_id };
+}
+
+function reaches(answer: KeyAnswer, route: DeploymentRoute): answer is KeyAnswer & { kind: 'good' } {
+  return answer.kind === 'good' && answer.claims.workspace_id === route.workspace_id;
+}
+
+function admitted(
+  { token, claims }: KeyAnswer & { kind: 'good' },
+  question: KeyQuestion,
+  check: Check,
+  consumes: Admission['consumes'],
+): Admission {
+  return { principal: { token, claims }, consumes, recheck: () => check(question) };
+}
+
+function consumed(apiKey: string | undefined, bearer: string | undefined): Admission['consumes'] {
+  if (apiKey === undefined) return 'authorization';
+  return looksLikePlatformKey(bearer) ? 'both' : 'x-api-key';
+}

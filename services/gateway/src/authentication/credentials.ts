@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What a request shows of who is calling. */
+export interface Credentials {
+  /** `X-Api-Key`. */
+  apiKey: string | undefined;
+  /** The token of `Authorization: Bearer`. */
+  bearer: string | undefined;
+}
+
+const BEARER = /^Bearer +(\S+) *$/i;
+const PLATFORM_KEY = /^lsv2_(sk|pt)_/;
+
+export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
+  const apiKey = headers['x-api-key'];
+  const bearer = headers.authorization === undefined ? undefined : BEARER.exec(headers.authorization)?.[1];
+  return { apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer };
+}
+
+/** Whether a text is meant to be a key of the platform; only org-access knows if it is one. */
+export function looksLikePlatformKey(text: string | undefined): text is string {
+  return text !== undefined && PLATFORM_KEY.test(text);
+}

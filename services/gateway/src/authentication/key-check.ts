@@ -1,0 +1,33 @@
+import { VerifyKeyResponse } from '@runyard/contracts';
+import { checked, type InternalClient } from '../internal-client.ts';
+
+export interface KeyQuestion {
+  key: string;
+  /** Whom the principal token is for. */
+  audience: string;
+  workspaceId?: string;
+}
+
+export type KeyAnswer =
+  | { kind: 'good'; token: string; claims: VerifyKeyResponse['claims'] }
+  /** Unknown, revoked or expired. */
+  | { kind: 'refused' }
+  /** A good key that does not reach the workspace asked for. */
+  | { kind: 'elsewhere'; detail: string };
+
+/** Asks org-access about a key. @throws when it cannot be asked. */
+export async function checkKey(orgAccess: InternalClient, question: KeyQuestion): Promise<KeyAnswer> {
+  const answer = await orgAccess.call('POST', '/internal/keys/verify', {
+    key: question.key,
+    audience: question.audience,
+    ...(question.workspaceId === undefined ? {} : { workspace_id: question.workspaceId }),
+  });
+  if (answer.status === 401 || answer.status === 404) return { kind: 'refused' };
+  if (answer.status === 403) return { kind: 'elsewhere', detail: detailOf(answer.body) };
+  return { kind: 'good', ...checked(VerifyKeyResponse, answer) };
+}
+
+function detailOf(body: unknown): string {
+  const detail = (body as { detail?: unknown } | undefined)?.detail;
+  return typeof detail === 'string' ? detail : 'Forbidden';
+}

@@ -1,0 +1,73 @@
+import type { KeyAnswer } from './key-check.ts';
+
+/** One request or websocket that is being served with a key. */
+export interface OpenExchange {
+  keyId: string;
+  /** Asks again whether its key is good. */
+  recheck(): KeyAnswer | Promise<KeyAnswer>;
+  /** Ends it, visibly broken off. */
+  cut(): void;
+}
+
+/** Exchanges shorter than this are not worth a second look. */
+const RECHECK_AFTER_MS = 3_000;
+const SWEEP_MS = 750;
+
+/**
+ * Cuts what a revoked key still has open: at once when an event tells of the revocation, and otherwise by asking again
+ * about the key of every exchange that stays open. While org-access cannot be asked, exchanges stay.
+ */
+export class OpenExchanges {
+  readonly #byKey = new Map<string, Set<OpenExchange & { openedAt: number }>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  start(): void {
+    this.#timer = setInterval(() => this.sweep(), SWEEP_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const exchanges of this.#byKey.values()) size += exchanges.size;
+    return size;
+  }
+
+  /** Returns what to call when the exchange is over. */
+  add(exchange: OpenExchange): () => void {
+    const entry = { ...exchange, openedAt: Date.now() };
+    let exchanges = this.#byKey.get(exchange.keyId);
+    if (!exchanges) {
+      exchanges = new Set();
+      this.#byKey.set(exchange.keyId, exchanges);
+    }
+    exchanges.add(entry);
+    return () => {
+      exchanges.delete(entry);
+      if (exchanges.size === 0 && this.#byKey.get(exchange.keyId) === exchanges) this.#byKey.delete(exchange.keyId);
+    };
+  }
+
+  cutKey(keyId: string): void {
+    for (const exchange of [...(this.#byKey.get(keyId) ?? [])]) exchange.cut();
+  }
+
+  sweep(): void {
+    const before = Date.now() - RECHECK_AFTER_MS;
+    for (const exchanges of this.#byKey.values()) {
+      for (const exchange of exchanges) if (exchange.openedAt < before) void this.#recheck(exchange);
+    }
+  }
+
+  async #recheck(exchange: OpenExchange): Promise<void> {
+    try {
+      const answer = await exchange.recheck();
+      if (answer.kind !== 'good') exchange.cut();
+    } catch {
+      // Not knowing is no reason to break off a run's stream.
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { BODY_LIMIT_BYTES, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
+
+export const configSchema = Type.Object({
+  ...serviceVariables,
+  ...eventBusVariables,
+  ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access.' }),
+  CONTROL_PLANE_URL: Type.String({ minLength: 1, description: 'Base URL of control-plane.' }),
+  INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
+  HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: BODY_LIMIT_BYTES, minimum: 1 }),
+  RATE_LIMIT_RPS: Type.Number({ default: 0, minimum: 0, description: 'Requests per second of one key; 0: no limit.' }),
+  RATE_LIMIT_BURST: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Requests a rested key may send at once; default twice the rate.' }),
+  ),
+  // A safety net: changes come by event, and this bounds how long one that got lost can go unnoticed.
+  ROUTES_REFRESH_SECONDS: Type.Number({ default: 30, minimum: 1 }),
+  TRUST_FORWARDED_HEADERS: Type.Boolean({
+    default: false,
+    description: 'Believe X-Forwarded-For, -Proto and -Host. Only behind a proxy that sets them itself.',
+  }),
+  DRAIN_SECONDS: Type.Number({
+    default: 5,
+    minimum: 0,
+    description: 'Requests in flight may go on for this long at stop.',
+  }),
+});
+export type Config = Static<typeof configSchema>;

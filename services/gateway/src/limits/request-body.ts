@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http';
+import { readBody, tooLarge } from '@runyard/service-kit';
+
+/**
+ * The body of a request on its way through. A small one is taken whole, so that it travels in one piece and can be sent
+ * again if the first upstream does not answer the door; any other is passed on as it comes, never held.
+ */
+export type RequestBody =
+  | { kind: 'none' }
+  | { kind: 'whole'; bytes: Buffer }
+  | { kind: 'stream'; chunks: AsyncIterable<Uint8Array>; length: string | undefined; isStarted(): boolean };
+
+const WHOLE_BYTES_MAX = 65_536;
+
+/** @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets there. */
+export async function takeBody(req: IncomingMessage, limitBytes: number): Promise<RequestBody> {
+  const announced = req.headers['content-length'];
+  if (req.headers['transfer-encoding'] === undefined) {
+    const length = Number(announced ?? 0);
+    if (length === 0) return { kind: 'none' };
+    if (length > limitBytes) throw tooLarge(limitBytes);
+    if (length <= WHOLE_BYTES_MAX) return { kind: 'whole', bytes: await readBody(req, limitBytes) };
+  }
+  let started = false;
+  async function* counted(): AsyncIterable<Uint8Array> {
+    started = true;
+    let length = 0;
+    // The request outlives its body: the answer goes out on the same connection.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      length += (chunk as Buffer).length;
+      if (length > limitBytes) throw tooLarge(limitBytes);
+      yield chunk as Buffer;
+    }
+  }
+  return { kind: 'stream', chunks: counted(), length: announced, isStarted: () => started };
+}

@@ -1,0 +1,85 @@
+import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { type AppError, UnavailableError } from '@runyard/service-kit';
+import { responseHeaders } from './headers.ts';
+import { upstreamFailure } from './upstream-error.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end of
+ * either side is the end of the other. An upstream that declines is answered as it answered.
+ */
+export function forwardUpgrade(
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  options: { upstream: string | undefined; target: string; headers: string[]; requestId: string; name: string },
+): void {
+  const { upstream, target, headers, requestId, name } = options;
+  if (upstream === undefined) {
+    refuseUpgrade(socket, new UnavailableError(`${name} is not running`, { retryAfterSeconds: 5 }));
+    return;
+  }
+  const base = new URL(upstream);
+  const request = (base.protocol === 'https:' ? httpsRequest : httpRequest)({
+    host: base.hostname,
+    port: base.port,
+    path: base.pathname === '/' ? target : base.pathname.replace(/\/$/, '') + target,
+    method: req.method ?? 'GET',
+    headers: [...headers, 'connection', 'Upgrade', 'upgrade', req.headers.upgrade ?? 'websocket'],
+    agent: false,
+    timeout: CONNECT_TIMEOUT_MS,
+  });
+  const clientGone = () => request.destroy();
+  socket.on('close', clientGone).on('error', clientGone);
+
+  request.on('timeout', () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })));
+  request.on('error', (error) => refuseUpgrade(socket, upstreamFailure(error, name)));
+  request.on('response', (response) => {
+    const { list } = responseHeaders(response.rawHeaders, requestId);
+    socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));
+    response.on('error', () => socket.destroy());
+    response.pipe(socket);
+  });
+  request.on('upgrade', (response, upstreamSocket, upstreamHead) => {
+    socket.off('close', clientGone).off('error', clientGone);
+    const { list } = responseHeaders(response.rawHeaders, requestId);
+    const upgraded = [...list, 'connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? 'websocket'];
+    socket.write(headOf(101, upgraded));
+    upstreamSocket.setTimeout(0);
+    upstreamSocket.setNoDelay(true);
+    if (upstreamHead.length > 0) socket.write(upstreamHead);
+    if (head.length > 0) upstreamSocket.write(head);
+    join(socket, upstreamSocket);
+  });
+  request.end();
+}
+
+/** Answers an upgrade request with an error, as `answerError` does for any other request. */
+export function refuseUpgrade(socket: Duplex, error: AppError): void {
+  if (socket.destroyed || !socket.writable) return;
+  const body = JSON.stringify({ detail: error.message });
+  const headers = Object.entries(error.headers).flat();
+  const length = String(Buffer.byteLength(body));
+  const own = ['content-type', 'application/json', 'content-length', length, 'connection', 'close'];
+  socket.end(headOf(error.status, [...headers, ...own]) + body);
+}
+
+function headOf(status: number, headers: string[]): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${head}\r\n`;
+}
+
+function join(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    from.pipe(to);
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
+  }
+}

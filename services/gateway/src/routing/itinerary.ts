@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { DEPLOYMENTS_PREFIX, type PublicService } from '@runyard/contracts';
+import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
+import {
+  type Admission,
+  admitToDeployment,
+  admitToService,
+  deploymentOrNotFound,
+} from '../authentication/admission.ts';
+import type { KeyCache } from '../authentication/key-cache.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import { UpstreamChoice } from '../proxy/upstream-choice.ts';
+import type { DeploymentTable } from './deployment-table.ts';
+import type { Destination } from './resolve-path.ts';
+
+/** Where a request goes, and as whom. */
+export interface Itinerary {
+  upstreams: readonly string[];
+  /** Path and query at the upstream. */
+  target: string;
+  /** What was taken off the path. */
+  prefix: string;
+  admission: Admission;
+  /** For messages: who did not answer. */
+  name: string;
+}
+
+export interface ItineraryParts {
+  table: DeploymentTable;
+  keys: KeyCache;
+  rateLimit: RateLimit;
+  serviceUrls: Record<PublicService, string>;
+}
+
+/** Who are you, may you, where to: in this order, so that a stranger learns nothing about what exists. */
+export class ItineraryPlanner {
+  readonly #parts: ItineraryParts;
+  readonly #upstreams = new UpstreamChoice();
+
+  constructor(parts: ItineraryParts) {
+    this.#parts = parts;
+  }
+
+  async plan(req: IncomingMessage, destination: Destination): Promise<Itinerary> {
+    if (destination.kind === 'none') throw new NotFoundError('Not Found');
+    return destination.kind === 'service' ? this.#toService(req, destination) : this.#toDeployment(req, destination);
+  }
+
+  async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
+    const { keys, serviceUrls } = this.#parts;
+    const admission = await admitToService(req, destination.service, (question) => keys.check(question));
+    this.#limit(admission);
+    const { service, target, stripped } = destination;
+    return { upstreams: [serviceUrls[service]], target, prefix: stripped, admission, name: service };
+  }
+
+  async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
+    const { table, keys } = this.#parts;
+    const { reference, target } = destination;
+    const known = table.find(reference);
+    if (!known && !table.isLoaded) {
+      throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
+    }
+    // Which pages may call is the deployment's to say; browsers ask without a key.
+    const open = destination.isPublic || isPreflight(req);
+    const admission: Admission = open
+      ? { consumes: 'both' }
+      : await admitToDeployment(req, known, (question) => keys.check(question));
+    const route = deploymentOrNotFound(known);
+    this.#limit(admission);
+    return {
+      upstreams: this.#upstreams.of(route),
+      target,
+      prefix: `${DEPLOYMENTS_PREFIX}/${reference}`,
+      admission,
+      name: 'The deployment',
+    };
+  }
+
+  #limit({ principal }: Admission): void {
+    if (principal) this.#parts.rateLimit.take(principal.claims.key_id ?? principal.claims.sub);
+  }
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CloudEvent,
+  conforms,
+  DeploymentDeleted,
+  DeploymentRouteChanged,
+  type RouteSnapshot,
+} from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { DeploymentTable } from './deployment-table.ts';
+
+export interface RouteFeedOptions {
+  table: DeploymentTable;
+  fetchSnapshot(signal: AbortSignal): Promise<RouteSnapshot>;
+  refreshMs: number;
+  logger: Logger;
+}
+
+const RETRY_MS_MIN = 200;
+const RETRY_MS_MAX = 5_000;
+
+/**
+ * Keeps the table current: a snapshot at the start, retried until it comes, events as they happen, and a snapshot every
+ * so often in case an event was lost or the bus is away.
+ */
+export class RouteFeed {
+  readonly #options: RouteFeedOptions;
+  readonly #stop = new AbortController();
+  #wake: () => void = () => {};
+  #refreshing: Promise<void> = Promise.resolve();
+  #asked = false;
+
+  constructor(options: RouteFeedOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#refreshing = this.#refreshUntilStopped();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#wake();
+    await this.#refreshing;
+  }
+
+  /** Fetches a snapshot now, or right after the one under way. */
+  refreshNow(): void {
+    this.#asked = true;
+    this.#wake();
+  }
+
+  onEvent(event: CloudEvent): void {
+    if (conforms(DeploymentRouteChanged, event)) this.#options.table.apply(event.data);
+    else if (conforms(DeploymentDeleted, event))
+      this.#options.table.remove(event.data.deployment_id, event.data.version);
+  }
+
+  async #refreshUntilStopped(): Promise<void> {
+    let retryMs = RETRY_MS_MIN;
+    while (!this.#stop.signal.aborted) {
+      this.#asked = false;
+      const failed = !(await this.#refresh());
+      retryMs = failed ? Math.min(retryMs * 2, RETRY_MS_MAX) : RETRY_MS_MIN;
+      if (!this.#asked) await this.#pause(failed ? retryMs * (0.75 + Math.random() / 2) : this.#options.refreshMs);
+    }
+  }
+
+  async #refresh(): Promise<boolean> {
+    const { table, fetchSnapshot, logger } = this.#options;
+    try {
+      table.beginSnapshot();
+      const { routes } = await fetchSnapshot(this.#stop.signal);
+      const first = !table.isLoaded;
+      table.applySnapshot(routes);
+      if (first) logger.info('routes are loaded', { deployments: table.size });
+      return true;
+    } catch (error) {
+      if (!this.#stop.signal.aborted) logger.warn('no route snapshot; trying again', { error, loaded: table.isLoaded });
+      return false;
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const wake = new AbortController();
+    this.#wake = () => wake.abort();
+    if (this.#asked || this.#stop.signal.aborted) return;
+    await sleep(ms, undefined, { signal: wake.signal, ref: false }).catch(() => {});
+  }
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { conforms, KeyRevoked, RouteSnapshot } from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import { Agent } from 'undici';
+import { Gateway } from './app.ts';
+import { KeyCache } from './authentication/key-cache.ts';
+import { checkKey } from './authentication/key-check.ts';
+import { metricsGuard } from './authentication/metrics-guard.ts';
+import { OpenExchanges } from './authentication/open-exchanges.ts';
+import type { Config } from './config.ts';
+import { checked, InternalClient } from './internal-client.ts';
+import { RateLimit } from './limits/rate-limit.ts';
+import { DeploymentTable } from './routing/deployment-table.ts';
+import { ItineraryPlanner } from './routing/itinerary.ts';
+import { RouteFeed } from './routing/route-feed.ts';
+
+/** Opens and wires the gateway. Returns when it listens; routes and events arrive in their own time. */
+export async function run(config: Config, context: ServiceContext): Promise<{ url: string }> {
+  const { lifecycle, logger } = context;
+
+  const dispatcher = new Agent({ keepAliveTimeout: 60_000, connect: { timeout: 5_000 }, pipelining: 1 });
+  lifecycle.onStop('upstream connections', () => dispatcher.destroy());
+  const client = (baseUrl: string) => new InternalClient({ dispatcher, baseUrl, token: config.INTERNAL_TOKEN });
+  const orgAccess = client(config.ORG_ACCESS_URL);
+  const controlPlane = client(config.CONTROL_PLANE_URL);
+
+  const exchanges = new OpenExchanges();
+  exchanges.start();
+  lifecycle.onStop('open exchanges', () => exchanges.stop());
+  const keys = new KeyCache({
+    ask: (question) => checkKey(orgAccess, question),
+    onRevoked: (keyId) => exchanges.cutKey(keyId),
+  });
+
+  const table = new DeploymentTable();
+  const feed = new RouteFeed({
+    table,
+    fetchSnapshot: async (signal) =>
+      checked(RouteSnapshot, await controlPlane.call('GET', '/internal/routes', undefined, signal)),
+    refreshMs: config.ROUTES_REFRESH_SECONDS * 1000,
+    logger,
+  });
+  feed.start();
+  lifecycle.onStop('route feed', () => feed.stop());
+
+  const bus = createEventBus(eventBusConfig(config, 'gateway'), context);
+  lifecycle.onStop('event bus', () => bus.close());
+  // Not waited for: without the bus the gateway works on, and following begins when the bus is there.
+  void bus
+    .subscribe({
+      topics: ['deployments', 'organizations'],
+      // Each process has caches of its own, so each is a consumer group of its own.
+      group: `gateway-${randomUUID()}`,
+      from: 'latest',
+      onEvent: async (event, topic) => {
+        if (topic === 'deployments') feed.onEvent(event);
+        else if (conforms(KeyRevoked, event)) keys.revoke(event.data.key_id);
+      },
+    })
+    // From here on no event is missed; what happened before has to be asked for.
+    .then(() => feed.refreshNow())
+    .catch((error: unknown) => {
+      if (!lifecycle.isDraining) logger.error('the event bus cannot be followed', { error });
+    });
+
+  const gateway = new Gateway({
+    context,
+    own: createApp({
+      context,
+      operations: [],
+      readiness: {
+        async routes() {
+          if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
+        },
+      },
+      metricsGuard: metricsGuard(keys, config.INTERNAL_TOKEN),
+    }),
+    planner: new ItineraryPlanner({
+      table,
+      keys,
+      rateLimit: new RateLimit({ perSecond: config.RATE_LIMIT_RPS, burst: config.RATE_LIMIT_BURST }),
+      serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
+    }),
+    exchanges,
+    dispatcher,
+    bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
+    trustForwarded: config.TRUST_FORWARDED_HEADERS,
+  });
+  reportSizes(context, { table, keys, exchanges });
+  const drainMs = config.DRAIN_SECONDS * 1000;
+  const { url, server } = await listen(gateway.onRequest, { host: config.HOST, port: config.PORT, context, drainMs });
+  server.on('upgrade', gateway.onUpgrade);
+  lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
+  lifecycle.ready();
+  return { url };
+}
+
+function reportSizes(
+  { metrics }: ServiceContext,
+  { table, keys, exchanges }: { table: DeploymentTable; keys: KeyCache; exchanges: OpenExchanges },
+): void {
+  metrics.gauge('runyard_gateway_deployments', 'Deployments the gateway knows.', [], (gauge) => gauge.set(table.size));
+  metrics.gauge('runyard_gateway_cached_keys', 'Answers about keys held.', [], (gauge) => gauge.set(keys.size));
+  metrics.gauge('runyard_gateway_open_exchanges', 'Requests being served with a key.', [], (gauge) =>
+    gauge.set(exchanges.size),
+  );
+}
