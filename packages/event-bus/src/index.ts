@@ -1,1 +1,26 @@
-export {};
+/**
+ * Lifecycle events between services, as CloudEvents 1.0.
+ *
+ * - `createEventBus`: publish and subscribe, over Kafka or, where there is no broker, Redis Streams. At least once, in order per
+ *   key; consumers move on after the effect. Both adapters pass one conformance suite (`conformance.test.ts`).
+ * - `makeEvent`: an event of a schema in `@runyard/contracts`, checked.
+ * - `outboxInsert` and `OutboxRelay`: events written in the transaction that makes them true, published after it.
+ *
+ * What comes over the bus and is no valid event is logged and left out.
+ */
+export { createEventBus } from './create-event-bus.ts';
+export {
+  BusClosedError,
+  type BusContext,
+  BusUnavailableError,
+  type EventBus,
+  type EventBusConfig,
+  type KafkaBusConfig,
+  type KeyedEvent,
+  type RedisBusConfig,
+  type SubscribeOptions,
+  type Subscription,
+} from './event-bus.ts';
+export { type EventParts, makeEvent } from './events.ts';
+export { type OutboxRow, outboxInsert } from './outbox/outbox.ts';
+export { OutboxRelay, type OutboxRelayOptions } from './outbox/outbox-relay.ts';

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, KeyIssued, KeyRevoked, RunFinished } from '@runyard/contracts';
+import { kafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createEventBus,
+  type EventBus,
+  type EventBusConfig,
+  type KeyedEvent,
+  makeEvent,
+  type Subscription,
+} from './index.ts';
+import { startConsumerProcess } from './test/consumer-process.ts';
+import { publishRaw } from './test/publish-raw.ts';
+import { recordingLogger } from './test/recording-logger.ts';
+
+const adapters: Record<string, () => { config: EventBusConfig; cleanUp(): Promise<void> }> = {
+  kafka: () => {
+    const { brokers, topicPrefix } = testKafka();
+    const config = { kind: 'kafka' as const, brokers, clientId: 'test', topicPrefix, sessionTimeoutMs: 6_000 };
+    return { config, cleanUp: async () => undefined };
+  },
+  redis: () => {
+    const { url, prefix, close } = testRedis();
+    return { config: { kind: 'redis', url, prefix, sessionTimeoutMs: 1_000 }, cleanUp: close };
+  },
+};
+
+const organization = randomUUID();
+const issued = (keyId = randomUUID(), key = organization): KeyedEvent => ({
+  key,
+  event: makeEvent(KeyIssued, { source: '/test', subject: key, data: { organization_id: key, key_id: keyId } }),
+});
+
+describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAvailable()))(
+  'event bus on %s',
+  (name) => {
+    let config: EventBusConfig;
+    let cleanUp: () => Promise<void>;
+    let buses: EventBus[];
+    let bus: EventBus;
+    let log: ReturnType<typeof recordingLogger>;
+
+    const open = (): EventBus => {
+      const opened = createEventBus(config, { logger: log.logger });
+      buses.push(opened);
+      return opened;
+    };
+    beforeEach(() => {
+      ({ config, cleanUp } = adapters[name]!());
+      buses = [];
+      log = recordingLogger();
+      bus = open();
+    });
+    afterEach(async () => {
+      await Promise.all(buses.map((one) => one.close()));
+      await cleanUp();
+    });
+
+    /** Subscribes to `organizations` and keeps what arrives. */
+    async function listen(
+      options: {
+        by?: EventBus;
+        group?: string;
+        from?: 'latest' | 'earliest';
+        onEvent?: (event: CloudEvent) => Promise<void>;
+      } = {},
+    ): Promise<{ got: CloudEvent[]; ids(): string[]; subscription: Subscription }> {
+      const got: CloudEvent[] = [];
+      const subscription = await (options.by ?? bus).subscribe({
+        topics: ['organizations'],
+        group: options.group ?? 'group',
+        from: options.from ?? 'latest',
+        onEvent: async (event) => {
+          await options.onEvent?.(event);
+          got.push(event);
+        },
+      });
+      return { got, ids: () => got.map(({ id }) => id), subscription };
+    }
+    const idsOf = (events: KeyedEvent[]) => events.map(({ event }) => event.id);
+
+    it('delivers to a subscriber what is published after it subscribed, unchanged', async () => {
+      const { got } = await listen();
+      const sent = issued();
+      await bus.publish('organizations', [sent]);
+      await waitFor(() => got.length === 1);
+      expect(got).toEqual([sent.event]);
+    });
+
+    it('delivers each group its own copy and tells the topics apart', async () => {
+      const first = await listen({ group: 'first' });
+      const second = await listen({ group: 'second' });
+      const ofRuns: string[] = [];
+      await bus.subscribe({
+        topics: ['runs', 'organizations'],
+        group: 'both',
+        from: 'latest',
+        onEvent: async (_event, topic) => void ofRuns.push(topic),
+      });
+      const run = { deployment_id: 'd', run_id: randomUUID(), thread_id: randomUUID(), assistant_id: randomUUID() };
+      const finished = makeEvent(RunFinished, {
+        source: '/test',
+        subject: run.thread_id,
+        data: { ...run, attempt: 1, status: 'success' },
+      });
+      await bus.publish('runs', [{ key: run.thread_id, event: finished }]);
+      const sent = issued();
+      await bus.publish('organizations', [sent]);
+      await waitFor(() => first.got.length === 1 && second.got.length === 1 && ofRuns.length === 2);
+      expect(first.ids()).toEqual([sent.event.id]);
+      expect(second.ids()).toEqual([sent.event.id]);
+      expect(ofRuns.sort()).toEqual(['organizations', 'runs']);
+    });
+
+    it('keeps the order of each key, over several members of a group', async () => {
+      const order = new Map<string, string[]>();
+      const onEvent = async (event: CloudEvent) => {
+        order.set(event.subject, [...(order.get(event.subject) ?? []), event.id]);
+      };
+      await Promise.all([listen({ onEvent }), listen({ by: open(), onEvent })]);
+      const keys = Array.from({ length: 5 }, () => randomUUID());
+      const sent = Array.from({ length: 200 }, (_, index) => issued(undefined, keys[index % keys.length]));
+      for (let start = 0; start < sent.length; start += 20)
+        await bus.publish('organizations', sent.slice(start, start + 20));
+      await waitFor(() => [...order.values()].flat().length === sent.length);
+      for (const key of keys) expect(order.get(key)).toEqual(idsOf(sent.filter((one) => one.key === key)));
+    });
+
+    it('a group begun with "latest" sees only later events, one begun with "earliest" all that are kept', async () => {
+      const before = issued();
+      await bus.publish('organizations', [before]);
+      const latest = await listen({ group: 'latest', from: 'latest' });
+      const earliest = await listen({ group: 'earliest', from: 'earliest' });
+      const after = issued();
+      await bus.publish('organizations', [after]);
+      await waitFor(() => latest.got.length >= 1 && earliest.got.length >= 2);
+      expect(latest.ids()).toEqual([after.event.id]);
+      expect(earliest.ids()).toEqual([before.event.id, after.event.id]);
+    });
+
+    it('resumes after a restart where the group was, also when it had not had any event yet', async () => {
+      const first = await listen();
+      await first.subscription.close();
+      const missed = [issued(), issued()];
+      await bus.publish('organizations', missed);
+      const second = await listen({ by: open() });
+      await waitFor(() => second.got.length === 2);
+      await second.subscription.close();
+      const more = issued();
+      await bus.publish('organizations', [more]);
+      const third = await listen({ by: open() });
+      await waitFor(() => third.got.length >= 1);
+      expect(second.ids()).toEqual(idsOf(missed));
+      expect(third.ids()).toEqual([more.event.id]);
+    });
+
+    it('an event whose consumer was killed before its effect was done is delivered to the next', async () => {
+      const consumer = await startConsumerProcess(config, 'group');
+      const sent = issued();
+      await bus.publish('organizations', [sent]);
+      await consumer.hasBegun(sent.event.id);
+      await consumer.kill();
+      const { ids } = await listen();
+      await waitFor(() => ids().length === 1, { timeoutMs: 20_000 });
+      expect(ids()).toEqual([sent.event.id]);
+    });
+
+    it('a handler that fails is called again until it does not, later events of the key wait, and nothing is lost', async () => {
+      let failures = 0;
+      const poison = issued();
+      const { ids } = await listen({
+        onEvent: async (event) => {
+          if (event.id !== poison.event.id || failures === 3) return;
+          failures += 1;
+          throw new Error('not yet');
+        },
+      });
+      const next = issued();
+      await bus.publish('organizations', [poison, next]);
+      await waitFor(() => ids().length === 2);
+      expect(ids()).toEqual([poison.event.id, next.event.id]);
+      expect(log.messages('error').filter(({ fields }) => fields?.id === poison.event.id)).toHaveLength(3);
+    });
+
+    it('closing while a handler keeps failing is quick, and the event is there for the next member', async () => {
+      const { subscription } = await listen({
+        onEvent: async () => {
+          throw new Error('never');
+        },
+      });
+      const sent = issued();
+      await bus.publish('organizations', [sent]);
+      await waitFor(() => log.messages('error').length > 0);
+      const startedAt = performance.now();
+      await subscription.close();
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      const { ids } = await listen({ by: open() });
+      await waitFor(() => ids().length === 1);
+      expect(ids()).toEqual([sent.event.id]);
+    });
+
+    it('an event that is published twice is handled once', async () => {
+      const { ids } = await listen();
+      const [twice, last] = [issued(), issued()];
+      await bus.publish('organizations', [twice]);
+      await bus.publish('organizations', [twice, last]);
+      await waitFor(() => ids().includes(last.event.id));
+      expect(ids()).toEqual([twice.event.id, last.event.id]);
+    });
+
+    it('what is no valid event is logged and left out, and the next is delivered', async () => {
+      const { ids } = await listen();
+      const good = issued();
+      const { data: _data, ...withoutData } = issued().event;
+      await publishRaw(config, [
+        'not json',
+        'null',
+        JSON.stringify({ ...issued().event, type: 'runyard.something.else' }),
+        JSON.stringify(withoutData),
+        JSON.stringify(good.event),
+      ]);
+      await waitFor(() => ids().length >= 1);
+      expect(ids()).toEqual([good.event.id]);
+      expect(log.messages('warn').map(({ fields }) => fields?.reason)).toEqual([
+        'not JSON',
+        'unknown type',
+        'unknown type',
+        'invalid',
+      ]);
+    });
+
+    it('a closed bus takes and delivers nothing more', async () => {
+      const { ids } = await listen();
+      const other = open();
+      await bus.close();
+      await expect(bus.publish('organizations', [issued()])).rejects.toMatchObject({ name: 'BusClosedError' });
+      await expect(listen()).rejects.toMatchObject({ name: 'BusClosedError' });
+      await other.publish('organizations', [issued()]);
+      expect(ids()).toEqual([]);
+    });
+
+    it('publishing while the bus cannot be reached fails by name and in time, and subscribing waits until it is closed', async () => {
+      const away = createEventBus(
+        config.kind === 'kafka' ? { ...config, brokers: ['127.0.0.1:1'] } : { ...config, url: 'redis://127.0.0.1:1' },
+        { logger: log.logger },
+      );
+      await expect(away.publish('organizations', [issued()])).rejects.toMatchObject({ name: 'BusUnavailableError' });
+      const subscribing = listen({ by: away });
+      subscribing.catch(() => undefined);
+      await waitFor(() => log.messages('warn').some(({ message }) => message.startsWith('cannot subscribe yet')));
+      await away.close();
+      await expect(subscribing).rejects.toMatchObject({ name: 'BusClosedError' });
+    });
+  },
+);
+
+describe('makeEvent', () => {
+  it('makes a CloudEvent of the schema whose ids sort by time', async () => {
+    const data = { organization_id: organization, key_id: randomUUID() };
+    const first = makeEvent(KeyRevoked, { source: '/test', subject: organization, data });
+    const second = makeEvent(KeyRevoked, { source: '/test', subject: organization, data });
+    expect(first).toMatchObject({ specversion: '1.0', type: 'runyard.key.revoked', subject: organization, data });
+    expect(first.id < second.id).toBe(true);
+  });
+
+  it('refuses data that is not what the schema says', () => {
+    const data = { organization_id: 'no uuid', key_id: randomUUID() };
+    expect(() => makeEvent(KeyRevoked, { source: '/test', subject: organization, data })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TopicName } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { Consumer, ConsumerGroupJoinEvent, EachBatchPayload, Kafka } from 'kafkajs';
+import { Delivery } from '../delivery.ts';
+import { BusClosedError, type BusContext, type KafkaBusConfig, type SubscribeOptions } from '../event-bus.ts';
+import { kafkaTopic } from './kafka-topics.ts';
+
+export interface KafkaSubscriptionParts {
+  kafka: Kafka;
+  config: KafkaBusConfig;
+  context: BusContext;
+  options: SubscribeOptions;
+  ensureTopics(): Promise<void>;
+}
+
+const RESTART_PAUSE_MS = 1_000;
+const HEARTBEAT_MS = 3_000;
+
+/**
+ * One member of a Kafka consumer group.
+ *
+ * A new group's position is fixed and committed as soon as partitions are assigned, before the first event: left to the
+ * broker's default it would be found anew at every start, and what was published while nobody was there would be skipped.
+ * A consumer that ends for a reason of its own is replaced.
+ */
+export class KafkaSubscription {
+  readonly #parts: KafkaSubscriptionParts;
+  readonly #logger: Logger;
+  readonly #delivery: Delivery;
+  readonly #groupId: string;
+  /** Topic of ours by its name on the broker. */
+  readonly #topics: Map<string, TopicName>;
+  readonly #closing = new AbortController();
+  #consumer: Consumer | undefined;
+  /** Events are handled only after the position of the newest assignment is fixed. */
+  #positioned: Promise<void> = Promise.resolve();
+  #replacing: Promise<void> | undefined;
+
+  constructor(parts: KafkaSubscriptionParts) {
+    this.#parts = parts;
+    this.#groupId = parts.config.topicPrefix + parts.options.group;
+    this.#logger = parts.context.logger.child({ group: this.#groupId });
+    this.#delivery = new Delivery(parts.options, parts.context);
+    this.#topics = new Map(parts.options.topics.map((topic) => [kafkaTopic(parts.config, topic), topic]));
+  }
+
+  /** Resolves when partitions are assigned and positioned; goes on trying until closed. */
+  async start(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#parts.ensureTopics();
+        return await this.#startConsumer();
+      } catch (error) {
+        if (this.#closing.signal.aborted) break;
+        this.#logger.warn('cannot subscribe yet, trying again', { error });
+        await this.#dropConsumer();
+        await pause(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      }
+    }
+    throw new BusClosedError();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new BusClosedError());
+    await this.#replacing;
+    await this.#dropConsumer();
+  }
+
+  async #startConsumer(): Promise<void> {
+    const { kafka, config, options } = this.#parts;
+    const sessionTimeout = config.sessionTimeoutMs ?? 15_000;
+    const consumer = kafka.consumer({
+      groupId: this.#groupId,
+      sessionTimeout,
+      rebalanceTimeout: sessionTimeout,
+      heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeout / 3)),
+      // Also how long a close waits for the fetch under way.
+      maxWaitTimeInMs: 500,
+      allowAutoTopicCreation: false,
+      retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 8, restartOnFailure: async () => true },
+    });
+    this.#consumer = consumer;
+    const assigned = new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.GROUP_JOIN, (event) => {
+        this.#positioned = this.#fixPositions(consumer, event);
+        this.#positioned.then(resolve, reject);
+      });
+      consumer.on(consumer.events.CRASH, ({ payload }) => {
+        if (payload.restart) return;
+        reject(payload.error);
+        this.#replace(consumer, payload.error);
+      });
+      this.#closing.signal.addEventListener('abort', () => reject(new BusClosedError()), { once: true });
+    });
+    // It may fail while the calls below are awaited; whoever awaits it is told all the same.
+    assigned.catch(() => undefined);
+    await consumer.connect();
+    await consumer.subscribe({ topics: [...this.#topics.keys()], fromBeginning: options.from === 'earliest' });
+    await consumer.run({
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 3,
+      eachBatch: (payload) => this.#handle(payload),
+    });
+    await assigned;
+  }
+
+  /** Commits a position for every assigned partition that has none. */
+  async #fixPositions(consumer: Consumer, { payload }: ConsumerGroupJoinEvent): Promise<void> {
+    const topics = Object.keys(payload.memberAssignment);
+    if (topics.length === 0) return;
+    const admin = this.#parts.kafka.admin();
+    await admin.connect();
+    try {
+      const committed = await admin.fetchOffsets({ groupId: this.#groupId, topics });
+      for (const { topic, partitions } of committed) {
+        const assigned = payload.memberAssignment[topic] ?? [];
+        const without = partitions.filter(({ partition, offset }) => offset === '-1' && assigned.includes(partition));
+        if (without.length === 0) continue;
+        const bounds = await admin.fetchTopicOffsets(topic);
+        const positions = without.map(({ partition }) => {
+          const bound = bounds.find((one) => one.partition === partition)!;
+          return { topic, partition, offset: this.#parts.options.from === 'latest' ? bound.high : bound.low };
+        });
+        await consumer.commitOffsets(positions);
+        for (const position of positions) consumer.seek(position);
+      }
+    } finally {
+      await admin.disconnect();
+    }
+  }
+
+  async #handle(payload: EachBatchPayload): Promise<void> {
+    const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
+    await this.#positioned;
+    const topic = this.#topics.get(batch.topic)!;
+    // A handler may take longer than the session: the group must not take this member for dead meanwhile.
+    const keepAlive = setInterval(() => heartbeat().catch(() => undefined), HEARTBEAT_MS);
+    try {
+      for (const message of batch.messages) {
+        if (!isRunning() || isStale() || this.#closing.signal.aborted) return;
+        await this.#delivery.deliver(topic, message.value?.toString() ?? '', this.#closing.signal);
+        resolveOffset(message.offset);
+      }
+    } catch (error) {
+      // Closing ends the trying: the event stays where it is for the next member.
+      if (!this.#closing.signal.aborted) throw error;
+    } finally {
+      clearInterval(keepAlive);
+    }
+  }
+
+  /** kafkajs gives up for good on errors it holds for permanent; a subscription does not. */
+  #replace(consumer: Consumer, error: Error): void {
+    if (this.#closing.signal.aborted || this.#consumer !== consumer || this.#replacing) return;
+    this.#logger.error('a consumer ended and is replaced', { error });
+    this.#replacing = this.#dropConsumer()
+      .then(() => this.start())
+      .catch(() => undefined)
+      .finally(() => {
+        this.#replacing = undefined;
+      });
+  }
+
+  async #dropConsumer(): Promise<void> {
+    const consumer = this.#consumer;
+    this.#consumer = undefined;
+    await consumer?.disconnect().catch(() => undefined);
+  }
+}

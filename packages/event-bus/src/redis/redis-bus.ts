@@ -1,0 +1,73 @@
+import { TOPICS, type TopicName } from '@runyard/contracts';
+import type { Redis } from 'ioredis';
+import {
+  BusClosedError,
+  type BusContext,
+  BusUnavailableError,
+  type EventBus,
+  type KeyedEvent,
+  type RedisBusConfig,
+  type SubscribeOptions,
+  type Subscription,
+} from '../event-bus.ts';
+import { openCommandConnection } from './redis-connection.ts';
+import { RedisSubscription } from './redis-subscription.ts';
+
+const SEVEN_DAYS_MS = 7 * 24 * 3_600_000;
+
+/** The event bus on Redis Streams, for installations without a broker: one stream per topic. */
+export class RedisBus implements EventBus {
+  readonly #config: RedisBusConfig;
+  readonly #context: BusContext;
+  readonly #redis: Redis;
+  readonly #subscriptions = new Set<RedisSubscription>();
+  #isClosed = false;
+
+  constructor(config: RedisBusConfig, context: BusContext) {
+    this.#config = config;
+    this.#context = context;
+    this.#redis = openCommandConnection(config.url);
+  }
+
+  async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
+    if (this.#isClosed) throw new BusClosedError();
+    if (events.length === 0) return;
+    const stream = streamKey(this.#config, topic);
+    const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
+    try {
+      // A transaction: all of them or none, and in this order.
+      const transaction = this.#redis.multi();
+      for (const { key, event } of events) transaction.xadd(stream, '*', 'key', key, 'event', JSON.stringify(event));
+      transaction.xtrim(stream, 'MINID', '~', String(oldestKept));
+      const results = await transaction.exec();
+      const failed = results?.find(([error]) => error)?.[0];
+      if (failed) throw failed;
+    } catch (error) {
+      throw new BusUnavailableError(error);
+    }
+  }
+
+  async subscribe(options: SubscribeOptions): Promise<Subscription> {
+    if (this.#isClosed) throw new BusClosedError();
+    const subscription = new RedisSubscription(this.#redis, this.#config, this.#context, options);
+    this.#subscriptions.add(subscription);
+    await subscription.start();
+    return {
+      close: async () => {
+        this.#subscriptions.delete(subscription);
+        await subscription.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
+    this.#subscriptions.clear();
+    this.#redis.disconnect();
+  }
+}
+
+export function streamKey(config: RedisBusConfig, topic: TopicName): string {
+  return `{${config.prefix}}:bus:${TOPICS[topic].name}`;
+}

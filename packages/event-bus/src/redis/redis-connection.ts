@@ -1,0 +1,39 @@
+import { Redis } from 'ioredis';
+
+/** For commands that answer at once: they fail within the time limit while Redis is away. */
+export function openCommandConnection(url: string): Redis {
+  return quiet(
+    new Redis(url, {
+      lazyConnect: true,
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: 1,
+      commandTimeout: 5_000,
+      connectTimeout: 3_000,
+      keepAlive: 10_000,
+      retryStrategy,
+    }),
+  );
+}
+
+/** For reads that wait inside Redis: one per subscription, closed under the read when the subscription ends. */
+export function openBlockingConnection(url: string): Redis {
+  return quiet(
+    new Redis(url, {
+      lazyConnect: true,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 3_000,
+      keepAlive: 10_000,
+      retryStrategy,
+    }),
+  );
+}
+
+function retryStrategy(attempt: number): number {
+  return Math.min(50 * 2 ** Math.min(attempt, 6), 2_000);
+}
+
+/** Losses show in the commands they fail; an error event without a listener would end the process. */
+function quiet(redis: Redis): Redis {
+  return redis.on('error', () => undefined);
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TOPICS, type TopicName } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { Redis } from 'ioredis';
+import { Delivery } from '../delivery.ts';
+import { BusClosedError, type BusContext, type RedisBusConfig, type SubscribeOptions } from '../event-bus.ts';
+import { GroupLease } from './group-lease.ts';
+import { openBlockingConnection } from './redis-connection.ts';
+
+const BLOCK_MS = 2_000;
+/** A read that waits this much longer than it asked to has lost its connection without an error. */
+const SILENCE_MS = 5_000;
+const BATCH = 64;
+const RETRY_PAUSE_MS = 500;
+/**
+ * One name for whoever is active: what the last active member had taken and not confirmed is then its successor's own backlog.
+ */
+const CONSUMER = 'active';
+
+type StreamReply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
+
+/**
+ * One member of a consumer group over Redis Streams. Redis hands a group's entries to any member, which would lose the order of a
+ * key, so one member at a time is active, by a lease; the others stand by.
+ */
+export class RedisSubscription {
+  readonly #redis: Redis;
+  readonly #config: RedisBusConfig;
+  readonly #options: SubscribeOptions;
+  readonly #logger: Logger;
+  readonly #delivery: Delivery;
+  readonly #lease: GroupLease;
+  readonly #reader: Redis;
+  readonly #streams: Map<string, TopicName>;
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(redis: Redis, config: RedisBusConfig, context: BusContext, options: SubscribeOptions) {
+    this.#redis = redis;
+    this.#config = config;
+    this.#options = options;
+    this.#logger = context.logger.child({ group: options.group });
+    this.#delivery = new Delivery(options, context);
+    this.#reader = openBlockingConnection(config.url);
+    this.#streams = new Map(options.topics.map((topic) => [this.#stream(topic), topic]));
+    this.#lease = new GroupLease(redis, {
+      key: `{${config.prefix}}:bus:active:${options.group}`,
+      holder: randomUUID(),
+      leaseMs: config.sessionTimeoutMs ?? 10_000,
+    });
+  }
+
+  /** Resolves when the group exists, and with it its position; goes on trying until closed. */
+  async start(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#createGroups(this.#options.from === 'latest' ? '$' : '0');
+        this.#running = this.#run();
+        return;
+      } catch (error) {
+        if (this.#closing.signal.aborted) break;
+        this.#logger.warn('cannot subscribe yet, trying again', { error });
+        await this.#pause(RETRY_PAUSE_MS);
+      }
+    }
+    throw new BusClosedError();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new BusClosedError());
+    // Breaks off the read that waits.
+    this.#reader.disconnect();
+    await this.#running;
+    await this.#lease.release();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        if (await this.#lease.acquire()) await this.#consumeWhileActive();
+        else await this.#pause(this.#lease.leaseMs / 10);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        if (isNoGroup(error)) await this.#recreateGroups();
+        else this.#logger.debug('the event stream cannot be read, trying again', { error });
+        await this.#pause(RETRY_PAUSE_MS);
+      }
+    }
+  }
+
+  async #consumeWhileActive(): Promise<void> {
+    const stopRenewing = this.#lease.keep();
+    try {
+      // First what the last active member left behind, then what is new.
+      let backlogFrom: string[] | undefined = [...this.#streams.keys()].map(() => '0');
+      while (!this.#closing.signal.aborted && this.#lease.isHeld) {
+        const reply = await this.#read(backlogFrom ?? [...this.#streams.keys()].map(() => '>'), !backlogFrom);
+        const entries = reply ?? [];
+        for (const [stream, some] of entries) await this.#handle(stream, some);
+        if (backlogFrom && entries.every(([, some]) => some.length === 0)) backlogFrom = undefined;
+      }
+    } finally {
+      stopRenewing();
+    }
+  }
+
+  async #handle(stream: string, entries: [id: string, fields: string[] | null][]): Promise<void> {
+    const topic = this.#streams.get(stream)!;
+    for (const [id, fields] of entries) {
+      if (!this.#lease.isHeld) return;
+      // An entry may be trimmed between its delivery and its confirmation.
+      const text = fields?.[fields.indexOf('event') + 1];
+      if (text !== undefined) await this.#delivery.deliver(topic, text, this.#closing.signal);
+      await this.#redis.xack(stream, this.#options.group, id);
+    }
+  }
+
+  async #read(from: string[], waits: boolean): Promise<StreamReply> {
+    const arguments_ = [
+      ...['GROUP', this.#options.group, CONSUMER, 'COUNT', String(BATCH)],
+      ...(waits ? ['BLOCK', String(BLOCK_MS)] : []),
+      ...['STREAMS', ...this.#streams.keys(), ...from],
+    ];
+    const silence = setTimeout(() => this.#reader.disconnect(true), BLOCK_MS + SILENCE_MS);
+    try {
+      return (await this.#reader.call('XREADGROUP', ...arguments_)) as StreamReply;
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  async #createGroups(from: '$' | '0'): Promise<void> {
+    for (const stream of this.#streams.keys()) {
+      await this.#redis.xgroup('CREATE', stream, this.#options.group, from, 'MKSTREAM').catch((error: Error) => {
+        if (!error.message.startsWith('BUSYGROUP')) throw error;
+      });
+    }
+  }
+
+  /** Redis was emptied: all that is in the streams now came afterwards. */
+  async #recreateGroups(): Promise<void> {
+    this.#logger.warn('the event streams were emptied; going on with what came since');
+    await this.#createGroups('0').catch(() => undefined);
+  }
+
+  #stream(topic: TopicName): string {
+    return `{${this.#config.prefix}}:bus:${TOPICS[topic].name}`;
+  }
+
+  #pause(ms: number): Promise<void> {
+    return pause(ms, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+  }
+}
+
+function isNoGroup(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOGROUP');
+}
