@@ -9,14 +9,14 @@ export async function writePrivateFile(path: string, content: string): Promise<v
   await rename(unfinished, path);
 }
 
-/** The secret kept in a file; generated the first time. */
+/** The secret kept in a file: 32 random bytes in hex, made the first time. */
 export async function keptSecret(path: string): Promise<string> {
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });
   if (kept.trim()) return kept.trim();
-  const secret = randomBytes(24).toString('base64url');
+  const secret = randomBytes(32).toString('hex');
   await writePrivateFile(path, `${secret}\n`);
   return secret;
 }

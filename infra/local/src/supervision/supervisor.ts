@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -30,9 +30,10 @@ export interface StartOptions {
   args: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Output is appended here; with pipes in `stdio` it goes there instead. */
-  logFile?: string;
-  stdio?: SpawnOptions['stdio'];
+  /** Output is appended here. */
+  logFile: string;
+  /** Pipes beyond the standard three, at `child.stdio[3]` and on. */
+  extraPipes?: number;
   uid?: number;
   gid?: number;
   /** Default SIGTERM. */
@@ -56,6 +57,7 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
   await stopLeftovers(recordFile);
   const guard = startGuard();
   const running = new Map<SupervisedProcess, ProcessRecord>();
+  let closing = false;
   // One write at a time, each with the newest content.
   let recorded = Promise.resolve();
   const record = (): Promise<void> => {
@@ -66,17 +68,18 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
   return {
     dataDir,
     async start(options) {
+      if (closing) throw new InfrastructureError(`${options.name} is not started: everything is being stopped.`);
       const stopSignal = options.stopSignal ?? 'SIGTERM';
-      const log = options.logFile ? openSync(options.logFile, 'a', 0o600) : 'ignore';
+      const log = openSync(options.logFile, 'a', 0o600);
       const child = spawn(options.command, options.args, {
         cwd: options.cwd,
         env: options.env ?? process.env,
         uid: options.uid,
         gid: options.gid,
         detached: true,
-        stdio: options.stdio ?? ['ignore', log, log],
+        stdio: ['ignore', log, log, ...Array<'pipe'>(options.extraPipes ?? 0).fill('pipe')],
       });
-      if (typeof log === 'number') closeSync(log);
+      closeSync(log);
       if (child.pid === undefined) {
         const [error] = await once(child, 'error');
         throw new InfrastructureError(`${options.name} does not start: ${error.message}.`);
@@ -94,6 +97,7 @@ export async function openSupervisor(dataDir: string): Promise<Supervisor> {
       return supervised;
     },
     async close() {
+      closing = true;
       for (const supervised of [...running.keys()].reverse()) await supervised.stop(10_000);
       await recorded;
       await guard.close();

@@ -1,0 +1,48 @@
+// What `npm start`, `npm test`, `npm run check` and `npm run bench` run. Plain Node without dependencies: on a fresh clone
+// nothing is installed yet. Each verb first installs and builds what changed since last time.
+import { prepare } from './bootstrap/prepare.mjs';
+import { installed, run, StepError } from './bootstrap/steps.mjs';
+import { runChecks, runTests } from './bootstrap/test.mjs';
+
+const [verb, ...args] = process.argv.slice(2);
+
+const verbs = {
+  /** The whole platform with one project on it; the flags are the launcher's. */
+  async start() {
+    await prepare();
+    process.argv.splice(2, 1);
+    await import('./launcher/dist/main.js');
+  },
+  /** Everything that must hold. `--require-infra`: a server that cannot be had is a failure. */
+  async test() {
+    await prepare();
+    const requireInfrastructure = args.includes('--require-infra') || process.env.RUNYARD_REQUIRE_INFRA === '1';
+    conclude(await runTests({ requireInfrastructure }));
+  },
+  /** The part of `test` that takes seconds. */
+  async check() {
+    await prepare();
+    conclude(await runChecks());
+  },
+  /** Measures a platform started for that. */
+  async bench() {
+    await prepare();
+    process.exitCode = await run('The benchmark', installed('tsx'), ['bench/src/main.ts', ...args], {
+      allowFailure: true,
+    });
+  },
+};
+
+function conclude({ passed, failed, skipped }) {
+  if (skipped > 0) process.stdout.write(`\n${skipped} skipped`);
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+try {
+  if (!verbs[verb]) throw new StepError(`Usage: node infra/bootstrap.mjs ${Object.keys(verbs).join('|')}`);
+  await verbs[verb]();
+} catch (error) {
+  process.stderr.write(`\n${error instanceof StepError ? error.message : error.stack}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BootstrapResponse } from '@runyard/contracts';
+import { writePrivateFile } from '@runyard/local-infra';
+import type { PlatformClient } from './platform-client.ts';
+
+/**
+ * The default organization and an administrator key for it. org-access keeps only the key's hash, so the key itself stays in
+ * a private file; where that file is gone, the key is replaced.
+ */
+export async function bootstrapOrganization(options: {
+  dataDir: string;
+  orgAccess: PlatformClient;
+}): Promise<{ apiKey: string }> {
+  const keyFile = join(options.dataDir, 'api-key');
+  const kept = (await readFile(keyFile, 'utf8').catch(() => '')).trim();
+  const bootstrap = (body: object) => options.orgAccess.call<BootstrapResponse>('POST', '/internal/bootstrap', body);
+  const first = await bootstrap({});
+  // A key is only given out when the organization is new; one in the file then belongs to a database that is gone.
+  const apiKey = first.api_key ?? (kept || (await bootstrap({ rotate_key: true })).api_key);
+  if (!apiKey) throw new Error('org-access gave no key though one was asked for');
+  if (apiKey !== kept) await writePrivateFile(keyFile, `${apiKey}\n`);
+  return { apiKey };
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Deployment, DeploymentList, Revision } from '@runyard/contracts';
+import { InfrastructureError } from '@runyard/local-infra';
+import type { PlatformClient } from '../platform-client.ts';
+import type { Progress } from '../progress.ts';
+import type { Project } from '../project/read-project.ts';
+import type { ReadyDeployment } from '../ready-file.ts';
+
+interface DeployOptions {
+  client: PlatformClient;
+  project: Project;
+  progress: Progress;
+  stopping: AbortSignal;
+}
+
+/** How long a revision that served before may take to serve again after a restart. */
+const resumeMs = 45_000;
+
+/**
+ * Makes the project a deployment, as any client would, and waits until it answers. At a later start the deployment is there
+ * already and only has to come up again. Gives all deployments of the platform, the project's first.
+ */
+export async function deployProject(options: DeployOptions): Promise<[ReadyDeployment, ...ReadyDeployment[]]> {
+  const { client, project } = options;
+  const { resources } = await client.call<DeploymentList>('GET', '/v2/deployments?limit=100');
+  const known = resources.find((candidate) => candidate.source_config.project_path === project.folder);
+  const deployment = known ? await resume(known, options) : await create(resources, options);
+  const others = resources.filter((other) => other.id !== deployment.id && other.active_revision_id);
+  return [readyDeployment(deployment, client), ...others.map((other) => readyDeployment(other, client))];
+}
+
+async function create(existing: Deployment[], options: DeployOptions): Promise<Deployment> {
+  const { client, project } = options;
+  const taken = existing.some((deployment) => deployment.name === project.name);
+  const deployment = await client.call<Deployment>('POST', '/v2/deployments', {
+    name: taken ? project.distinctName : project.name,
+    source: 'local_directory',
+    source_config: { project_path: project.folder, deployment_type: 'dev' },
+    source_revision_config: { langgraph_config_path: 'langgraph.json' },
+  });
+  options.progress.step(`Deploying ${deployment.name}`);
+  await untilDeployed(deployment, deployment.latest_revision_id, options);
+  await untilAnswers(deployment, options, resumeMs);
+  return deployment;
+}
+
+async function resume(deployment: Deployment, options: DeployOptions): Promise<Deployment> {
+  options.progress.step(`Starting ${deployment.name} again`);
+  if (deployment.active_revision_id && deployment.active_revision_id === deployment.latest_revision_id) {
+    if (await answers(deployment, options, resumeMs)) return deployment;
+  }
+  // The latest revision never served, or serves no more: a new one says what is wrong with the project as it is now.
+  const revision = await options.client.call<Revision>('POST', `/v2/deployments/${deployment.id}/revisions`, {});
+  await untilDeployed(deployment, revision.id, options);
+  await untilAnswers(deployment, options, resumeMs);
+  return deployment;
+}
+
+async function untilDeployed(deployment: Deployment, revisionId: string | null, options: DeployOptions): Promise<void> {
+  const path = `/v2/deployments/${deployment.id}/revisions/${revisionId}`;
+  let shown = '';
+  for (;;) {
+    options.stopping.throwIfAborted();
+    const revision = await options.client.call<Revision>('GET', path);
+    if (revision.status === 'DEPLOYED') return;
+    if (/FAILED|SKIPPED|INTERRUPTED/.test(revision.status)) {
+      throw new InfrastructureError(
+        `${deployment.name} could not be deployed (${revision.status}): ${revision.status_message ?? 'no reason was given'}`,
+      );
+    }
+    if (revision.status !== shown) options.progress.step(`  ${revision.status.toLowerCase().replaceAll('_', ' ')}`);
+    shown = revision.status;
+    await pause(100);
+  }
+}
+
+/** The route to a new revision reaches the gateway a moment after the revision is deployed. */
+async function untilAnswers(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<void> {
+  if (await answers(deployment, options, timeoutMs)) return;
+  throw new InfrastructureError(`${deployment.name} is deployed but does not answer through the gateway.`);
+}
+
+async function answers(deployment: Deployment, options: DeployOptions, timeoutMs: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
+  while ((await options.client.status(`/deployments/${deployment.id}/ok?check_db=1`)) !== 200) {
+    options.stopping.throwIfAborted();
+    if (Date.now() > deadline) return false;
+    await pause(50);
+  }
+  return true;
+}
+
+function readyDeployment({ id, name }: Deployment, client: PlatformClient): ReadyDeployment {
+  return { id, name, url: `${client.url}/deployments/${id}` };
+}

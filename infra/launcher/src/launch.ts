@@ -1,0 +1,89 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InfrastructureError, isPortFree, openSupervisor, startInfrastructure } from '@runyard/local-infra';
+import { bootstrapOrganization } from './bootstrap-organization.ts';
+import { deployProject } from './deployment/deploy-project.ts';
+import type { Flags } from './flags.ts';
+import { PlatformClient } from './platform-client.ts';
+import type { Progress } from './progress.ts';
+import { installProjectDependencies } from './project/install-dependencies.ts';
+import { readProject } from './project/read-project.ts';
+import { writeReadyFile } from './ready-file.ts';
+import { startServices } from './services/start-services.ts';
+import { welcome } from './welcome.ts';
+
+export interface LaunchOptions extends Flags {
+  repository: string;
+  progress: Progress;
+  /** Aborts when the platform is to stop, also in the middle of its start. */
+  stopping: AbortSignal;
+}
+
+/**
+ * From nothing to a deployed project, and after `stopping` back to nothing: what was opened is closed in reverse order.
+ * Resolves when everything has stopped.
+ */
+export async function launch(options: LaunchOptions): Promise<void> {
+  const { dataDir, progress, stopping } = options;
+  const project = await readProject(options.project);
+  if (options.port !== 0 && !(await isPortFree(options.port))) {
+    throw new InfrastructureError(
+      `Port ${options.port} is taken: stop what uses it, or choose another with --port (0 takes a free one).`,
+    );
+  }
+  const readyFile = join(dataDir, 'ready.json');
+  const closings: (() => Promise<unknown>)[] = [];
+  /** Starts a part unless it is too late, and remembers how to close it. */
+  const open = async <T>(start: () => Promise<T>, close: (part: T) => Promise<unknown>): Promise<T> => {
+    stopping.throwIfAborted();
+    const starting = start();
+    // What is half started when the order to stop comes is not waited for: the supervisor ends its processes.
+    const part = await Promise.race([starting, untilAborted(stopping).then(() => stopping.throwIfAborted())]);
+    closings.unshift(() => close(part as T));
+    return part as T;
+  };
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const supervisor = await open(
+      () => openSupervisor(dataDir),
+      (part) => part.close(),
+    );
+    await open(
+      () => rm(readyFile, { force: true }),
+      () => rm(readyFile, { force: true }),
+    );
+    // Downloading takes the network, starting servers the processor: they do not wait for each other.
+    const installing = installProjectDependencies(project, progress, stopping);
+    installing.catch(() => {}); // Looked at below; until then it must not end the process.
+    const servers = await open(
+      () => startInfrastructure({ dataDir, supervisor, want: ['postgres', 'redis', 'kafka'], progress: progress.step }),
+      (part) => part.stop(),
+    );
+    const services = await open(
+      () => startServices({ ...options, supervisor, servers }),
+      (part) => part.stop(),
+    );
+    const { apiKey } = await bootstrapOrganization({ dataDir, orgAccess: services.orgAccess });
+    const client = new PlatformClient(services.url, { 'x-api-key': apiKey });
+    await installing;
+    const deployments = await deployProject({ client, project, progress, stopping });
+    await writeReadyFile(readyFile, {
+      url: services.url,
+      apiKey,
+      deployments,
+      eventBus: servers.kafka ? 'kafka' : 'redis',
+    });
+    progress.say(welcome({ url: services.url, apiKey, deployment: deployments[0], graph: project.graphs[0], dataDir }));
+    await Promise.race([untilAborted(stopping), services.firstEnd]);
+  } finally {
+    if (closings.length > 0) progress.step('Stopping');
+    for (const close of closings) await close().catch((error) => progress.step(`While stopping: ${error.message}`));
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

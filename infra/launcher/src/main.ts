@@ -1,0 +1,28 @@
+import { InfrastructureError } from '@runyard/local-infra';
+import { readFlags, usage } from './flags.ts';
+import { launch } from './launch.ts';
+import { createProgress } from './progress.ts';
+import { repositoryFolder } from './repository.ts';
+
+const progress = createProgress(process.stdout);
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // Ctrl-C reaches this process from the terminal and once more through npm: only the first one counts.
+  process.on(signal, () => stopping.abort());
+}
+
+try {
+  const repository = repositoryFolder();
+  const flags = readFlags(process.argv.slice(2), repository);
+  if (flags.help) process.stdout.write(usage);
+  else await launch({ ...flags, repository, progress, stopping: stopping.signal });
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    // A sentence for the person at the keyboard; anything else is a fault of ours and comes with its stack.
+    const message = error instanceof InfrastructureError ? error.message : (error as Error).stack;
+    process.stderr.write(`\n${message}\n`);
+    process.exitCode = 1;
+  }
+}
+// A start that was interrupted may still be waiting for something that nobody needs any more.
+process.exit();

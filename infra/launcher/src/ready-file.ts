@@ -1,0 +1,20 @@
+import { writePrivateFile } from '@runyard/local-infra';
+
+/** What other programs need to use the platform; the file exists exactly while it is ready. Holds a key: private. */
+export interface Ready {
+  url: string;
+  apiKey: string;
+  /** The project of this start comes first. */
+  deployments: ReadyDeployment[];
+  eventBus: 'kafka' | 'redis';
+}
+
+export interface ReadyDeployment {
+  id: string;
+  name: string;
+  url: string;
+}
+
+export async function writeReadyFile(path: string, ready: Ready): Promise<void> {
+  await writePrivateFile(path, `${JSON.stringify(ready, null, 2)}\n`);
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { InfrastructureError, lastLines, type Supervisor } from '@runyard/local-infra';
+import { PlatformClient } from '../platform-client.ts';
+
+export interface ServiceOptions {
+  name: string;
+  supervisor: Supervisor;
+  repository: string;
+  logDir: string;
+  port: number;
+  env: Record<string, string>;
+  /** Handed over through a pipe: an environment can be read by every process of the same user. */
+  secrets: Record<string, string>;
+  /** How long it may take to stop before it is killed. */
+  stopMs: number;
+}
+
+export interface ServiceProcess {
+  name: string;
+  /** Rejects with the end of the log when the service ends before it was told to. */
+  unexpectedEnd: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/** How long a service may take to answer: it applies its migrations first. */
+const startMs = 60_000;
+
+/** Starts a service's bundle and waits until it answers. */
+export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
+  const { name, port } = options;
+  const logFile = join(options.logDir, `${name}.log`);
+  const folder = join(options.repository, 'services', name);
+  const running = await options.supervisor.start({
+    name,
+    command: process.execPath,
+    args: ['--enable-source-maps', join(folder, 'dist/main.js')],
+    cwd: folder,
+    env: {
+      ...inherited(),
+      ...options.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      RUNYARD_SECRETS_FD: '3',
+      RUNYARD_PARENT_FD: '4',
+    },
+    logFile,
+    // The second one is never written to: its end tells the service that the launcher is gone.
+    extraPipes: 2,
+  });
+  const secretsPipe = running.child.stdio[3] as Writable;
+  secretsPipe.on('error', () => {}); // The service ended early, which is noticed below.
+  secretsPipe.end(JSON.stringify(options.secrets));
+
+  let stopping = false;
+  const unexpectedEnd = running.exited.then(async ({ code, signal }): Promise<never> => {
+    if (stopping) return new Promise(() => {});
+    throw new InfrastructureError(
+      `${name} ended (${signal ?? code}); the end of ${logFile}:\n${await lastLines(logFile, 15)}`,
+    );
+  });
+  unexpectedEnd.catch(() => {}); // Whoever waits for it gets the rejection; before that it must not end the process.
+  const stop = async () => {
+    stopping = true;
+    await running.stop(options.stopMs);
+  };
+  try {
+    await Promise.race([
+      untilAnswers(new PlatformClient(`http://127.0.0.1:${port}`, {}), name, logFile),
+      unexpectedEnd,
+    ]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { name, unexpectedEnd, stop };
+}
+
+async function untilAnswers(client: PlatformClient, name: string, logFile: string): Promise<void> {
+  const deadline = Date.now() + startMs;
+  while ((await client.status('/ok')) !== 200) {
+    if (Date.now() > deadline) {
+      const end = await lastLines(logFile, 15);
+      throw new InfrastructureError(
+        `${name} did not answer within ${startMs / 1000} s; the end of ${logFile}:\n${end}`,
+      );
+    }
+    await pause(25);
+  }
+}
+
+/** What a service sees of the caller's environment: enough to run programs, nothing that configures it by accident. */
+function inherited(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'USER', 'TMPDIR', 'TZ', 'LANG', 'LOG_LEVEL', 'LOG_JSON', 'NODE_EXTRA_CA_CERTS'];
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]));
+}
