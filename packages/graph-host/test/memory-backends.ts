@@ -121,7 +121,11 @@ export class MemoryStore implements StoreBackend {
 
   async batch(operations: StoreOperation[]): Promise<StoreResult[]> {
     return operations.map((operation) => {
-      if (operation.kind === 'search' || operation.kind === 'listNamespaces') return [];
+      if (operation.kind === 'listNamespaces') return [];
+      if (operation.kind === 'search') {
+        const { namespacePrefix } = operation;
+        return [...this.items.values()].filter(({ namespace }) => namespacePrefix.every((p, i) => namespace[i] === p));
+      }
       const { namespace, key } = operation;
       const name = JSON.stringify([namespace, key]);
       if (operation.kind === 'get') return this.items.get(name) ?? null;

@@ -1,6 +1,6 @@
 /** Turns what a graph streams into the events of the v1 stream, one class of event per stream mode. */
 import type { StreamedEvent } from './graph-types.ts';
-import { flattenMessage, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
+import { flattenChunk, flattenMessage, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
 
 export interface RenderedEvent {
   mode: string;
@@ -101,7 +101,7 @@ export class EventRenderer {
     // The runtime names the node's own task last; the namespace of the graph around it is what comes before.
     const namespace = streamNamespace.slice(0, -1);
     if (this.#asked.has('messages-tuple')) {
-      this.#emitEvent('messages-tuple', eventName('messages', namespace), [flattenMessage(message, 'event'), metadata]);
+      this.#emitEvent('messages-tuple', eventName('messages', namespace), [flattenChunk(message), metadata]);
     }
     if (!this.#asked.has('messages')) return;
     const id = message.id;
@@ -115,7 +115,7 @@ export class EventRenderer {
     }
     const name = eventName(isChunk ? 'messages/partial' : 'messages/complete', namespace);
     const supersedes = isChunk ? `${name} ${id}` : undefined;
-    this.#emitEvent('messages', name, [flattenMessage(whole, 'event', true)], supersedes);
+    this.#emitEvent('messages', name, [flattenMessage(whole, 'event')], supersedes);
   }
 
   #send(mode: string, namespace: string[], data: unknown): void {

@@ -80,6 +80,7 @@ export class Host {
     captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
     const project = await readProject(projectDir, configPath);
     for (const message of project.warnings) this.log({ level: 'warn', message });
+    if (project.missingEnvFile) this.log({ level: 'info', message: `There is no env file ${project.missingEnvFile}.` });
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
     return this.#describe();
   }

@@ -47,23 +47,31 @@ export function isMessageChunk(value: unknown): value is MessageLike & { concat(
   return isMessage(value) && typeof value.concat === 'function';
 }
 
-/** A message as the flat object of the wire. `asWhole` names a chunk as the message it is a part of. */
-export function flattenMessage(message: MessageLike, form: WireForm, asWhole = false): Record<string, unknown> {
+/** A message as the flat object of the wire. A chunk that ended up in state is the whole message by then. */
+export function flattenMessage(message: MessageLike, form: WireForm): Record<string, unknown> {
   const flat: Record<string, unknown> = {};
   for (const key of Object.keys(message.lc_kwargs)) {
-    if (key === 'contentBlocks' || (asWhole && key === 'tool_call_chunks')) continue;
-    flat[key] = key in message ? message[key] : message.lc_kwargs[key];
+    if (key !== 'contentBlocks' && key !== 'tool_call_chunks') flat[key] = fieldOf(message, key);
   }
   const type = message.getType();
-  flat.type = isMessageChunk(message) && !asWhole && form === 'event' ? chunkType(message, type) : type;
+  flat.type = type;
   if (message.name !== undefined) flat.name = message.name;
   if (message.id !== undefined) flat.id = message.id;
   if (form === 'state') addDefaults(flat, message, type);
   return flat;
 }
 
-function chunkType(message: MessageLike, type: string): string {
-  return message.constructor.lc_name?.() ?? type;
+/** A piece of a message that is still being written, named as such: `{"type": "AIMessageChunk", …}`. */
+export function flattenChunk(message: MessageLike): Record<string, unknown> {
+  const flat = flattenMessage(message, 'event');
+  if (!isMessageChunk(message)) return flat;
+  flat.type = message.constructor.lc_name?.() ?? flat.type;
+  if ('tool_call_chunks' in message) flat.tool_call_chunks = message.tool_call_chunks;
+  return flat;
+}
+
+function fieldOf(message: MessageLike, key: string): unknown {
+  return key in message ? message[key] : message.lc_kwargs[key];
 }
 
 function addDefaults(flat: Record<string, unknown>, message: MessageLike, type: string): void {

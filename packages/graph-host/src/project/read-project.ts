@@ -1,6 +1,6 @@
 /** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
 import { readFile } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { parse as parseDotenv } from 'dotenv';
 import { Compile } from 'typebox/compile';
 import { GraphLoadError } from '../errors.ts';
@@ -27,6 +27,8 @@ export interface Project {
   store: Record<string, unknown> | null;
   checkpointer: Record<string, unknown> | null;
   webhooks: Record<string, unknown> | null;
+  /** The dotenv file that `env` names and that is not there. Usual on a fresh clone, and worth a word when a variable is missing. */
+  missingEnvFile: string | null;
   /** One sentence each, for the person who wrote the file. */
   warnings: string[];
 }
@@ -39,7 +41,7 @@ export async function readProject(projectDir: string, configPath: string): Promi
   const directory = dirname(path);
   const content = parseJson(await readText(path), path);
   if (!projectFile.Check(content)) throw new GraphLoadError(describeFaults(content, path));
-  const warnings = unknownKeys(content);
+  const env = await readEnv(content.env, directory);
   const graphs = Object.entries(content.graphs).map(([graphId, spec]) => {
     const description = typeof spec === 'object' ? spec.description : undefined;
     const source = parseSource(typeof spec === 'string' ? spec : spec.path, directory);
@@ -48,13 +50,14 @@ export async function readProject(projectDir: string, configPath: string): Promi
   return {
     directory,
     graphs,
-    env: await readEnv(content.env, directory, warnings),
+    env: env ?? {},
+    missingEnvFile: env === null ? resolve(directory, content.env as string) : null,
     auth: content.auth?.path === undefined ? null : parseSource(content.auth.path, directory),
     http: content.http ?? null,
     store: content.store ?? null,
     checkpointer: content.checkpointer ?? null,
     webhooks: content.webhooks ?? null,
-    warnings,
+    warnings: unknownKeys(content),
   };
 }
 
@@ -104,19 +107,10 @@ function unknownKeys(content: object): string[] {
     );
 }
 
-async function readEnv(
-  env: ProjectFile['env'],
-  directory: string,
-  warnings: string[],
-): Promise<Record<string, string>> {
+/** Null when the file that is named does not exist. */
+async function readEnv(env: ProjectFile['env'], directory: string): Promise<Record<string, string> | null> {
   if (env === undefined) return {};
   if (typeof env === 'object') return { ...env };
-  const path = resolve(directory, env);
-  try {
-    return parseDotenv(await readFile(path, 'utf8'));
-  } catch {
-    // A missing .env is usual on a fresh clone: the code that needs a variable says so better than we can.
-    warnings.push(`langgraph.json: the env file ${relative(directory, path)} is not there.`);
-    return {};
-  }
+  const text = await readFile(resolve(directory, env), 'utf8').catch(() => null);
+  return text === null ? null : parseDotenv(text);
 }
