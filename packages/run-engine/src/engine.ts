@@ -9,7 +9,7 @@ import { claimRuns } from './runs/claim-runs.ts';
 import { createRuns, type RunCreation } from './runs/create-runs.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { finishRuns } from './runs/finish-runs.ts';
-import { findRuns, getRun, listRuns, type RunQuery } from './runs/read-runs.ts';
+import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
 import { releaseRuns } from './runs/release-runs.ts';
 import { queueStatistics } from './statistics.ts';
 import { createThread } from './threads/create-thread.ts';
@@ -124,6 +124,11 @@ export class RunEngine {
   /** The runs named that exist, in no order. */
   findRuns(runIds: string[]): Promise<RunRecord[]> {
     return findRuns(this.#pool, runIds);
+  }
+
+  /** Which of these runs are pending or running; the others are over or gone. */
+  runsInFlight(runIds: string[]): Promise<Set<string>> {
+    return runsInFlight(this.#pool, runIds);
   }
 
   /** Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. */

@@ -38,3 +38,13 @@ export async function findRuns(db: pg.Pool, runIds: string[]): Promise<RunRecord
   });
   return rows.map(runOfRow);
 }
+
+/** Which of these runs are pending or running; the others are over or gone. */
+export async function runsInFlight(db: pg.Pool, runIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ run_id: string }>({
+    name: 'engine_runs_in_flight_of',
+    text: `SELECT run_id FROM run WHERE run_id = ANY($1::uuid[]) AND status IN ('pending', 'running')`,
+    values: [runIds],
+  });
+  return new Set(rows.map((row) => row.run_id));
+}
