@@ -1,0 +1,23 @@
+import {
+  allowAll,
+  ConfigError,
+  createPrincipalVerifier,
+  type Logger,
+  type PrincipalVerifier,
+} from '@runyard/service-kit';
+import type { Config } from './config.ts';
+
+/** Who may call: bearers of the platform's tokens for this deployment, or, only when told so, everybody. */
+export function principalsOf(config: Config, logger: Logger): PrincipalVerifier {
+  if (config.RUNYARD_AUTH === 'none') {
+    logger.warn('RUNYARD_AUTH=none: everybody who can reach this port may do everything');
+    return allowAll();
+  }
+  if (!config.PLATFORM_JWKS_URL) {
+    throw new ConfigError(['PLATFORM_JWKS_URL is needed to check callers (or RUNYARD_AUTH=none to let everybody in).']);
+  }
+  return createPrincipalVerifier({
+    jwksUrl: config.PLATFORM_JWKS_URL,
+    audience: `deployment:${config.DEPLOYMENT_ID}`,
+  });
+}

@@ -1,0 +1,55 @@
+import type { EventBusConfig } from '@runyard/event-bus';
+import { ConfigError, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
+
+export const configSchema = Type.Object({
+  ...serviceVariables,
+  ...eventBusVariables,
+  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
+  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_KEY_PREFIX: Type.String({
+    default: 'runyard',
+    minLength: 1,
+    description: 'Before every key of the deployment.',
+  }),
+
+  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project.' }),
+  LANGGRAPH_CONFIG_PATH: Type.String({
+    default: 'langgraph.json',
+    description: 'From the project folder, or absolute.',
+  }),
+  PROJECT_ENV: Type.Record(Type.String(), Type.String(), {
+    default: {},
+    description: 'Variables of the project as a JSON object; over those its own `env` names.',
+  }),
+
+  DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
+  REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),
+  PUBLIC_URL: Type.Optional(Type.String({ description: 'Base URL of this deployment as clients know it.' })),
+
+  PLATFORM_JWKS_URL: Type.Optional(
+    Type.String({ description: 'Keys that sign the callers the gateway lets through.' }),
+  ),
+  // Nobody is asked who they are: only for a server that no one else can reach.
+  RUNYARD_AUTH: Type.Optional(Type.Literal('none', { description: '`none` lets everybody in.' })),
+
+  HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
+  RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
+});
+export type Config = Static<typeof configSchema>;
+
+/** @throws ConfigError when the chosen bus has no address */
+export function eventBusConfig(config: Config): EventBusConfig {
+  if (config.EVENT_BUS === 'redis') {
+    return { kind: 'redis', url: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI, prefix: config.TOPIC_PREFIX };
+  }
+  if (!config.KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is needed with EVENT_BUS=kafka.']);
+  const brokers = config.KAFKA_BROKERS.split(',').map((broker) => broker.trim());
+  return {
+    kind: 'kafka',
+    brokers,
+    clientId: `runyard-agent-api-${config.DEPLOYMENT_ID}`,
+    topicPrefix: config.TOPIC_PREFIX,
+  };
+}

@@ -1,0 +1,74 @@
+import { type PoolUse, poolUse } from '@runyard/database';
+import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
+import type { Metrics } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { OpenResponses } from './streams/open-responses.ts';
+
+export interface DeploymentMetricsSources {
+  engine: Pick<RunEngine, 'queueStatistics'>;
+  pool: pg.Pool;
+  open: OpenResponses;
+}
+
+/** How long one look at the queue serves the gauges of a scrape, and how long a scrape waits for it. */
+const FRESH_MS = 1_000;
+const PATIENCE_MS = 1_000;
+
+/**
+ * Queue and workers of the whole deployment, and this process's pool. When the database is away the gauges of the queue are
+ * missing from the answer, not the answer.
+ */
+export function registerDeploymentMetrics(metrics: Metrics, { engine, pool, open }: DeploymentMetricsSources): void {
+  const queue = remembered(() => engine.queueStatistics());
+  const ofQueue = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
+    metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
+      const statistics = await queue();
+      if (statistics) gauge.set(value(statistics));
+      else gauge.remove();
+    });
+  ofQueue('num_pending_runs', 'Runs that wait.', (q) => q.pendingRuns);
+  ofQueue('num_running_runs', 'Runs under way.', (q) => q.runningRuns);
+  ofQueue('pending_runs_wait_time_max', 'Longest wait of a waiting run, seconds.', (q) => q.pendingWaitMax);
+  ofQueue('pending_runs_wait_time_med', 'Median wait of waiting runs, seconds.', (q) => q.pendingWaitMedian);
+  ofQueue(
+    'pending_unblocked_runs_wait_time_max',
+    'Longest wait of a run whose thread is free, seconds.',
+    (q) => q.unblockedWaitMax,
+  );
+  ofQueue('workers_max', 'Runs the workers can execute at once.', (q) => q.slots);
+  ofQueue('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
+  ofQueue('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
+
+  const ofPool = (name: string, help: string, value: (use: PoolUse) => number) =>
+    metrics.gauge(`lg_api_pg_pool_${name}`, help, [], (gauge) => gauge.set(value(poolUse(pool))));
+  ofPool('max', 'Connections to Postgres at most.', (use) => use.max);
+  ofPool('size', 'Connections to Postgres.', (use) => use.open);
+  ofPool('available', 'Idle connections to Postgres.', (use) => use.idle);
+  ofPool('waiting', 'Callers that wait for a connection.', (use) => use.waiting);
+  metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
+    gauge.set(open.size),
+  );
+}
+
+/** One question for all gauges of a scrape; undefined when it cannot be answered in time. */
+function remembered<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
+  let asked: { at: number; answer: Promise<T | undefined> } | undefined;
+  return () => {
+    if (!asked || performance.now() - asked.at > FRESH_MS) {
+      asked = { at: performance.now(), answer: inTime(ask()) };
+    }
+    return asked.answer;
+  };
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([answer.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,37 @@
+/** How many matches are counted one by one; beyond, a total only says that there is more. */
+export const EXACT_TOTAL_MAX = 10_000;
+
+export interface Page<T> {
+  rows: T[];
+  total: number;
+  /** Offset of the next page; undefined on the last. */
+  next: number | undefined;
+}
+
+/**
+ * One page and its total. `rows` holds up to one row more than the page, which tells whether another page follows;
+ * `counted` is the number of matches, counted no further than EXACT_TOTAL_MAX + 1.
+ */
+export function toPage<T>(found: T[], range: { limit: number; offset: number }, counted: number): Page<T> {
+  const rows = found.slice(0, range.limit);
+  const hasMore = found.length > range.limit;
+  const end = range.offset + rows.length;
+  return {
+    rows,
+    total: counted <= EXACT_TOTAL_MAX ? counted : hasMore ? end + 1 : end,
+    next: hasMore ? range.offset + range.limit : undefined,
+  };
+}
+
+/** Whether the page itself already tells the number of matches. */
+export function totalIfKnown(found: unknown[], range: { limit: number; offset: number }): number | undefined {
+  if (found.length > range.limit) return undefined;
+  return found.length > 0 || range.offset === 0 ? range.offset + found.length : undefined;
+}
+
+export function paginationHeaders(page: Page<unknown>): Record<string, string> {
+  return {
+    'x-pagination-total': String(page.total),
+    ...(page.next === undefined ? {} : { 'x-pagination-next': String(page.next) }),
+  };
+}

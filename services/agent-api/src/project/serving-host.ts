@@ -1,0 +1,77 @@
+import type { GraphHost, HostLog } from '@runyard/graph-host';
+import { type Logger, UnavailableError } from '@runyard/service-kit';
+
+type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
+
+export interface ServingHostOptions {
+  /** Starts a host; `onExit` is called when its process is gone without having been asked to go. */
+  start(onExit: (reason: string) => void): Promise<GraphHost>;
+  logger: Logger;
+}
+
+/**
+ * The graph host that serves reads and updates of state. When its process ends, the next request starts another: a graph
+ * whose code brings a process down costs that request, not the service.
+ */
+export class ServingHost implements StateHost {
+  readonly #options: ServingHostOptions;
+  #host: Promise<GraphHost> | undefined;
+  #isClosed = false;
+
+  constructor(options: ServingHostOptions) {
+    this.#options = options;
+  }
+
+  /** @throws GraphLoadError when the project does not load */
+  async start(): Promise<void> {
+    await this.#current();
+  }
+
+  async getState(...args: Parameters<GraphHost['getState']>): ReturnType<GraphHost['getState']> {
+    return (await this.#available()).getState(...args);
+  }
+
+  async getHistory(...args: Parameters<GraphHost['getHistory']>): ReturnType<GraphHost['getHistory']> {
+    return (await this.#available()).getHistory(...args);
+  }
+
+  async updateState(...args: Parameters<GraphHost['updateState']>): ReturnType<GraphHost['updateState']> {
+    return (await this.#available()).updateState(...args);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const host = await this.#host?.catch(() => undefined);
+    await host?.close();
+  }
+
+  async #available(): Promise<GraphHost> {
+    try {
+      return await this.#current();
+    } catch (cause) {
+      throw new UnavailableError('The project cannot be loaded at the moment', { cause, retryAfterSeconds: 5 });
+    }
+  }
+
+  #current(): Promise<GraphHost> {
+    if (this.#host) return this.#host;
+    if (this.#isClosed) return Promise.reject(new Error('The service is stopping.'));
+    const starting = this.#options.start((reason) => {
+      this.#options.logger.error('the graph host ended; the next request starts another', { reason });
+      this.#forget(starting);
+    });
+    this.#host = starting;
+    starting.catch(() => this.#forget(starting));
+    return starting;
+  }
+
+  #forget(host: Promise<GraphHost>): void {
+    if (this.#host === host) this.#host = undefined;
+  }
+}
+
+/** Passes on what the project's code prints. */
+export function logOfProject(logger: Logger): (line: HostLog) => void {
+  const log = logger.child({ source: 'project' });
+  return ({ level, message, ...fields }) => log[level](message, fields);
+}

@@ -1,0 +1,160 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
+import { OPEN_API_INFO } from '@runyard/contracts';
+import { applyMigrations, openPool } from '@runyard/database';
+import { createEventBus, OutboxRelay } from '@runyard/event-bus';
+import { readProject, startGraphHost } from '@runyard/graph-host';
+import { RunEngine, RunWakeups } from '@runyard/run-engine';
+import { RunStreams } from '@runyard/run-stream';
+import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
+import { AssistantLookup } from './assistants/assistant-lookup.ts';
+import { assistantRoutes } from './assistants/assistant-routes.ts';
+import { AssistantService } from './assistants/assistant-service.ts';
+import { AssistantStore } from './assistants/assistant-store.ts';
+import { ensureSystemAssistants } from './assistants/system-assistants.ts';
+import { principalsOf } from './authentication.ts';
+import { type Config, eventBusConfig } from './config.ts';
+import { registerDeploymentMetrics } from './deployment-metrics.ts';
+import { infoRoutes } from './info.ts';
+import { openPrisma } from './prisma.ts';
+import { projectEnvironment } from './project/project-environment.ts';
+import { logOfProject, ServingHost } from './project/serving-host.ts';
+import { RunAnswers } from './runs/run-answers.ts';
+import { runRoutes } from './runs/run-routes.ts';
+import { RunService } from './runs/run-service.ts';
+import { storeRoutes } from './store/store-routes.ts';
+import { StoreService } from './store/store-service.ts';
+import { OpenResponses } from './streams/open-responses.ts';
+import { RunWatch } from './streams/run-watch.ts';
+import { stateRoutes } from './threads/state-routes.ts';
+import { StateService } from './threads/state-service.ts';
+import { threadRoutes } from './threads/thread-routes.ts';
+import { ThreadService } from './threads/thread-service.ts';
+import { ThreadStore } from './threads/thread-store.ts';
+
+/** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
+const migrationsDir = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../../packages/run-engine/prisma/migrations' : './migrations',
+    import.meta.url,
+  ),
+);
+
+export async function run(config: Config, context: ServiceContext): Promise<void> {
+  const { lifecycle, logger, metrics } = context;
+  const principal = principalsOf(config, logger);
+  const configPath = resolve(config.PROJECT_DIR, config.LANGGRAPH_CONFIG_PATH);
+  const project = await readProject(config.PROJECT_DIR, configPath);
+  for (const warning of project.warnings) logger.warn(warning);
+  const graphIds = project.graphs.map(({ graphId }) => graphId);
+
+  const host = new ServingHost({
+    logger,
+    start: (onExit) =>
+      startGraphHost({
+        role: 'serve',
+        projectDir: config.PROJECT_DIR,
+        configPath,
+        environment: projectEnvironment(project, config.PROJECT_ENV),
+        onLog: logOfProject(logger),
+        onExit,
+      }),
+  });
+  lifecycle.onStop('graph host', () => host.close());
+  const hostStarted = host.start();
+  hostStarted.catch(() => undefined); // Awaited below; until then the migrations may fail first.
+
+  const pool = openPool({
+    connectionString: config.DATABASE_URI,
+    max: config.DATABASE_POOL_SIZE,
+    applicationName: 'runyard-agent-api',
+    onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
+  });
+  lifecycle.onStop('database', () => pool.end());
+  await applyMigrations(pool, migrationsDir);
+  const prisma = openPrisma(pool);
+  lifecycle.onStop('prisma', () => prisma.$disconnect());
+
+  const bus = createEventBus(eventBusConfig(config), context);
+  lifecycle.onStop('event bus', () => bus.close());
+  const relay = new OutboxRelay({ pool, bus, logger, metrics });
+  relay.start();
+  lifecycle.onStop('outbox relay', () => relay.stop());
+
+  const streams = new RunStreams({
+    redis: config.REDIS_URI,
+    keyPrefix: config.REDIS_KEY_PREFIX,
+    resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
+  });
+  lifecycle.onStop('run streams', () => streams.close());
+  const wakeups = new RunWakeups({
+    redis: config.REDIS_URI,
+    keyPrefix: config.REDIS_KEY_PREFIX,
+    onError: (error) => logger.debug('workers could not be woken', { error }),
+  });
+  lifecycle.onStop('wake-ups', () => wakeups.close());
+
+  const engine = new RunEngine({
+    pool,
+    deploymentId: config.DEPLOYMENT_ID,
+    source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
+    onOutboxWritten: () => relay.kick(),
+  });
+  lifecycle.onStop('run engine', () => engine.close());
+  const checkpoints = new PostgresCheckpoints({ pool, metrics });
+  lifecycle.onStop('checkpoints', () => checkpoints.close());
+  const store = new PostgresStore({ pool });
+
+  const assistantStore = new AssistantStore(prisma, graphIds);
+  await ensureSystemAssistants(assistantStore, graphIds);
+  const assistants = new AssistantLookup(pool, graphIds);
+  lifecycle.onStop('assistant lookup', () => assistants.close());
+
+  const threadStore = new ThreadStore(prisma);
+  const states = new StateService({
+    threads: threadStore,
+    engine,
+    host,
+    backends: (fence) => ({
+      checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
+      store: store.forRun(),
+    }),
+  });
+  const threads = new ThreadService({ store: threadStore, engine, state: states });
+
+  const open = new OpenResponses();
+  lifecycle.onDrain('open streams', () => open.cutAll());
+  const watch = new RunWatch({
+    findInFlight: (runIds) => engine.runsInFlight(runIds),
+    onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
+  });
+  lifecycle.onStop('run watch', () => watch.close());
+  const runs = new RunService({ engine, streams, wakeups, assistants, threads: threadStore, logger });
+  const answers = new RunAnswers(runs, { engine, streams, watch, open });
+  registerDeploymentMetrics(metrics, { engine, pool, open });
+
+  const app = createApp({
+    context,
+    principal,
+    cors: 'open',
+    metricsPrefix: 'lg_api_',
+    bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
+    openApi: OPEN_API_INFO['agent-server'],
+    readiness: {
+      database: async () => void (await pool.query('SELECT 1')),
+      redis: () => streams.check(),
+    },
+    operations: [
+      ...assistantRoutes(new AssistantService({ store: assistantStore, graphIds })),
+      ...threadRoutes(threads),
+      ...stateRoutes(states),
+      ...runRoutes(runs, answers),
+      ...storeRoutes(new StoreService(store.forRun())),
+      ...infoRoutes(config),
+    ],
+  });
+  await hostStarted;
+  await listen(app, { host: config.HOST, port: config.PORT, context });
+  lifecycle.ready();
+}

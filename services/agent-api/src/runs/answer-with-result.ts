@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import type { Logger } from '@runyard/service-kit';
+import { LiveResponse } from '../streams/live-response.ts';
+import type { OpenResponses } from '../streams/open-responses.ts';
+import { type RunPlace, waitHeaders } from './run-locations.ts';
+import { awaitResult, failure, type RunResult, type RunResultSources } from './run-result.ts';
+
+const SIGN_OF_LIFE = '\n';
+
+/**
+ * Answers with the result of a run: headers at once, a line feed every five seconds, then the JSON. `known` is a result that
+ * is there already; `afterId` as for following a run.
+ */
+export async function answerWithResult(
+  sources: RunResultSources & { open: OpenResponses },
+  run: RunPlace & { afterId?: string; known?: RunResult },
+  res: ServerResponse,
+  log: Logger,
+): Promise<{ wasAbandoned: boolean }> {
+  const response = new LiveResponse(res, waitHeaders(run), SIGN_OF_LIFE);
+  const isCut = sources.open.add(response);
+  try {
+    const result = run.known ?? (await awaitResult(sources, run, response.closed));
+    if (result !== undefined) response.end(result);
+  } catch (error) {
+    log.error('the result of a run could not be read', { error, runId: run.runId });
+    response.end(failure('InternalServerError', 'The result could not be read. Join the run to try again.'));
+  }
+  return { wasAbandoned: response.wasAbandoned && !isCut() };
+}

@@ -1,0 +1,101 @@
+import { RunArguments, validatorOf } from '@runyard/contracts';
+import { BadRequestError } from '@runyard/service-kit';
+import { expect, it } from 'vitest';
+import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+
+const assistant: RunAssistant = {
+  assistantId: '046b5dc7-2108-582c-9c6c-31d556d138f0',
+  graphId: 'echo',
+  config: { recursion_limit: 7, configurable: { tone: 'polite', lang: 'en' } },
+  context: { tone: 'polite' },
+  metadata: { team: 'blue' },
+  isSystem: true,
+};
+const identity = { runId: 'r', threadId: 't', isTemporary: false, requestId: 'q', userId: 'u' };
+const argumentsOf = (request: Partial<RunRequest>) =>
+  toRunArguments({ assistant_id: 'echo', ...request }, assistant, identity);
+
+it('are whole: every default is settled', () => {
+  const made = argumentsOf({ input: { n: 1 } });
+  expect(validatorOf(RunArguments)(structuredClone(made)).ok).toBe(true);
+  expect(made).toMatchObject({
+    input: { n: 1 },
+    stream_mode: ['values'],
+    durability: 'async',
+    resumable: false,
+    subgraphs: false,
+    temporary: false,
+  });
+});
+
+it("put the request's configuration over the assistant's", () => {
+  const { config } = argumentsOf({ config: { tags: ['x'], configurable: { lang: 'de' } } });
+  expect(config).toMatchObject({
+    recursion_limit: 7,
+    tags: ['x'],
+    configurable: { tone: 'polite', lang: 'de', run_id: 'r', thread_id: 't', graph_id: 'echo' },
+  });
+});
+
+it('let nobody name another thread or run, or pass for another user', () => {
+  const { config } = argumentsOf({
+    config: { configurable: { thread_id: 'other', run_id: 'other', langgraph_auth_user: 'root', __pregel_read: 1 } },
+  });
+  expect(config.configurable).toMatchObject({ thread_id: 't', run_id: 'r' });
+  expect(config.configurable).not.toHaveProperty('langgraph_auth_user');
+  expect(config.configurable).not.toHaveProperty('__pregel_read');
+});
+
+it('start from a checkpoint named in the configuration', () => {
+  expect(argumentsOf({ config: { configurable: { checkpoint_id: 'c' } } }).config.configurable.checkpoint_id).toBe('c');
+});
+
+it('mirror context into configurable and back', () => {
+  expect(argumentsOf({ context: { lang: 'fr' } })).toMatchObject({
+    context: { tone: 'polite', lang: 'fr' },
+    config: { configurable: { lang: 'fr' } },
+  });
+  expect(argumentsOf({ config: { configurable: { lang: 'fr', checkpoint_id: 'c' } } }).context).toEqual({
+    tone: 'polite',
+    lang: 'fr',
+  });
+});
+
+it('refuse context and configurable together', () => {
+  expect(() => argumentsOf({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toThrow(BadRequestError);
+  expect(() => argumentsOf({ context: { a: 1 }, config: { configurable: {} } })).not.toThrow();
+});
+
+it('take the checkpoint in both forms', () => {
+  expect(argumentsOf({ checkpoint_id: 'c1' }).config.configurable.checkpoint_id).toBe('c1');
+  const { configurable } = argumentsOf({
+    checkpoint: { checkpoint_id: 'c2', checkpoint_ns: '', thread_id: 'x' },
+  }).config;
+  expect(configurable).toMatchObject({ checkpoint_id: 'c2', thread_id: 't' });
+  expect(configurable).not.toHaveProperty('checkpoint_ns');
+});
+
+it('read an empty list of stream modes as values, and one mode as a list of it', () => {
+  expect(argumentsOf({ stream_mode: [] }).stream_mode).toEqual(['values']);
+  expect(argumentsOf({ stream_mode: 'updates' }).stream_mode).toEqual(['updates']);
+});
+
+it('read the older checkpoint_during as durability', () => {
+  expect(argumentsOf({ checkpoint_during: false }).durability).toBe('exit');
+  expect(argumentsOf({ checkpoint_during: true }).durability).toBe('async');
+  expect(argumentsOf({ checkpoint_during: false, durability: 'sync' }).durability).toBe('sync');
+});
+
+it('drop reserved metadata without a word and say who made the run', () => {
+  const metadata = runMetadata(
+    { assistant_id: 'echo', metadata: { created_by: 'me', langgraph_x: 1, svc_y: 1, __z: 1, owner: 'ada' } },
+    assistant,
+  );
+  expect(metadata).toEqual({
+    team: 'blue',
+    owner: 'ada',
+    created_by: 'system',
+    graph_id: 'echo',
+    assistant_id: assistant.assistantId,
+  });
+});

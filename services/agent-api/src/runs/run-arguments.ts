@@ -1,0 +1,139 @@
+import type {
+  CheckpointConfig,
+  RunArguments,
+  RunConfig,
+  RunCreateStateful,
+  RunCreateStreamingStateless,
+} from '@runyard/contracts';
+import { withoutReservedMetadata } from '@runyard/contracts';
+import { BadRequestError } from '@runyard/service-kit';
+
+/** What a client may say about a run, whichever way it creates it. */
+export type RunRequest = RunCreateStateful & RunCreateStreamingStateless;
+
+/** The part of an assistant that goes into its runs. */
+export interface RunAssistant {
+  assistantId: string;
+  graphId: string;
+  config: RunConfig;
+  context: Record<string, unknown>;
+  metadata: Record<string, unknown>;
+  isSystem: boolean;
+}
+
+export interface RunIdentity {
+  runId: string;
+  /** Left out: a stateless run, whose thread has no id yet. */
+  threadId?: string;
+  /** True for a stateless run whose thread is not kept. */
+  isTemporary: boolean;
+  requestId: string;
+  /** Who asked; empty when nobody in particular. */
+  userId: string;
+}
+
+/**
+ * The run as the worker will read it: the assistant's configuration under the request's, every default settled.
+ *
+ * @throws BadRequestError when both `config.configurable` and `context` are given.
+ */
+export function toRunArguments(request: RunRequest, assistant: RunAssistant, identity: RunIdentity): RunArguments {
+  const { configurable, context } = configurationOf(request, assistant);
+  return {
+    input: request.input ?? null,
+    command: request.command ?? null,
+    config: {
+      ...assistant.config,
+      ...request.config,
+      configurable: {
+        ...withoutPlatformKeys(configurable),
+        ...checkpointOf(request),
+        run_id: identity.runId,
+        ...(identity.threadId !== undefined && { thread_id: identity.threadId }),
+        graph_id: assistant.graphId,
+        assistant_id: assistant.assistantId,
+        ...(identity.userId && { user_id: configurable.user_id ?? identity.userId }),
+        svc_request_id: identity.requestId,
+        langgraph_request_id: identity.requestId,
+        ...(request.after_seconds && { __after_seconds__: request.after_seconds }),
+      },
+      metadata: {
+        ...withoutReservedMetadata(asObject(asObject(request.config).metadata)),
+        ...runMetadata(request, assistant),
+      },
+    },
+    context,
+    stream_mode: streamModes(request.stream_mode),
+    interrupt_before: request.interrupt_before ?? null,
+    interrupt_after: request.interrupt_after ?? null,
+    webhook: null,
+    feedback_keys: null,
+    temporary: identity.isTemporary,
+    subgraphs: request.stream_subgraphs ?? false,
+    resumable: request.stream_resumable ?? false,
+    checkpoint_during: request.checkpoint_during ?? null,
+    durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
+  };
+}
+
+/** Metadata of the run: the assistant's, the caller's over it, and what the platform says about both. */
+export function runMetadata(request: RunRequest, assistant: RunAssistant): Record<string, unknown> {
+  return {
+    ...assistant.metadata,
+    ...withoutReservedMetadata(request.metadata ?? {}),
+    created_by: assistant.isSystem ? 'system' : 'user',
+    graph_id: assistant.graphId,
+    assistant_id: assistant.assistantId,
+  };
+}
+
+/** `configurable` and `context` mirror each other: graphs of either style find what the caller gave in the other. */
+function configurationOf(request: RunRequest, assistant: RunAssistant) {
+  const asked = request.config?.configurable;
+  if (isFilled(asked) && isFilled(request.context)) {
+    throw new BadRequestError(
+      'Cannot specify both configurable and context. Prefer setting context alone: it replaces configurable.',
+    );
+  }
+  const given = isFilled(request.context) ? request.context : { ...asked };
+  return {
+    configurable: { ...assistant.config.configurable, ...given },
+    context: { ...assistant.context, ...withoutCheckpointKeys(withoutPlatformKeys(given)) },
+  };
+}
+
+function checkpointOf(request: RunRequest): Record<string, unknown> {
+  const named: CheckpointConfig = { checkpoint_id: request.checkpoint_id, ...request.checkpoint };
+  const { checkpoint_id, checkpoint_ns, checkpoint_map } = named;
+  return {
+    ...(checkpoint_id && { checkpoint_id }),
+    ...(checkpoint_ns && { checkpoint_ns }),
+    ...(checkpoint_map && { checkpoint_map }),
+  };
+}
+
+/** Set by the platform alone: who asks, and which thread and run this is. */
+const PLATFORM_KEY = /^(thread_id|run_id|__.*|svc_.*|langgraph_auth_.*)$/;
+/** They choose where a run starts and mean nothing to a graph's context. */
+const CHECKPOINT_KEY = /^checkpoint_(id|ns|map)$/;
+
+function withoutPlatformKeys(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !PLATFORM_KEY.test(key)));
+}
+
+function withoutCheckpointKeys(values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !CHECKPOINT_KEY.test(key)));
+}
+
+function streamModes(asked: RunRequest['stream_mode']): RunArguments['stream_mode'] {
+  const modes = asked === undefined ? [] : Array.isArray(asked) ? [...new Set(asked)] : [asked];
+  return modes.length > 0 ? modes : ['values'];
+}
+
+function isFilled(value: Record<string, unknown> | undefined): value is Record<string, unknown> {
+  return value !== undefined && Object.keys(value).length > 0;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+}

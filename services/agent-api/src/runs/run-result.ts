@@ -1,0 +1,54 @@
+import type { RunEngine, RunRecord } from '@runyard/run-engine';
+import { CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
+import { followRun } from '../streams/follow-run.ts';
+import { parseRunEnd } from '../streams/run-end.ts';
+import type { RunWatch } from '../streams/run-watch.ts';
+
+export interface RunResultSources {
+  engine: Pick<RunEngine, 'getRun'>;
+  streams: Pick<RunStreams, 'read'>;
+  watch: RunWatch;
+}
+
+/** JSON text of what `wait` and `join` answer. */
+export type RunResult = string | Uint8Array;
+
+const NOTHING = '{}';
+
+/**
+ * Waits for the end of a run and gives its final values; undefined when the signal came first. `afterId` as for following a
+ * run: `$` when it may have begun before.
+ */
+export async function awaitResult(
+  sources: RunResultSources,
+  run: { threadId: string; runId: string; afterId?: string },
+  signal: AbortSignal,
+): Promise<RunResult | undefined> {
+  for await (const entry of followRun({ ...sources, ...run, signal })) {
+    if (entry.kind !== CONTROL_KINDS.end) continue;
+    const { status, values } = parseRunEnd(entry.data);
+    if (values !== undefined && !isFailure(status)) return values;
+    break;
+  }
+  if (signal.aborted) return undefined;
+  return resultOf(await sources.engine.getRun(run.threadId, run.runId));
+}
+
+/** The result of a run that is over; a run that was rolled back or deleted has nothing to show. */
+export function resultOf(run: RunRecord | undefined): RunResult {
+  if (!run) return NOTHING;
+  if (isFailure(run.status) && run.error) return failure(run.error.error, run.error.message);
+  return run.result ?? NOTHING;
+}
+
+export function failure(error: string, message: string): string {
+  return JSON.stringify({ __error__: { error, message } });
+}
+
+export function isOver(run: RunRecord): boolean {
+  return run.status !== 'pending' && run.status !== 'running';
+}
+
+function isFailure(status: RunRecord['status']): boolean {
+  return status === 'error' || status === 'timeout';
+}

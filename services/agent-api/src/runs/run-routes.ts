@@ -1,0 +1,90 @@
+import * as contracts from '@runyard/contracts';
+import { type BoundOperation, bind, type HandlerRequest, noContent, ok } from '@runyard/service-kit';
+import { isSet } from '../query-flag.ts';
+import { UNRESTRICTED } from '../scope.ts';
+import type { RunAnswers } from './run-answers.ts';
+import type { RunRequest } from './run-arguments.ts';
+import { runHeaders } from './run-locations.ts';
+import type { AcceptedRun, RunOrigin, RunService } from './run-service.ts';
+import { toWireRun } from './run-wire.ts';
+
+/** The run operations. Creating is the service's; how an answer reaches the client is `answers`'. */
+export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation[] {
+  return [
+    bind(contracts.createRun, async (req) => answerRun(await create(req, req.params.thread_id))),
+    bind(contracts.createStatelessRun, async (req) => answerRun(await create(req))),
+    bind(contracts.createRunBatch, async (req) => {
+      const created = await runs.createBatch(originOf(req), req.body);
+      return ok(created.map(({ record }) => toWireRun(record)));
+    }),
+    bind(contracts.streamRun, async (req) => {
+      await answers.stream(await create(req, req.params.thread_id), req.body, req);
+    }),
+    bind(contracts.streamStatelessRun, async (req) => {
+      await answers.stream(await create(req), req.body, req);
+    }),
+    bind(contracts.waitRun, async (req) => {
+      await answers.wait(await create(req, req.params.thread_id), req.body, req);
+    }),
+    bind(contracts.waitStatelessRun, async (req) => {
+      await answers.wait(await create(req), req.body, req);
+    }),
+
+    bind(contracts.listRuns, async ({ params, query }) => ok(await runs.list(UNRESTRICTED, params.thread_id, query))),
+    bind(contracts.getRun, async ({ params }) =>
+      ok(toWireRun(await runs.find(UNRESTRICTED, params.thread_id, params.run_id))),
+    ),
+    bind(contracts.getStatelessRun, async ({ params }) =>
+      ok(toWireRun(await runs.findById(UNRESTRICTED, params.run_id))),
+    ),
+    bind(contracts.deleteRun, async ({ params }) => {
+      await runs.delete(UNRESTRICTED, params.thread_id, params.run_id);
+      return noContent();
+    }),
+
+    bind(contracts.joinRun, async (req) => {
+      await answers.join(req.params, isSet(req.query.cancel_on_disconnect), req);
+    }),
+    bind(contracts.joinRunStream, async (req) => {
+      await answers.joinStream(req.params, req.query, req);
+    }),
+    bind(contracts.joinRunStreamAlias, async (req) => {
+      await answers.joinStream(req.params, req.query, req);
+    }),
+    bind(contracts.joinStatelessRunStream, async (req) => {
+      await answers.joinStream(req.params, req.query, req);
+    }),
+
+    bind(contracts.cancelRun, async (req) => {
+      const { thread_id: threadId, run_id: runId } = req.params;
+      const action = req.query.action ?? 'interrupt';
+      const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
+      await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
+      if (!isSet(req.query.wait)) return { status: 202 };
+      await answers.result({ threadId, runId }, req);
+    }),
+    bind(contracts.cancelRuns, async ({ body, query }) => {
+      const action = query.action ?? 'interrupt';
+      const selection =
+        'run_ids' in body ? { threadId: body.thread_id, runIds: body.run_ids } : { status: body.status };
+      await runs.cancel(UNRESTRICTED, selection, action, `${action} requested via POST /runs/cancel`);
+      return noContent();
+    }),
+  ];
+
+  function create(req: HandlerRequest<unknown, unknown, RunRequest>, threadId?: string): Promise<AcceptedRun> {
+    return runs.create({ ...originOf(req), ...(threadId !== undefined && { threadId }) }, req.body);
+  }
+}
+
+function originOf({ caller, res }: Pick<HandlerRequest, 'caller' | 'res'>): RunOrigin {
+  return {
+    scope: UNRESTRICTED,
+    userId: caller.identity,
+    requestId: String(res.getHeader('x-request-id') ?? ''),
+  };
+}
+
+function answerRun(run: AcceptedRun) {
+  return ok(toWireRun(run.record), runHeaders(run));
+}

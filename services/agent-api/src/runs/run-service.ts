@@ -1,0 +1,155 @@
+import { type Run, type RunListQuery, withoutReservedMetadata } from '@runyard/contracts';
+import type {
+  CancelAction,
+  CancelledRun,
+  CancelSelection,
+  CreateRun,
+  RunEngine,
+  RunRecord,
+  RunStatus,
+  RunWakeups,
+} from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
+import { type Logger, NotFoundError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { Scope } from '../scope.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+import type { RunPlace } from './run-locations.ts';
+import { selectRunFields, toWireRun } from './run-wire.ts';
+import { tellCancelled } from './tell-cancelled.ts';
+
+type Engine = Pick<RunEngine, 'createRun' | 'getRun' | 'findRuns' | 'listRuns' | 'deleteRun' | 'requestCancel'>;
+
+export interface RunServiceOptions {
+  engine: Engine;
+  streams: Pick<RunStreams, 'append' | 'publishCancel'>;
+  wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
+  assistants: Pick<AssistantLookup, 'find'>;
+  threads: Pick<ThreadStore, 'findBare'>;
+  logger: Logger;
+}
+
+/** Who creates a run, and where. */
+export interface RunOrigin {
+  scope: Scope;
+  /** Left out: a stateless run. */
+  threadId?: string;
+  userId: string;
+  requestId: string;
+}
+
+export interface AcceptedRun extends RunPlace {
+  record: RunRecord;
+}
+
+const NO_RUNS = 'No runs found to cancel.';
+
+export class RunService {
+  readonly #options: RunServiceOptions;
+
+  constructor(options: RunServiceOptions) {
+    this.#options = options;
+  }
+
+  /** Accepts a run: it is durable when this resolves. @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError */
+  async create(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {
+    return this.#accept(origin, await this.#prepare(origin, request));
+  }
+
+  /** Accepts several stateless runs; none when one of them is not as it should be. */
+  async createBatch(origin: RunOrigin, requests: RunRequest[]): Promise<AcceptedRun[]> {
+    const prepared = await Promise.all(requests.map((request) => this.#prepare(origin, request)));
+    return Promise.all(prepared.map((run) => this.#accept(origin, run)));
+  }
+
+  /** The run as it stands. @throws NotFoundError */
+  async find(scope: Scope, threadId: string, runId: string): Promise<RunRecord> {
+    const run = await this.#options.engine.getRun(threadId, runId);
+    if (!run || !(await this.#isVisible(scope, threadId))) throw new NotFoundError('Run not found');
+    return run;
+  }
+
+  /** The same by the run's id alone. @throws NotFoundError */
+  async findById(scope: Scope, runId: string): Promise<RunRecord> {
+    const [run] = await this.#options.engine.findRuns([runId]);
+    if (!run || !(await this.#isVisible(scope, run.threadId))) throw new NotFoundError('Run not found');
+    return run;
+  }
+
+  /** Newest first. @throws NotFoundError for a missing thread */
+  async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
+    if (!(await this.#options.threads.findBare(scope, threadId))) {
+      throw new NotFoundError(`Thread with ID ${threadId} not found`);
+    }
+    const runs = await this.#options.engine.listRuns({
+      threadId,
+      ...(query.status !== undefined && { status: query.status as RunStatus }),
+      limit: query.limit ?? 10,
+      offset: query.offset ?? 0,
+    });
+    return runs.map((run) => selectRunFields(toWireRun(run), query.select));
+  }
+
+  /** @throws NotFoundError */
+  async delete(scope: Scope, threadId: string, runId: string): Promise<void> {
+    await this.find(scope, threadId, runId);
+    await this.#options.engine.deleteRun(threadId, runId);
+    // A run under way has lost its right to write; told at once, its worker need not find out by itself.
+    await this.#options.streams.publishCancel({ runId, threadId }).catch(() => undefined);
+  }
+
+  /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight */
+  async cancel(
+    scope: Scope,
+    selection: CancelSelection,
+    action: CancelAction,
+    reason: string,
+  ): Promise<CancelledRun[]> {
+    if ('threadId' in selection && !(await this.#isVisible(scope, selection.threadId)))
+      throw new NotFoundError(NO_RUNS);
+    const cancelled = await this.#options.engine.requestCancel(selection, action, reason);
+    if (cancelled.length === 0) throw new NotFoundError(NO_RUNS);
+    await tellCancelled(this.#options.streams, cancelled, this.#options.logger);
+    return cancelled;
+  }
+
+  async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
+    const assistant = await this.#options.assistants.find(origin.scope, request.assistant_id);
+    const runId = uuidv7();
+    const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
+    return {
+      runId,
+      ...(origin.threadId !== undefined && { threadId: origin.threadId }),
+      keepsThread: !isTemporary,
+      ifThreadMissing: (request.if_not_exists ?? request.on_not_exist) === 'create' ? 'create' : 'reject',
+      assistantId: assistant.assistantId,
+      graphId: assistant.graphId,
+      metadata: runMetadata(request, assistant),
+      kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
+      multitaskStrategy: request.multitask_strategy ?? 'enqueue',
+      ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
+      threadMetadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
+    };
+  }
+
+  async #accept(origin: RunOrigin, run: CreateRun): Promise<AcceptedRun> {
+    const { threadId } = origin;
+    const mayBeHidden = threadId !== undefined && run.ifThreadMissing === 'reject';
+    if (mayBeHidden && !(await this.#isVisible(origin.scope, threadId))) {
+      throw new NotFoundError('Thread or assistant not found.');
+    }
+    const { run: record, cancelled } = await this.#options.engine.createRun(run);
+    if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
+    else this.#options.wakeups.kick('created');
+    if (cancelled.length > 0) await tellCancelled(this.#options.streams, cancelled, this.#options.logger);
+    return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
+  }
+
+  /** Without a restriction nothing is asked: the engine says by itself what does not exist. */
+  async #isVisible(scope: Scope, threadId: string): Promise<boolean> {
+    if (Object.keys(scope).length === 0) return true;
+    return (await this.#options.threads.findBare(scope, threadId)) !== undefined;
+  }
+}

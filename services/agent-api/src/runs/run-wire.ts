@@ -1,0 +1,30 @@
+import { RUN_FIELDS, type Run } from '@runyard/contracts';
+import type { RunRecord } from '@runyard/run-engine';
+import { toWireTime } from '../wire-time.ts';
+
+export function toWireRun(record: RunRecord): Run {
+  return {
+    run_id: record.runId,
+    thread_id: record.threadId,
+    assistant_id: record.assistantId,
+    created_at: toWireTime(record.createdAt),
+    updated_at: toWireTime(record.updatedAt),
+    status: record.status,
+    metadata: record.metadata,
+    kwargs: withThreadId(record),
+    multitask_strategy: record.multitaskStrategy,
+  };
+}
+
+export function selectRunFields(run: Run, select: string | string[] | undefined): Partial<Run> {
+  if (select === undefined) return run;
+  const wanted = new Set(Array.isArray(select) ? select : [select]);
+  return Object.fromEntries(RUN_FIELDS.filter((field) => wanted.has(field)).map((field) => [field, run[field]]));
+}
+
+/** A stateless run's thread got its id after the arguments were written. */
+function withThreadId({ kwargs, threadId }: RunRecord): Record<string, unknown> {
+  const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
+  if (!config || config.configurable?.thread_id === threadId) return kwargs;
+  return { ...kwargs, config: { ...config, configurable: { ...config.configurable, thread_id: threadId } } };
+}

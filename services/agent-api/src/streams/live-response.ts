@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http';
+
+/** How often a quiet answer shows that it is alive. Clients size their idle watchdogs by it. */
+export const SIGN_OF_LIFE_MS = 5_000;
+
+/**
+ * An answer that takes its time: headers go out at once, a sign of life follows every five seconds on the connection's own
+ * clock, and writing waits while the client is slow to read, so that what is buffered for one client stays bounded.
+ */
+export class LiveResponse {
+  /** Aborts when the client is gone or the answer is complete. */
+  readonly closed: AbortSignal;
+  readonly #res: ServerResponse;
+  readonly #closing = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #finished = false;
+  #corked = false;
+
+  constructor(res: ServerResponse, headers: Record<string, string>, signOfLife: string) {
+    this.#res = res;
+    this.closed = this.#closing.signal;
+    res.writeHead(200, headers);
+    res.flushHeaders();
+    this.#timer = setInterval(() => {
+      // A client that does not read needs no more to read.
+      if (!res.writableNeedDrain) res.write(signOfLife);
+    }, SIGN_OF_LIFE_MS);
+    res.once('close', () => this.#release());
+    if (res.destroyed) this.#release();
+  }
+
+  /** True when the client left before the answer was complete. */
+  get wasAbandoned(): boolean {
+    return this.closed.aborted && !this.#finished;
+  }
+
+  /** Resolves at once while the client keeps up, else when it has caught up or is gone. */
+  write(text: string | Uint8Array): Promise<void> | undefined {
+    if (this.closed.aborted) return undefined;
+    this.#corkThisTurn();
+    if (this.#res.write(text)) return undefined;
+    return new Promise((resolve) => {
+      const settle = () => {
+        this.#res.off('drain', settle);
+        this.closed.removeEventListener('abort', settle);
+        resolve();
+      };
+      this.#res.on('drain', settle);
+      this.closed.addEventListener('abort', settle);
+    });
+  }
+
+  end(text?: string | Uint8Array): void {
+    this.#finished = true;
+    clearInterval(this.#timer);
+    if (text === undefined) this.#res.end();
+    else this.#res.end(text);
+  }
+
+  /** Cuts the connection: the only way to say, after the headers, that the answer is not whole. */
+  cut(): void {
+    this.#res.destroy();
+  }
+
+  /** Events that arrive together leave in one packet. */
+  #corkThisTurn(): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    this.#res.cork();
+    setImmediate(() => {
+      this.#corked = false;
+      this.#res.uncork();
+    });
+  }
+
+  #release(): void {
+    clearInterval(this.#timer);
+    this.#closing.abort();
+  }
+}

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { RunWatch } from './run-watch.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function watchWith(inFlight: Set<string>) {
+  const asked: string[][] = [];
+  const watch = new RunWatch({
+    findInFlight: async (runIds) => {
+      asked.push(runIds);
+      return inFlight;
+    },
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  return { watch, asked };
+}
+
+it('asks about all runs in one query every five seconds', async () => {
+  const { watch, asked } = watchWith(new Set(['a', 'b']));
+  for (const runId of ['a', 'b', 'b']) watch.watch(runId, () => expect.unreachable());
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(asked).toEqual([['a', 'b']]);
+  watch.close();
+});
+
+it('tells every watcher of a run that is over or gone', async () => {
+  const { watch } = watchWith(new Set(['a']));
+  const told: string[] = [];
+  watch.watch('a', () => told.push('a'));
+  watch.watch('b', () => told.push('b1'));
+  watch.watch('b', () => told.push('b2'));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(told).toEqual(['b1', 'b2']);
+  watch.close();
+});
+
+it('asks nothing when nobody waits', async () => {
+  const { watch, asked } = watchWith(new Set());
+  watch.watch('a', () => expect.unreachable())();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('checks soon when asked to, once for all who asked', async () => {
+  const { watch, asked } = watchWith(new Set());
+  let told = 0;
+  watch.watch('a', () => told++);
+  for (let i = 0; i < 10; i++) watch.checkSoon();
+  await vi.advanceTimersByTimeAsync(300);
+  expect(asked).toHaveLength(1);
+  expect(told).toBe(1);
+  watch.close();
+});

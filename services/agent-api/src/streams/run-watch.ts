@@ -1,0 +1,74 @@
+/** How often the runs of all open streams are looked up. Equal to the sign of life: no client is left waiting longer. */
+const CHECK_EVERY_MS = 5_000;
+const SOON_MS = 250;
+
+export interface RunWatchOptions {
+  /** Which of these runs are in flight; the others are over or gone. */
+  findInFlight(runIds: string[]): Promise<Set<string>>;
+  onError(error: unknown): void;
+  checkEveryMs?: number;
+}
+
+/**
+ * Knows of every run that somebody waits for in this process and asks Postgres about all of them in one query. Events bring
+ * the end of a run sooner; this is what ends a stream whose last event was lost.
+ */
+export class RunWatch {
+  readonly #options: RunWatchOptions;
+  readonly #watchers = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #soon: NodeJS.Timeout | undefined;
+  #checking = false;
+
+  constructor(options: RunWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Calls `onOver` at each check that finds the run over, until the returned function is called. */
+  watch(runId: string, onOver: () => void): () => void {
+    const watchers = this.#watchers.get(runId) ?? new Set();
+    this.#watchers.set(runId, watchers.add(onOver));
+    this.#timer ??= setInterval(() => void this.check(), this.#options.checkEveryMs ?? CHECK_EVERY_MS);
+    return () => {
+      watchers.delete(onOver);
+      if (watchers.size === 0 && this.#watchers.get(runId) === watchers) this.#watchers.delete(runId);
+      if (this.#watchers.size === 0) this.close();
+    };
+  }
+
+  /** A check ahead of time, for a reader that may have come just too late; many of them share it. */
+  checkSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.check();
+    }, SOON_MS);
+  }
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  async check(): Promise<void> {
+    if (this.#checking || this.#watchers.size === 0) return;
+    this.#checking = true;
+    try {
+      const runIds = [...this.#watchers.keys()];
+      const inFlight = await this.#options.findInFlight(runIds);
+      for (const runId of runIds) {
+        if (inFlight.has(runId)) continue;
+        for (const onOver of this.#watchers.get(runId) ?? []) onOver();
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    this.#timer = undefined;
+    this.#soon = undefined;
+  }
+}

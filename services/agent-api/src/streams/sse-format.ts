@@ -1,0 +1,22 @@
+/** One server-sent event as clients of the agent server expect it: CRLF, fields in the order event, data, id. */
+export interface SseEvent {
+  event: string;
+  /** One line of JSON. */
+  data: string;
+  /** Left out: the event cannot be resumed from. */
+  id?: string | undefined;
+}
+
+export const SSE_HEARTBEAT = ': heartbeat\r\n\r\n';
+
+export function formatSseEvent({ event, data, id }: SseEvent): string {
+  const head = `event: ${oneLine(event)}\r\ndata: ${data}\r\n`;
+  return id === undefined ? `${head}\r\n` : `${head}id: ${oneLine(id)}\r\n\r\n`;
+}
+
+const LINE_BREAK = /[\r\n]/;
+
+/** A name with a line break would end its field early and let the rest pass for fields of its own. */
+function oneLine(text: string): string {
+  return LINE_BREAK.test(text) ? text.replace(/[\r\n]/g, '') : text;
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import { CONTROL_KINDS, type RunStreams, type StreamEntry, type StreamGap } from '@runyard/run-stream';
+import { followRun } from './follow-run.ts';
+import { LiveResponse } from './live-response.ts';
+import type { OpenResponses } from './open-responses.ts';
+import type { RunWatch } from './run-watch.ts';
+import { formatSseEvent, SSE_HEARTBEAT } from './sse-format.ts';
+import { passes } from './stream-filter.ts';
+
+export interface StreamSources {
+  streams: Pick<RunStreams, 'read'>;
+  watch: RunWatch;
+  open: OpenResponses;
+}
+
+export interface StreamedRun {
+  threadId: string;
+  runId: string;
+  /** As for following a run. */
+  afterId?: string | undefined;
+  isOver?: boolean;
+  /** Events carry ids a client can go on from. */
+  isResumable: boolean;
+  /** Undefined: every mode the run emits. */
+  modes?: Set<string> | undefined;
+}
+
+/**
+ * Sends a run's events until it is over or the client is gone; headers go out at once. True when the client left before the
+ * end, and it was not this service that cut the connection.
+ */
+export async function streamRun(
+  sources: StreamSources,
+  run: StreamedRun,
+  res: ServerResponse,
+  headers: Record<string, string>,
+): Promise<{ wasAbandoned: boolean }> {
+  const response = new LiveResponse(res, headers, SSE_HEARTBEAT);
+  const isCut = sources.open.add(response);
+  for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
+    const text = render(entry, run);
+    if (text === undefined) continue;
+    const caughtUp = response.write(text);
+    if (caughtUp) await caughtUp;
+  }
+  const wasAbandoned = response.wasAbandoned && !isCut();
+  response.end();
+  return { wasAbandoned };
+}
+
+function render(entry: StreamEntry, run: StreamedRun): string | undefined {
+  const id = run.isResumable ? entry.id : undefined;
+  if (entry.kind === CONTROL_KINDS.gap) {
+    // Who cannot resume was not promised what is gone; what was lost under way is told to everybody.
+    const { reason } = JSON.parse(entry.data) as StreamGap;
+    return run.isResumable || reason === 'lost' ? formatSseEvent({ event: 'gap', data: entry.data, id }) : undefined;
+  }
+  if (entry.kind === CONTROL_KINDS.end || !passes(entry, run.modes)) return undefined;
+  return formatSseEvent({ event: entry.event, data: entry.data, id });
+}
+
+/** An event stream of one event: what went wrong before there was anything to stream. */
+export function streamFailure(
+  res: ServerResponse,
+  headers: Record<string, string>,
+  error: { error: string; message: string },
+): void {
+  res.writeHead(200, headers).end(formatSseEvent({ event: 'error', data: JSON.stringify(error) }));
+}

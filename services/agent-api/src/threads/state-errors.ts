@@ -1,0 +1,33 @@
+import { GraphRequestError } from '@runyard/graph-host';
+import {
+  type AppError,
+  BadRequestError,
+  ConflictError,
+  type ErrorContext,
+  NotFoundError,
+  PayloadTooLargeError,
+  sanitizeErrorText,
+  UnavailableError,
+  UnprocessableError,
+} from '@runyard/service-kit';
+
+type Kind = new (message: string, context: ErrorContext) => AppError;
+
+const KINDS: Record<string, Kind> = {
+  bad_request: BadRequestError,
+  not_found: NotFoundError,
+  fenced: ConflictError,
+  too_large: PayloadTooLargeError,
+  unavailable: UnavailableError,
+  invalid: UnprocessableError,
+  failed: UnprocessableError,
+};
+
+/** What a graph host's refusal means to a caller; any other error is itself. */
+export function toCallerError(error: unknown): unknown {
+  if (!(error instanceof GraphRequestError)) return error;
+  const Refusal = KINDS[error.reason];
+  if (!Refusal) return error;
+  const text = error.reason === 'failed' ? `${error.name}: ${error.message}` : error.message;
+  return new Refusal(sanitizeErrorText(text), { cause: error });
+}

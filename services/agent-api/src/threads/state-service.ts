@@ -1,0 +1,167 @@
+import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
+import type { GraphBackends, GraphHost } from '@runyard/graph-host';
+import type { Fence, RunEngine } from '@runyard/run-engine';
+import { BadRequestError, NotFoundError } from '@runyard/service-kit';
+import type { Scope } from '../scope.ts';
+import { toCallerError } from './state-errors.ts';
+import type { ThreadRecord } from './thread-record.ts';
+import type { ThreadStore } from './thread-store.ts';
+
+export interface StateQuery {
+  checkpointId?: string | undefined;
+  checkpointNs?: string | undefined;
+  subgraphs?: boolean;
+}
+
+export interface HistoryQuery extends StateQuery {
+  limit: number;
+  beforeCheckpointId?: string | undefined;
+  metadata?: Record<string, unknown> | undefined;
+}
+
+export interface StateUpdated {
+  checkpoint: CheckpointConfig;
+  configurable: CheckpointConfig;
+  checkpoint_id: string;
+}
+
+/** Storage for one use of a graph: with a fence it may write the fence's thread. */
+export type OpenBackends = (fence?: Fence) => GraphBackends;
+
+/** What writing state needs to know of a thread. */
+type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
+type Supersteps = NonNullable<ThreadCreate['supersteps']>;
+type Update = { values?: unknown; asNode?: string; supersteps?: Supersteps };
+
+/** Reads and writes the state of threads through their graphs, which alone understand it. */
+export class StateService {
+  readonly #threads: Pick<ThreadStore, 'findBare'>;
+  readonly #engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
+  readonly #host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
+  readonly #backends: OpenBackends;
+
+  constructor(options: {
+    threads: Pick<ThreadStore, 'findBare'>;
+    engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
+    host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
+    backends: OpenBackends;
+  }) {
+    this.#threads = options.threads;
+    this.#engine = options.engine;
+    this.#host = options.host;
+    this.#backends = options.backends;
+  }
+
+  /** A thread that never ran, or a checkpoint that is not there, has an empty state. @throws NotFoundError */
+  async get(scope: Scope, threadId: string, query: StateQuery): Promise<ThreadState> {
+    const graphId = graphOf(await this.#find(scope, threadId));
+    if (graphId === undefined) return emptyState(threadId, query);
+    const request = { graphId, threadId, ...query };
+    try {
+      const state = (await this.#host.getState(request, this.#backends())) as ThreadState;
+      return state.created_at === null ? emptyState(threadId, query) : state;
+    } catch (error) {
+      throw toCallerError(error);
+    }
+  }
+
+  /** Newest first. @throws NotFoundError */
+  async history(scope: Scope, threadId: string, query: HistoryQuery): Promise<ThreadState[]> {
+    const graphId = graphOf(await this.#find(scope, threadId));
+    if (graphId === undefined || query.limit === 0) return [];
+    try {
+      const request = { graphId, threadId, ...query };
+      return (await this.#host.getHistory(request, this.#backends())) as ThreadState[];
+    } catch (error) {
+      throw toCallerError(error);
+    }
+  }
+
+  /** @throws NotFoundError, BadRequestError without a graph or for an unknown node, ConflictError while a run is in flight */
+  async update(scope: Scope, threadId: string, request: ThreadStateUpdate): Promise<StateUpdated> {
+    const thread = await this.#find(scope, threadId);
+    return this.#write(
+      thread,
+      { values: request.values ?? null, ...(request.as_node && { asNode: request.as_node }) },
+      placeOf({ checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
+    );
+  }
+
+  /** Builds the first state of a thread. @throws BadRequestError, UnprocessableError */
+  async applySupersteps(thread: WritableThread, supersteps: Supersteps): Promise<void> {
+    await this.#write(thread, { supersteps }, {});
+  }
+
+  async #find(scope: Scope, threadId: string): Promise<ThreadRecord> {
+    const thread = await this.#threads.findBare(scope, threadId);
+    if (!thread) throw new NotFoundError(`Thread with ID ${threadId} not found`);
+    return thread;
+  }
+
+  async #write(thread: WritableThread, update: Update, place: StateQuery): Promise<StateUpdated> {
+    const { threadId } = thread;
+    const graphId = graphOf(thread);
+    if (graphId === undefined) {
+      throw new BadRequestError(
+        `Thread '${threadId}' has no assigned graph ID. Run it once, or create it with metadata.graph_id, before writing state.`,
+      );
+    }
+    const fence = await this.#engine.beginStateUpdate(threadId);
+    try {
+      const request = { graphId, threadId, ...place, ...update };
+      const written = (await this.#host.updateState(request, this.#backends(fence))) as unknown as StateUpdated;
+      const state = (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
+      await this.#engine.commitStateUpdate({
+        fence,
+        values: toJsonBytes(state.values),
+        interrupts: interruptsOf(state),
+        checkpointId: String(state.checkpoint_id),
+        status: state.next.length > 0 ? 'interrupted' : 'idle',
+      });
+      return written;
+    } catch (error) {
+      throw toCallerError(error);
+    }
+  }
+}
+
+/** The checkpoint a client names, by id alone or with its namespace. */
+export function placeOf(checkpoint: CheckpointConfig | null | undefined): StateQuery {
+  return {
+    ...(checkpoint?.checkpoint_id && { checkpointId: checkpoint.checkpoint_id }),
+    ...(checkpoint?.checkpoint_ns && { checkpointNs: checkpoint.checkpoint_ns }),
+  };
+}
+
+function graphOf(thread: WritableThread): string | undefined {
+  const { graph_id } = thread.metadata;
+  return typeof graph_id === 'string' && graph_id !== '' ? graph_id : undefined;
+}
+
+function emptyState(threadId: string, { checkpointId, checkpointNs }: StateQuery): ThreadState {
+  return {
+    values: {},
+    next: [],
+    tasks: [],
+    metadata: null,
+    created_at: null,
+    checkpoint:
+      checkpointId === undefined
+        ? null
+        : { thread_id: threadId, checkpoint_ns: checkpointNs ?? '', checkpoint_id: checkpointId },
+    parent_checkpoint: null,
+    interrupts: [],
+    checkpoint_id: checkpointId ?? null,
+    parent_checkpoint_id: null,
+  };
+}
+
+function interruptsOf(state: ThreadState): Uint8Array | null {
+  const asking = state.tasks.filter((task) => task.interrupts.length > 0);
+  if (asking.length === 0) return null;
+  return toJsonBytes(Object.fromEntries(asking.map((task) => [task.id, task.interrupts])));
+}
+
+function toJsonBytes(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value ?? null));
+}

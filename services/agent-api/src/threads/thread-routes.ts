@@ -1,0 +1,26 @@
+import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
+import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
+import { paginationHeaders } from '../pagination.ts';
+import { UNRESTRICTED } from '../scope.ts';
+import type { ThreadService } from './thread-service.ts';
+
+export function threadRoutes(threads: ThreadService): BoundOperation[] {
+  return [
+    bind(createThread, async ({ body }) => ok(await threads.create(UNRESTRICTED, body))),
+    bind(getThread, async ({ params }) => ok(await threads.get(UNRESTRICTED, params.thread_id))),
+    bind(patchThread, async ({ params, body, headers }) => {
+      await threads.patch(UNRESTRICTED, params.thread_id, body);
+      const wantsNothing = /(^|[\s,;])return=minimal([\s,;]|$)/.test(String(headers.prefer ?? ''));
+      return wantsNothing ? noContent() : ok(await threads.get(UNRESTRICTED, params.thread_id));
+    }),
+    bind(deleteThread, async ({ params }) => {
+      await threads.delete(UNRESTRICTED, params.thread_id);
+      return noContent();
+    }),
+    bind(searchThreads, async ({ body }) => {
+      const page = await threads.search(UNRESTRICTED, body);
+      return ok(page.rows, paginationHeaders(page));
+    }),
+    bind(countThreads, async ({ body }) => ok(await threads.count(UNRESTRICTED, body))),
+  ];
+}

@@ -1,0 +1,128 @@
+import {
+  type Thread,
+  type ThreadCountRequest,
+  type ThreadCreate,
+  type ThreadPatch,
+  type ThreadSearchRequest,
+  withoutReservedMetadata,
+} from '@runyard/contracts';
+import type { RunEngine } from '@runyard/run-engine';
+import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Page } from '../pagination.ts';
+import type { Scope } from '../scope.ts';
+import { extractPath } from './extract-path.ts';
+import type { StateService } from './state-service.ts';
+import { type ThreadRecord, toWireThread } from './thread-record.ts';
+import type { ThreadStore } from './thread-store.ts';
+
+/** Fields of a thread that are kept with its state and may be large. */
+const STATE_FIELDS = new Set(['values', 'interrupts']);
+
+export class ThreadService {
+  readonly #store: ThreadStore;
+  readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
+  readonly #state: Pick<StateService, 'applySupersteps'>;
+
+  constructor(options: {
+    store: ThreadStore;
+    engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
+    state: Pick<StateService, 'applySupersteps'>;
+  }) {
+    this.#store = options.store;
+    this.#engine = options.engine;
+    this.#state = options.state;
+  }
+
+  /** With supersteps all or nothing: when they fail the thread is gone again. @throws ConflictError */
+  async create(scope: Scope, request: ThreadCreate): Promise<Thread> {
+    const threadId = request.thread_id ?? uuidv7();
+    const metadata = {
+      ...withoutReservedMetadata(request.metadata ?? {}),
+      ...(request.graph_id !== undefined && { graph_id: request.graph_id }),
+      ...scope,
+    };
+    const isWelcome = request.if_exists === 'do_nothing';
+    const supersteps = request.supersteps ?? [];
+    try {
+      // Supersteps are for a thread made here: one that is there keeps the state it has.
+      const ifExists = isWelcome && supersteps.length === 0 ? 'do_nothing' : 'raise';
+      await this.#engine.createThread({ threadId, metadata, ifExists });
+    } catch (error) {
+      if (isWelcome && error instanceof ConflictError) return this.#existing(scope, threadId);
+      throw error;
+    }
+    const created = await this.#existing(scope, threadId);
+    if (supersteps.length === 0) return created;
+    try {
+      await this.#state.applySupersteps({ threadId, metadata }, supersteps);
+    } catch (error) {
+      await this.#engine.deleteThread(threadId);
+      throw error;
+    }
+    return this.get(scope, threadId);
+  }
+
+  async #existing(scope: Scope, threadId: string): Promise<Thread> {
+    const thread = await this.#store.find(scope, threadId);
+    // The id belongs to somebody this caller may not see.
+    if (!thread) throw new ConflictError(`Thread with ID ${threadId} already exists`);
+    return toWireThread(thread);
+  }
+
+  /** @throws NotFoundError */
+  async get(scope: Scope, threadId: string): Promise<Thread> {
+    return toWireThread(found(threadId, await this.#store.find(scope, threadId)));
+  }
+
+  /** @throws NotFoundError */
+  async patch(scope: Scope, threadId: string, request: ThreadPatch): Promise<void> {
+    const metadata = withoutReservedMetadata(request.metadata ?? {});
+    if (!(await this.#store.mergeMetadata(scope, threadId, metadata))) throw notFound(threadId);
+  }
+
+  /** @throws NotFoundError */
+  async delete(scope: Scope, threadId: string): Promise<void> {
+    found(threadId, await this.#store.findBare(scope, threadId));
+    await this.#engine.deleteThread(threadId);
+  }
+
+  async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
+    const { select, extract } = request;
+    const paths = Object.entries(extract ?? {});
+    const page = await this.#store.search(scope, {
+      ...request,
+      limit: request.limit ?? 10,
+      offset: request.offset ?? 0,
+      withState:
+        !select ||
+        select.some((field) => STATE_FIELDS.has(field)) ||
+        paths.some(([, path]) => STATE_FIELDS.has(path.split(/[.[]/)[0]!)),
+    });
+    const rows = page.rows.map((row) => {
+      const thread = toWireThread(row);
+      const shown: Partial<Thread> = select
+        ? Object.fromEntries(select.map((field) => [field, thread[field]]))
+        : thread;
+      if (paths.length === 0) return shown;
+      return {
+        ...shown,
+        extracted: Object.fromEntries(paths.map(([name, path]) => [name, extractPath(thread, path)])),
+      };
+    });
+    return { ...page, rows };
+  }
+
+  count(scope: Scope, request: ThreadCountRequest): Promise<number> {
+    return this.#store.count(scope, request);
+  }
+}
+
+export function found(threadId: string, thread: ThreadRecord | undefined): ThreadRecord {
+  if (!thread) throw notFound(threadId);
+  return thread;
+}
+
+function notFound(threadId: string): NotFoundError {
+  return new NotFoundError(`Thread with ID ${threadId} not found`);
+}
