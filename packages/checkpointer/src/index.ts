@@ -8,5 +8,6 @@
 export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
+export { PostgresStore, type PostgresStoreOptions } from './postgres/postgres-store.ts';
 export { createSaver, type SaverOptions } from './saver/create-saver.ts';
 export { createStore } from './store/create-store.ts';

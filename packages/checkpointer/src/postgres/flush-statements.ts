@@ -1,22 +1,9 @@
-/**
- * The statements of a flush. Each locks the fence rows of its threads in id order, compares their epochs as they are once locked,
- * and works only for the fences that are still held; it answers the positions of those.
- *
- * The lock is what fences: a claim that bumps the epoch waits until this statement has committed, and when the claim was first the
- * lock waits for it and then sees its epoch. Comparing alone, in a join, would use the epoch from before the wait.
- */
-const HELD_FENCES = `
-  locked AS MATERIALIZED (
-    SELECT thread_id, epoch FROM thread_fence WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id FOR SHARE
-  ),
-  held AS MATERIALIZED (
-    SELECT f.position::int, f.thread_id, f.run_id
-    FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) WITH ORDINALITY AS f(thread_id, epoch, run_id, position)
-    JOIN locked USING (thread_id)
-    WHERE locked.epoch = f.epoch
-  )`;
+import { HELD_FENCES } from './held-fences.ts';
 
-/** Parameters: those of `FlushRows` in its order; $34 holds all bytes, of which each row takes its part. */
+/**
+ * Answers the positions of the fences that are held. Parameters: those of `FlushRows` in its order; $34 holds all bytes, of
+ * which each row takes its part.
+ */
 export const FLUSH = {
   name: 'checkpoint_flush',
   text: `

@@ -170,11 +170,11 @@ CREATE TABLE checkpoint_write (
 
 -- Store ----------------------------------------------------------------------------------------------------------
 CREATE TABLE store_item (
-  namespace  text[]      NOT NULL,
-  key        text        NOT NULL,
-  value      jsonb       NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  updated_at timestamptz NOT NULL DEFAULT now(),
+  namespace  text[] COLLATE "C" NOT NULL,                  -- in byte order, so that what is below a namespace is one range
+  key        text               NOT NULL,
+  value      jsonb              NOT NULL,
+  created_at timestamptz        NOT NULL DEFAULT now(),
+  updated_at timestamptz        NOT NULL DEFAULT now(),
   PRIMARY KEY (namespace, key)
 );
 CREATE INDEX store_item_value ON store_item USING gin (value jsonb_path_ops);
