@@ -40,6 +40,8 @@ export class MigrationError extends Error {
 
 /** Prisma's engine takes the same lock. */
 const LOCK_KEY = 72707369;
+/** Scripts made by pg_dump empty the search path. */
+const FIND_TABLES_AGAIN = 'RESET search_path';
 const TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  VARCHAR(36) PRIMARY KEY NOT NULL,
   checksum            VARCHAR(64) NOT NULL,
@@ -132,6 +134,7 @@ async function applyInside(client: pg.PoolClient, migration: Migration): Promise
   } catch (error) {
     throw failed(migration, error);
   }
+  await client.query(FIND_TABLES_AGAIN);
   await client.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
@@ -160,10 +163,12 @@ async function applyBeside(pool: pg.Pool, migration: Migration): Promise<void> {
       try {
         await client.query(statement);
       } catch (error) {
+        await client.query(FIND_TABLES_AGAIN);
         await client.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)]);
         throw failed(migration, error);
       }
     }
+    await client.query(FIND_TABLES_AGAIN);
     await client.query(
       'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
       [id],

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { acquireDuty, Duty, openPool, releaseDuty } from './index.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+const [a, b] = [randomUUID(), randomUUID()];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = openPool({ connectionString: database.url, max: 8, applicationName: 'test' });
+  await pool.query('CREATE TABLE duty (name text PRIMARY KEY, holder uuid NOT NULL, lease_until timestamptz NOT NULL)');
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+describe('duties', () => {
+  it('one holder at a time; the holder renews, others wait until it gives the duty back', async () => {
+    const claim = { name: 'sweep', leaseMs: 60_000 };
+    expect(await acquireDuty(pool, { ...claim, holder: a })).toBe(true);
+    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
+    expect(await acquireDuty(pool, { ...claim, holder: a })).toBe(true);
+    await releaseDuty(pool, { name: 'sweep', holder: b });
+    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
+    await releaseDuty(pool, { name: 'sweep', holder: a });
+    expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(true);
+  });
+
+  it('a lapsed lease may be taken by anybody', async () => {
+    await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 });
+    await waitFor(() => acquireDuty(pool, { name: 'lapsing', holder: b, leaseMs: 60_000 }));
+    expect(await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 })).toBe(false);
+  });
+
+  it('of many that ask at once exactly one gets it', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => acquireDuty(pool, { name: 'rush', holder: randomUUID(), leaseMs: 60_000 })),
+    );
+    expect(answers.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('asks the database only once in a third of the lease, and stops counting on a lease it could not renew', async () => {
+    let now = 0;
+    const first = new Duty(pool, { name: 'loop', holder: a, leaseMs: 30_000 }, () => now);
+    expect(await first.isMine()).toBe(true);
+    await pool.query(`UPDATE duty SET holder = $1, lease_until = now() + interval '1 hour' WHERE name = 'loop'`, [b]);
+    now = 9_999;
+    expect(await first.isMine()).toBe(true);
+    now = 10_001;
+    expect(await first.isMine()).toBe(false);
+    await pool.query(`DELETE FROM duty WHERE name = 'loop'`);
+    expect(await first.isMine()).toBe(true);
+    await first.release();
+    expect(await new Duty(pool, { name: 'loop', holder: b, leaseMs: 30_000 }).isMine()).toBe(true);
+  });
+});

@@ -1,0 +1,137 @@
+import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isDataError, isRetryable, isUnavailable, openPool, poolUse, sqlState, withTransaction } from './index.ts';
+
+let database: TestDatabase;
+let pools: pg.Pool[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pools = [];
+  await open().query('CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)');
+});
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()));
+});
+afterAll(() => database.close());
+
+function open(options: Partial<Parameters<typeof openPool>[0]> = {}): pg.Pool {
+  const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'pool-test', ...options });
+  pools.push(pool);
+  return pool;
+}
+/** Ends the server's side of the connections, as a restart of the server does. */
+const cutConnections = (by: pg.Pool) =>
+  by.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE application_name = 'victim' AND datname = current_database()`);
+
+describe('openPool', () => {
+  it('connections have the name and the limits that were asked for', async () => {
+    const pool = open({ statementTimeoutMs: 1234, idleInTransactionTimeoutMs: 5678 });
+    const show = async (name: string) => (await pool.query(`SHOW ${name}`)).rows[0][name];
+    expect(await show('application_name')).toBe('pool-test');
+    expect(await show('statement_timeout')).toBe('1234ms');
+    expect(await show('idle_in_transaction_session_timeout')).toBe('5678ms');
+    const byDefault = open();
+    expect((await byDefault.query('SHOW statement_timeout')).rows[0].statement_timeout).toBe('15min');
+  });
+
+  it('a connection lost while idle is reported and replaced', async () => {
+    const lost: Error[] = [];
+    const pool = open({ applicationName: 'victim', onConnectionLost: (error) => lost.push(error) });
+    await pool.query('SELECT 1');
+    await cutConnections(open());
+    await waitFor(() => lost.length === 1);
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('a connection lost between two statements of a transaction is an error of that transaction alone', async () => {
+    const pool = open({ applicationName: 'victim' });
+    const other = open();
+    const failing = withTransaction(pool, async (client) => {
+      const gone = new Promise((resolve) => client.once('end', resolve));
+      await cutConnections(other);
+      await gone;
+      await client.query('SELECT 1');
+    });
+    const error = await failing.catch((caught: unknown) => caught);
+    expect(isUnavailable(error)).toBe(true);
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4 });
+  });
+
+  it('waiting for a free connection ends in an error that says the database is unavailable', async () => {
+    const pool = open({ max: 1, connectTimeoutMs: 50 });
+    const client = await pool.connect();
+    const error = await pool.query('SELECT 1').catch((caught: unknown) => caught);
+    client.release();
+    expect(isUnavailable(error)).toBe(true);
+  });
+});
+
+describe('withTransaction', () => {
+  it('commits what the work did when it returns and nothing when it throws', async () => {
+    const pool = open();
+    await withTransaction(pool, (client) => client.query('INSERT INTO item VALUES (1)'));
+    const failing = withTransaction(pool, async (client) => {
+      await client.query('INSERT INTO item VALUES (2)');
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect((await pool.query('SELECT id FROM item ORDER BY id')).rows).toEqual([{ id: 1 }]);
+  });
+
+  it('a deadlock ends one of the two and, when asked to, that one is run again', async () => {
+    const pool = open();
+    await pool.query('INSERT INTO item VALUES (10), (11)');
+    let isHolding = 0;
+    const bothHold = () => waitFor(() => isHolding >= 2);
+    const cross = (first: number, second: number) =>
+      withTransaction(
+        pool,
+        async (client) => {
+          await client.query('UPDATE item SET n = n + 1 WHERE id = $1', [first]);
+          isHolding += 1;
+          await bothHold();
+          await client.query('UPDATE item SET n = n + 1 WHERE id = $1', [second]);
+        },
+        { attempts: 3 },
+      );
+    await Promise.all([cross(10, 11), cross(11, 10)]);
+    expect((await pool.query('SELECT n FROM item WHERE id >= 10')).rows).toEqual([{ n: 2 }, { n: 2 }]);
+    expect(isHolding).toBe(3);
+  });
+
+  it('settings of a transaction end with it', async () => {
+    const pool = open({ max: 1 });
+    const inside = await withTransaction(
+      pool,
+      async (client) => (await client.query('SHOW synchronous_commit')).rows[0].synchronous_commit,
+      { waitForDisk: false },
+    );
+    expect(inside).toBe('off');
+    expect((await pool.query('SHOW synchronous_commit')).rows[0].synchronous_commit).toBe('on');
+  });
+});
+
+describe('kinds of errors', () => {
+  const errorOf = (sql: string) =>
+    open()
+      .query(sql)
+      .catch((error: unknown) => error);
+
+  it('tells refused data, repeatable failures and an absent server apart', async () => {
+    const duplicate = await errorOf('INSERT INTO item VALUES (7), (7)');
+    expect([sqlState(duplicate), isDataError(duplicate), isRetryable(duplicate)]).toEqual(['23505', true, false]);
+    const serialization = await errorOf(`DO $$ BEGIN RAISE EXCEPTION '' USING ERRCODE = '40001'; END $$`);
+    expect([isRetryable(serialization), isDataError(serialization)]).toEqual([true, false]);
+    const absent = await open({ connectionString: 'postgres://nobody@127.0.0.1:1/x' })
+      .query('SELECT 1')
+      .catch((error: unknown) => error);
+    expect([sqlState(absent), isUnavailable(absent)]).toEqual([undefined, true]);
+    const wrapped = new Error('while saving', { cause: duplicate });
+    expect(sqlState(wrapped)).toBe('23505');
+    expect(isUnavailable(new Error('something else'))).toBe(false);
+  });
+});

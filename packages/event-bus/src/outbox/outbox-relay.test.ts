@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { type CloudEvent, KeyIssued, type TopicName } from '@runyard/contracts';
+import { acquireDuty, openPool, releaseDuty, withTransaction } from '@runyard/database';
+import { Metrics } from '@runyard/service-kit';
+import { createTestDatabase, type TestDatabase, testRedis, waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BusUnavailableError, createEventBus, type EventBus, type KeyedEvent, makeEvent } from '../index.ts';
+import { recordingLogger } from '../test/recording-logger.ts';
+import { outboxInsert } from './outbox.ts';
+import { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let relays: OutboxRelay[];
+let log: ReturnType<typeof recordingLogger>;
+let bus: ReturnType<typeof recordingBus>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = openPool({ connectionString: database.url, max: 6, applicationName: 'test' });
+  await pool.query(`
+    CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, topic text NOT NULL, key text NOT NULL,
+                         event jsonb NOT NULL, created_at timestamptz NOT NULL DEFAULT now());
+    CREATE TABLE duty (name text PRIMARY KEY, holder uuid NOT NULL, lease_until timestamptz NOT NULL)`);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+beforeEach(async () => {
+  await pool.query('TRUNCATE outbox, duty');
+  relays = [];
+  log = recordingLogger();
+  bus = recordingBus();
+});
+afterEach(async () => {
+  bus.isAway = false;
+  await Promise.all(relays.map((relay) => relay.stop()));
+});
+
+interface Published extends KeyedEvent {
+  topic: TopicName;
+}
+
+/** A bus that keeps what is published, in order, and can be away. */
+function recordingBus(): EventBus & { published: Published[]; isAway: boolean; attempts: number } {
+  const published: Published[] = [];
+  return {
+    published,
+    isAway: false,
+    attempts: 0,
+    async publish(topic: TopicName, events: KeyedEvent[]) {
+      this.attempts += 1;
+      if (this.isAway) throw new BusUnavailableError(new Error('away'));
+      for (const one of events) published.push({ topic, ...one });
+    },
+    subscribe: () => Promise.reject(new Error('not used')),
+    close: async () => undefined,
+  };
+}
+
+const start = (options: Partial<OutboxRelayOptions> = {}): OutboxRelay => {
+  const relay = new OutboxRelay({ pool, bus, logger: log.logger, ...options });
+  relays.push(relay);
+  relay.start();
+  return relay;
+};
+const row = (key = 'k') => ({
+  topic: 'organizations' as const,
+  key,
+  event: makeEvent(KeyIssued, {
+    source: '/test',
+    subject: key,
+    data: { organization_id: randomUUID(), key_id: randomUUID() },
+  }),
+});
+const left = async () => Number((await pool.query('SELECT count(*) FROM outbox')).rows[0].count);
+
+describe('OutboxRelay', () => {
+  it('publishes what a transaction wrote, as it was written, and deletes it', async () => {
+    const rows = [row('a'), row('b')];
+    await outboxInsert(pool, rows);
+    start();
+    await waitFor(async () => bus.published.length === 2 && (await left()) === 0);
+    expect(bus.published).toEqual(rows);
+  });
+
+  it('publishes nothing of a transaction that is rolled back', async () => {
+    const relay = start();
+    const failing = withTransaction(pool, async (client) => {
+      await outboxInsert(client, [row()]);
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await outboxInsert(pool, [row('kept')]);
+    relay.kick();
+    await waitFor(() => bus.published.length > 0);
+    expect(bus.published.map(({ key }) => key)).toEqual(['kept']);
+  });
+
+  it('a kick publishes at once, long before the idle poll', async () => {
+    const relay = start({ idleMs: 3_600_000 });
+    await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
+    await outboxInsert(pool, [row()]);
+    relay.kick();
+    await waitFor(() => bus.published.length === 1, { timeoutMs: 2_000 });
+  });
+
+  it('finds what another process wrote without a kick', async () => {
+    start({ idleMs: 30 });
+    await outboxInsert(pool, [row()]);
+    await waitFor(() => bus.published.length === 1);
+  });
+
+  it('an id that was taken early and committed late is not passed over', async () => {
+    const relay = start({ idleMs: 20 });
+    const early = await pool.connect();
+    await early.query('BEGIN');
+    await outboxInsert(early, [row('early')]);
+    await outboxInsert(pool, [row('late')]);
+    relay.kick();
+    await waitFor(() => bus.published.length === 1);
+    await early.query('COMMIT');
+    early.release();
+    await waitFor(() => bus.published.length === 2);
+    expect(bus.published.map(({ key }) => key)).toEqual(['late', 'early']);
+  });
+
+  it('keeps the order of each key over batches and while the bus fails now and then', async () => {
+    const rows = Array.from({ length: 250 }, (_, index) => row(`k${index % 4}`));
+    await outboxInsert(pool, rows);
+    const publish = bus.publish.bind(bus);
+    bus.publish = async (topic, events) => {
+      bus.isAway = bus.attempts % 3 === 1;
+      await publish(topic, events);
+    };
+    start({ batchSize: 50 });
+    await waitFor(async () => (await left()) === 0, { timeoutMs: 20_000 });
+    for (const key of ['k0', 'k1', 'k2', 'k3']) {
+      const wanted = rows.filter((one) => one.key === key).map(({ event }) => event.id);
+      expect(bus.published.filter((one) => one.key === key).map(({ event }) => event.id)).toEqual(wanted);
+    }
+  });
+
+  it('while the bus is away nothing is lost or hurried, and all drains once it is back', async () => {
+    bus.isAway = true;
+    const relay = start();
+    const rows = Array.from({ length: 30 }, () => row());
+    for (const one of rows) {
+      await outboxInsert(pool, [one]);
+      relay.kick();
+    }
+    await waitFor(() => bus.attempts >= 2);
+    expect(bus.attempts).toBeLessThan(10);
+    expect(await left()).toBe(30);
+    bus.isAway = false;
+    await waitFor(async () => (await left()) === 0);
+    expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
+  });
+
+  it('of several relays one publishes; when it ends another takes over', async () => {
+    const [first, second] = [start({ idleMs: 20, leaseMs: 300 }), start({ idleMs: 20, leaseMs: 300 })];
+    for (let index = 0; index < 20; index += 1) {
+      await outboxInsert(pool, [row()]);
+      first.kick();
+      second.kick();
+    }
+    await waitFor(async () => (await left()) === 0);
+    expect(new Set(bus.published.map(({ event }) => event.id)).size).toBe(20);
+    expect(bus.published).toHaveLength(20);
+    const { rows } = await pool.query('SELECT holder FROM duty');
+    await first.stop();
+    await outboxInsert(pool, [row()]);
+    await waitFor(() => bus.published.length === 21);
+    expect(rows).toHaveLength(1);
+  });
+
+  it('a relay that died without giving the duty back is replaced when its lease lapses', async () => {
+    await acquireDuty(pool, { name: 'outbox-relay', holder: randomUUID(), leaseMs: 400 });
+    await outboxInsert(pool, [row()]);
+    start({ leaseMs: 300 });
+    await waitFor(() => bus.published.length === 1);
+  });
+
+  it('rows of a topic that a newer version wrote stay for a relay that knows it', async () => {
+    await pool.query(`INSERT INTO outbox (topic, key, event) VALUES ('from-the-future', 'k', '{}')`);
+    await outboxInsert(pool, [row()]);
+    start();
+    await waitFor(() => bus.published.length === 1);
+    expect(await left()).toBe(1);
+  });
+
+  it('stop publishes what is there, and with the bus away ends without it', async () => {
+    const relay = start({ idleMs: 3_600_000, batchSize: 5 });
+    await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
+    await outboxInsert(
+      pool,
+      Array.from({ length: 12 }, () => row()),
+    );
+    await relay.stop();
+    expect(bus.published).toHaveLength(12);
+    bus.isAway = true;
+    await outboxInsert(pool, [row()]);
+    const other = start();
+    await waitFor(() => bus.attempts > 3);
+    await other.stop();
+    expect(await left()).toBe(1);
+    expect((await pool.query('SELECT 1 FROM duty')).rowCount).toBe(0);
+  });
+
+  it('reports how far it is behind', async () => {
+    const metrics = new Metrics();
+    await outboxInsert(pool, [row(), row()]);
+    start({ metrics });
+    await waitFor(() => bus.published.length === 2);
+    await waitFor(async () => /outbox_published_total\{topic="organizations"\} 2/.test(await metrics.text()));
+    expect(await metrics.text()).toMatch(/outbox_lag_seconds 0\.\d+/);
+  });
+
+  it('over a real bus: from a commit to a subscriber', async () => {
+    const redis = testRedis();
+    const real = createEventBus({ kind: 'redis', url: redis.url, prefix: redis.prefix }, { logger: log.logger });
+    const got: CloudEvent[] = [];
+    await real.subscribe({
+      topics: ['organizations'],
+      group: 'g',
+      from: 'latest',
+      onEvent: async (event) => void got.push(event),
+    });
+    const relay = start({ bus: real });
+    const sent = row();
+    await outboxInsert(pool, [sent]);
+    relay.kick();
+    await waitFor(() => got.length === 1);
+    expect(got).toEqual([sent.event]);
+    await relay.stop();
+    await releaseDuty(pool, { name: 'outbox-relay', holder: randomUUID() });
+    await real.close();
+    await redis.close();
+  });
+});
