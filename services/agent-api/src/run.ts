@@ -4,7 +4,7 @@ import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { readProject, startGraphHost } from '@runyard/graph-host';
+import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
@@ -18,7 +18,6 @@ import { type Config, eventBusConfig } from './config.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { infoRoutes } from './info.ts';
 import { openPrisma } from './prisma.ts';
-import { projectEnvironment } from './project/project-environment.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
@@ -56,7 +55,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         role: 'serve',
         projectDir: config.PROJECT_DIR,
         configPath,
-        environment: projectEnvironment(project, config.PROJECT_ENV),
+        environment: projectEnvironment({ own: process.env, project: project.env, deployment: config.PROJECT_ENV }),
         onLog: logOfProject(logger),
         onExit,
       }),

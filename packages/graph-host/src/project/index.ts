@@ -1,1 +1,2 @@
+export * from './project-environment.ts';
 export * from './read-project.ts';

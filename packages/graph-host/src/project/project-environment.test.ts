@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { projectEnvironment } from './project-environment.ts';
+
+it('hands on what a program needs of the machine and nothing of the platform; what was deployed wins', () => {
+  const own = { PATH: '/bin', DATABASE_URI: 'postgres://secret', INTERNAL_TOKEN: 'secret' };
+  expect(projectEnvironment({ own, project: { A: 'file', B: 'file' }, deployment: { B: 'deployment' } })).toEqual({
+    PATH: '/bin',
+    A: 'file',
+    B: 'deployment',
+  });
+});

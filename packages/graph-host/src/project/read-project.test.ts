@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseSource, readProject } from './read-project.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'project-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function project(content: unknown) {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  await writeFile(join(directory, 'langgraph.json'), text);
+  return readProject(directory, 'langgraph.json');
+}
+
+it('reads graphs as text and as an object, relative to the file', async () => {
+  const { graphs } = await project({ graphs: { a: './src/a.ts:graph', b: { path: 'b.js', description: 'B' } } });
+  expect(graphs).toEqual([
+    { graphId: 'a', file: join(directory, 'src/a.ts'), symbol: 'graph' },
+    { graphId: 'b', file: join(directory, 'b.js'), symbol: 'default', description: 'B' },
+  ]);
+});
+
+it('takes the last colon as the one before the export', () => {
+  expect(parseSource('C:\\app\\a.ts:graph', '/x').symbol).toBe('graph');
+  expect(parseSource('./a.ts', '/x')).toEqual({ file: '/x/a.ts', symbol: 'default' });
+  expect(parseSource('./a.ts:', '/x').symbol).toBe('default');
+});
+
+it('takes variables from a map or a dotenv file, and tells when the file is not there', async () => {
+  const graphs = { a: './a.ts' };
+  expect((await project({ graphs, env: { KEY: 'v' } })).env).toEqual({ KEY: 'v' });
+  await writeFile(join(directory, '.env'), 'A=1\n# comment\nB="two words"\n');
+  expect((await project({ graphs, env: '.env' })).env).toEqual({ A: '1', B: 'two words' });
+  expect(await project({ graphs, env: './absent' })).toMatchObject({
+    env: {},
+    missingEnvFile: join(directory, 'absent'),
+  });
+});
+
+it('names every key it does not know, and says which are for Python', async () => {
+  const { warnings } = await project({
+    graphs: { a: './a.ts' },
+    python_version: '3.11',
+    dependencies: ['.'],
+    colour: 1,
+  });
+  expect(warnings).toEqual([
+    'langgraph.json: "python_version" is for Python projects and has no effect here.',
+    'langgraph.json: "dependencies" is for Python projects and has no effect here.',
+    'langgraph.json: "colour" is not known and has no effect.',
+  ]);
+});
+
+it('says in a sentence what is wrong with the file', async () => {
+  await expect(project('{')).rejects.toThrow(/langgraph.json is not valid JSON/);
+  await expect(project({})).rejects.toThrow(/must be an object with a "graphs" key/);
+  await expect(project({ graphs: {} })).rejects.toThrow(/graphs/);
+  await expect(project({ graphs: { a: 5 } })).rejects.toThrow(/graphs\.a/);
+  await expect(readProject(directory, 'nowhere.json')).rejects.toThrow(/no readable .*nowhere.json/);
+});
+
+it('knows the auth handler and the settings of other parts', async () => {
+  const read = await project({ graphs: { a: './a.ts' }, auth: { path: './auth.ts:auth' }, store: { ttl: {} } });
+  expect(read.auth).toEqual({ file: join(directory, 'auth.ts'), symbol: 'auth' });
+  expect(read.store).toEqual({ ttl: {} });
+});
