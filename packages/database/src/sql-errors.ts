@@ -16,11 +16,12 @@ export function isRetryable(error: unknown): boolean {
 
 /**
  * The data of a statement was refused: cardinality (21: the same key twice), data (22: U+0000 in jsonb, a number out of
- * range) or a constraint (23). Another item of the same batch may be perfectly fine.
+ * range), a constraint (23) or a limit (54: a key too long for its index, JSON nested too deep). Another item of the same batch
+ * may be perfectly fine.
  */
 export function isDataError(error: unknown): boolean {
   const stateClass = sqlState(error)?.slice(0, 2);
-  return stateClass === '21' || stateClass === '22' || stateClass === '23';
+  return stateClass === '21' || stateClass === '22' || stateClass === '23' || stateClass === '54';
 }
 
 const NETWORK_CODES: ReadonlySet<string> = new Set([
