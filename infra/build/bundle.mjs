@@ -5,7 +5,7 @@
 //   entries     { "name": "path/to/entry.ts" }  further files, dist/name.js
 //   external    ["package"]  packages that cannot be inlined (native code, loaders); they must be the service's own dependencies
 //   migrations  "path/to/folder"  copied to dist/migrations
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ const manifest = JSON.parse(await readFile('package.json', 'utf8'));
 const config = JSON.parse(await readFile('build.config.json', 'utf8').catch(ifAbsent('{}')));
 
 await rm('dist', { recursive: true, force: true });
-const { metafile } = await build({
+const built = await build({
   entryPoints: { main: 'src/main.ts', ...config.entries },
   outdir: 'dist',
   bundle: true,
@@ -40,10 +40,9 @@ const { metafile } = await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
-});
+}).catch(() => process.exit(1)); // esbuild has said why.
 if (config.migrations) await cp(config.migrations, 'dist/migrations', { recursive: true });
-await writeFile('dist/meta.json', JSON.stringify(metafile));
-refuseUnresolvable(metafile);
+refuseUnresolvable(built.metafile);
 
 /** An import left in the output must resolve from dist/ at run time, so it has to be a dependency of this very service. */
 function refuseUnresolvable(meta) {

@@ -1,0 +1,68 @@
+// Run by the services' Dockerfiles: node infra/docker/build-services.mjs OUT SERVICE...
+//
+// Installs what the named services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and
+// nothing else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the lockfile.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const [out, ...services] = process.argv.slice(2);
+const { packageManager } = readJson('package.json');
+
+run('.', 'npx', [
+  '--yes',
+  packageManager,
+  'install',
+  '--frozen-lockfile',
+  '--workspace-root',
+  ...services.map((service) => `--filter-prod=@runyard/${service}...`),
+]);
+for (const service of services) {
+  const folder = join('services', service);
+  run(folder, 'node', ['../../infra/build/prisma-generate.mjs']);
+  run(folder, 'node', ['../../infra/build/bundle.mjs']);
+  layOut(folder, resolve(out, service));
+}
+
+function layOut(folder, target) {
+  const { name, version, type } = readJson(folder, 'package.json');
+  mkdirSync(target, { recursive: true });
+  // Only what Node reads: without `type` it would take the bundle for CommonJS.
+  writeFileSync(join(target, 'package.json'), JSON.stringify({ name, version, type }, null, 2));
+  cpSync(join(folder, 'dist'), join(target, 'dist'), { recursive: true });
+  if (existsSync(join(folder, 'prisma/migrations'))) {
+    cpSync(join(folder, 'prisma/migrations'), join(target, 'prisma/migrations'), { recursive: true });
+  }
+  const config = existsSync(join(folder, 'build.config.json')) ? readJson(folder, 'build.config.json') : {};
+  for (const name of config.external ?? []) {
+    copyPackage(join(folder, 'node_modules', name), join(target, 'node_modules'));
+  }
+}
+
+/** A package and all it depends on, side by side. In pnpm's layout a package's dependencies lie beside it. */
+function copyPackage(link, target) {
+  const source = realpathSync(link);
+  const { name, version, dependencies, optionalDependencies } = readJson(source, 'package.json');
+  const copy = join(target, name);
+  if (existsSync(copy)) {
+    const present = readJson(copy, 'package.json').version;
+    if (present !== version) throw new Error(`${name} is needed in two versions, ${present} and ${version}`);
+    return;
+  }
+  cpSync(source, copy, { recursive: true, dereference: true });
+  const siblings = name.startsWith('@') ? dirname(dirname(source)) : dirname(source);
+  for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    const path = join(siblings, dependency);
+    // An optional one that is for another platform is not there.
+    if (existsSync(path) || dependencies?.[dependency]) copyPackage(path, target);
+  }
+}
+
+function run(cwd, command, args) {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: 'inherit' });
+  if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}`);
+}
+
+function readJson(...path) {
+  return JSON.parse(readFileSync(join(...path), 'utf8'));
+}
