@@ -96,12 +96,14 @@ export class ServiceLifecycle implements Lifecycle {
   }
 
   async #bounded(name: string, action: () => unknown, timeoutMs: number): Promise<void> {
+    const startedAt = performance.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error(`${name} did not close within ${timeoutMs} ms`)), timeoutMs);
     });
     try {
       await Promise.race([(async () => action())(), late]);
+      this.#logger.debug('closed', { part: name, ms: Math.round(performance.now() - startedAt) });
     } catch (error) {
       this.#failures += 1;
       this.#logger.error('a part failed to close', { part: name, error });

@@ -32,6 +32,11 @@ function report(error: unknown, log: Logger): void {
     return;
   }
   const fields = { status: error.status, detail: error.message, ...error.internal };
+  // Being unavailable for a while is part of starting, stopping and of others' faults, and probes ask often.
   if (error.status < 500) log.http('request refused', fields);
-  else log.error('request failed', error.cause === undefined ? fields : { ...fields, error: error.cause });
+  else
+    log[error.status === 503 ? 'warn' : 'error'](
+      'request failed',
+      error.cause === undefined ? fields : { ...fields, error: error.cause },
+    );
 }

@@ -17,7 +17,7 @@ export async function health(context: ServiceContext, checks: ReadinessChecks, r
   if (failed.length > 0) {
     throw new UnavailableError(`Not available: ${failed.map(({ name }) => name).join(', ')}`, {
       retryAfterSeconds: 1,
-      internal: { checks: Object.fromEntries(failed.map(({ name, error }) => [name, error])) },
+      internal: { checks: Object.fromEntries(failed.map(({ name, error }) => [name, messageOf(error)])) },
     });
   }
   return ok({ ok: true, services: Object.fromEntries(outcomes.map(({ name }) => [name, 'ok'])) });
@@ -36,4 +36,8 @@ async function outcome(name: string, check: () => Promise<void>): Promise<{ name
   } finally {
     clearTimeout(timer);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ServiceContext } from '../service.ts';
+import { Connections } from './connections.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 /** Longer than the keep-alive time, or an idle connection could be reset under a request that is just arriving. */
@@ -24,24 +26,18 @@ export async function listen(
 ): Promise<{ url: string; server: Server }> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, handler);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
+  const connections = new Connections(server);
+  server.on('clientError', answerMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
   });
-  context.lifecycle.onStop('http server', () => drain(server, drainMs), { timeoutMs: drainMs + 2_000 });
+  context.lifecycle.onStop('http server', () => connections.drain(drainMs), { timeoutMs: drainMs + 2_000 });
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `http://${shown}:${address.port}`;
   context.logger.info('listening', { url });
   return { url, server };
-}
-
-async function drain(server: Server, drainMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearTimeout(cut);
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -51,3 +47,20 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
     return new Error(`This user may not listen on port ${port}; set PORT to another one.`, { cause: error });
   return error;
 }
+
+/** Answers what is no HTTP request at all; there is no request object to answer in the usual way. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = MALFORMED[error.code ?? ''] ?? ['400 Bad Request', 'Malformed HTTP request'];
+  const body = JSON.stringify({ detail });
+  const headers = `content-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
+}
+
+const MALFORMED: Record<string, [status: string, detail: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request headers are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time'],
+};

@@ -1,0 +1,173 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DeploymentRoute, VerifyKeyRequest } from '@runyard/contracts';
+
+export const INTERNAL_TOKEN = 'internal-token-of-the-tests';
+
+export interface FakeServer {
+  url: string;
+  server: Server;
+  close(): Promise<void>;
+}
+
+export async function serve(handler: (req: IncomingMessage, res: ServerResponse) => void): Promise<FakeServer> {
+  const server = createServer({ keepAliveTimeout: 75_000 }, handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function json(res: ServerResponse, status: number, body: unknown): void {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+export interface FakeKey {
+  key: string;
+  keyId: string;
+  organizationId: string;
+  workspaceIds: string[];
+}
+
+/** org-access as far as the gateway knows it. */
+export class FakeOrgAccess {
+  readonly keys = new Map<string, FakeKey>();
+  readonly questions: VerifyKeyRequest[] = [];
+  /** Makes every answer a 500. */
+  isAway = false;
+  tokenSeconds = 60;
+  readonly #server: FakeServer;
+
+  private constructor(server: FakeServer) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<FakeOrgAccess> {
+    let self: FakeOrgAccess | undefined;
+    const server = await serve((req, res) => void self!.#answer(req, res));
+    self = new FakeOrgAccess(server);
+    return self;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  issue(workspaceId: string, organizationId: string = randomUUID()): FakeKey {
+    const key = `lsv2_sk_${createHash('sha256').update(randomUUID()).digest('hex').slice(0, 48)}_0123456789`;
+    const issued = { key, keyId: randomUUID(), organizationId, workspaceIds: [workspaceId] };
+    this.keys.set(key, issued);
+    return issued;
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (req.url !== '/internal/keys/verify') return this.#echo(req, res);
+    const question = JSON.parse((await bodyOf(req)).toString()) as VerifyKeyRequest;
+    this.questions.push(question);
+    if (this.isAway) return json(res, 500, { detail: 'Internal Server Error' });
+    if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) return json(res, 401, { detail: 'Unauthorized' });
+    const known = this.keys.get(question.key);
+    if (!known) return json(res, 401, { detail: 'Invalid API key' });
+    const workspaceId = question.workspace_id ?? known.workspaceIds[0]!;
+    if (!known.workspaceIds.includes(workspaceId)) return json(res, 403, { detail: 'Forbidden workspace' });
+    const exp = Math.floor(Date.now() / 1000) + this.tokenSeconds;
+    const claims = {
+      sub: known.keyId,
+      aud: question.audience,
+      exp,
+      organization_id: known.organizationId,
+      workspace_id: workspaceId,
+      kind: 'service_key',
+      key_id: known.keyId,
+      organization_role: 'user',
+      permissions: [],
+    };
+    json(res, 200, { token: `token for ${question.audience} of ${known.keyId}`, claims });
+  }
+
+  async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    json(res, 200, { service: 'org-access', url: req.url, headers: req.headers });
+  }
+}
+
+/** control-plane as far as the gateway knows it. */
+export class FakeControlPlane {
+  readonly routes: DeploymentRoute[] = [];
+  isAway = false;
+  snapshots = 0;
+  readonly #server: FakeServer;
+
+  private constructor(server: FakeServer) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<FakeControlPlane> {
+    let self: FakeControlPlane | undefined;
+    const server = await serve((req, res) => self!.#answer(req, res));
+    self = new FakeControlPlane(server);
+    return self;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #answer(req: IncomingMessage, res: ServerResponse): void {
+    if (req.url !== '/internal/routes') {
+      json(res, 200, { service: 'control-plane', url: req.url, headers: req.headers });
+      return;
+    }
+    this.snapshots += 1;
+    if (this.isAway) json(res, 503, { detail: 'away' });
+    else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) json(res, 401, { detail: 'Unauthorized' });
+    else json(res, 200, { routes: this.routes });
+  }
+}
+
+export function deploymentRoute(route: Partial<DeploymentRoute> & { upstreams: string[] }): DeploymentRoute {
+  return {
+    deployment_id: randomUUID(),
+    slug: null,
+    workspace_id: randomUUID(),
+    organization_id: randomUUID(),
+    active_revision_id: randomUUID(),
+    has_custom_auth: false,
+    version: 1,
+    ...route,
+  };
+}
+
+/** A deployment that tells what it was asked. */
+export async function echoDeployment(): Promise<FakeServer> {
+  return serve(async (req, res) => {
+    const body = await bodyOf(req).catch(() => Buffer.alloc(0));
+    json(res, 200, {
+      method: req.method,
+      url: req.url,
+      headers: req.headers,
+      body: body.toString(),
+      length: body.length,
+    });
+  });
+}

@@ -1,0 +1,219 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+/** A gateway in front of one deployment that answers as each test says. */
+describe('what passes through the gateway', () => {
+  let gateway: TestGateway;
+  let upstream: FakeServer;
+  let answer: (req: IncomingMessage, res: ServerResponse) => void;
+  let base: string;
+  let key: string;
+
+  beforeEach(async () => {
+    upstream = await serve((req, res) => answer(req, res));
+    const route = deploymentRoute({ upstreams: [upstream.url] });
+    const controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(route);
+    gateway = await startGateway({ controlPlane, env: { HTTP_MAX_REQUEST_BODY_BYTES: '200000' } });
+    key = gateway.orgAccess.issue(route.workspace_id).key;
+    base = `${gateway.url}/deployments/${route.deployment_id}`;
+    await gateway.untilReady();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  it('streams each event when it happens, unbuffered', async () => {
+    let sink!: ServerResponse;
+    answer = (_req, res) => {
+      sink = res;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    };
+    // Headers arrive before there is any event.
+    const response = await fetch(`${base}/runs/stream`, { method: 'POST', body: '{}', headers: { 'x-api-key': key } });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const reader = response.body!.getReader();
+    for (const event of ['event: a\ndata: 1\n\n', ': heartbeat\n\n', 'event: b\ndata: 2\n\n']) {
+      sink.write(event);
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe(event);
+    }
+    sink.end();
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it('takes the upstream request away when the client leaves', async () => {
+    let gone!: Promise<unknown>;
+    answer = (_req, res) => {
+      gone = once(res, 'close');
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    };
+    const abort = new AbortController();
+    await fetch(`${base}/x`, { headers: { 'x-api-key': key }, signal: abort.signal });
+    abort.abort();
+    await gone;
+  });
+
+  it('takes the upstream request away when the client leaves before there is an answer', async () => {
+    let arrived!: () => void;
+    const arrival = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    let gone!: Promise<unknown>;
+    answer = (_req, res) => {
+      gone = once(res, 'close');
+      arrived();
+    };
+    const abort = new AbortController();
+    const fetched = fetch(`${base}/x`, { headers: { 'x-api-key': key }, signal: abort.signal }).catch(() => 'aborted');
+    await arrival;
+    abort.abort();
+    expect(await fetched).toBe('aborted');
+    await gone;
+  });
+
+  it('cuts the connection when the upstream dies in the middle of an answer', async () => {
+    answer = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write('event: a\n\n', () => res.destroy());
+    };
+    const response = await fetch(`${base}/x`, { headers: { 'x-api-key': key } });
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('answers 502 when the upstream breaks off before it answers', async () => {
+    answer = (_req, res) => res.destroy();
+    const response = await fetch(`${base}/x`, { headers: { 'x-api-key': key } });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toEqual({ detail: 'The deployment broke off before it answered' });
+  });
+
+  it('leaves status, Location and repeated headers of the deployment as they are', async () => {
+    answer = (_req, res) => {
+      res.writeHead(201, 'Made', [
+        ['Location', '/threads/T/runs/R/stream'],
+        ['Content-Location', '/threads/T/runs/R'],
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+        ['X-Pagination-Total', '7'],
+        ['Connection', 'x-hop'],
+        ['X-Hop', 'no further'],
+      ] as never);
+      res.end('done');
+    };
+    const response = await fetch(`${base}/x`, { headers: { 'x-api-key': key } });
+    expect([response.status, response.statusText]).toEqual([201, 'Made']);
+    expect(response.headers.get('location')).toBe('/threads/T/runs/R/stream');
+    expect(response.headers.get('content-location')).toBe('/threads/T/runs/R');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(response.headers.get('x-hop')).toBeNull();
+    expect(await response.text()).toBe('done');
+  });
+
+  it('passes HEAD, 204 and 304 without inventing a body', async () => {
+    answer = (req, res) => {
+      if (req.method === 'HEAD') res.writeHead(200, { 'content-length': '12' }).end();
+      else res.writeHead(req.url === '/none' ? 204 : 304, { etag: '"1"' }).end();
+    };
+    const headers = { 'x-api-key': key };
+    const head = await fetch(`${base}/x`, { method: 'HEAD', headers });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '12']);
+    expect((await fetch(`${base}/none`, { headers })).status).toBe(204);
+    expect((await fetch(`${base}/same`, { headers })).status).toBe(304);
+  });
+
+  it('passes a large body on while it is still coming, and never holds it', async () => {
+    const seen: number[] = [];
+    answer = (req, res) => {
+      req.on('data', (chunk: Buffer) => seen.push(chunk.length));
+      req.on('end', () => res.end(String(seen.reduce((sum, length) => sum + length, 0))));
+    };
+    const req = request(`${base}/upload`, { method: 'POST', headers: { 'x-api-key': key } });
+    const answered = once(req, 'response') as Promise<[IncomingMessage]>;
+    req.write(Buffer.alloc(70_000));
+    await waitFor(() => seen.reduce((sum, length) => sum + length, 0) === 70_000);
+    req.end(Buffer.alloc(30_000));
+    const [response] = await answered;
+    expect((await bodyOf(response)).toString()).toBe('100000');
+  });
+
+  it('refuses a body over the limit by its announced length', async () => {
+    answer = (_req, res) => res.end('should not get here');
+    const response = await fetch(`${base}/x`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: Buffer.alloc(200_001),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toEqual({ detail: 'Request body is larger than 200000 bytes' });
+  });
+
+  it('refuses a chunked body once it is over the limit', async () => {
+    answer = (req, res) => {
+      req.resume();
+      req.on('end', () => res.end('should not get here'));
+    };
+    const req = request(`${base}/x`, { method: 'POST', headers: { 'x-api-key': key } });
+    req.on('error', () => {});
+    const answered = once(req, 'response') as Promise<[IncomingMessage]>;
+    for (let sent = 0; sent < 5; sent += 1) req.write(Buffer.alloc(50_000));
+    const [response] = await answered;
+    expect(response.statusCode).toBe(413);
+    expect(JSON.parse((await bodyOf(response)).toString())).toEqual({
+      detail: 'Request body is larger than 200000 bytes',
+    });
+    req.destroy();
+  });
+
+  it('answers 401 to a client that is still sending a large body', async () => {
+    answer = (_req, res) => res.end('should not get here');
+    const response = await fetch(`${base}/x`, { method: 'POST', body: Buffer.alloc(190_000) });
+    expect(response.status).toBe(401);
+  });
+
+  it('passes websockets through in both directions and ends both sides together', async () => {
+    answer = (_req, res) => res.end();
+    let closed!: Promise<unknown>;
+    let principal: unknown;
+    upstream.server.on('upgrade', (req, socket) => {
+      principal = req.headers['x-runyard-principal'];
+      closed = once(socket, 'close');
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      socket.on('data', (chunk: Buffer) => socket.write(`you said ${chunk}`));
+      socket.on('end', () => socket.end());
+    });
+    const { port } = new URL(gateway.url);
+    const client = connect(Number(port), '127.0.0.1');
+    const path = new URL(`${base}/ws?x=1`).pathname;
+    client.write(
+      `GET ${path} HTTP/1.1\r\nHost: h\r\nX-Api-Key: ${key}\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nearly `,
+    );
+    let received = '';
+    client.on('data', (chunk) => {
+      received += chunk;
+    });
+    await waitFor(() => received.includes('you said early'));
+    expect(received).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/);
+    expect(principal).toMatch(/^token for deployment:/);
+    client.write('more');
+    await waitFor(() => received.includes('you said more'));
+    client.destroy();
+    await closed;
+  });
+
+  it('refuses a websocket without a key with JSON', async () => {
+    const { port } = new URL(gateway.url);
+    const client = connect(Number(port), '127.0.0.1');
+    client.write(
+      `GET ${new URL(base).pathname}/ws HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    const received = (await bodyOf(client as never)).toString();
+    expect(received).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
+    expect(received).toMatch(/\{"detail":"Missing authentication headers"\}$/);
+  });
+});

@@ -1,0 +1,65 @@
+import type { EventBusConfig } from '@runyard/event-bus';
+import { createContext, readConfig } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { configSchema } from '../src/config.ts';
+import { run } from '../src/run.ts';
+import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from './fake-platform.ts';
+
+export interface TestGateway {
+  url: string;
+  orgAccess: FakeOrgAccess;
+  controlPlane: FakeControlPlane;
+  /** Resolves when the routes are loaded. */
+  untilReady(): Promise<void>;
+  /** Stops the gateway and leaves the rest of the platform. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** An address where nothing listens: the gateway has to do without the bus. */
+const NO_BUS = { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: 'redis://127.0.0.1:1' };
+
+/** A whole gateway in this process, with fakes for the services behind it. */
+export async function startGateway(
+  options: {
+    orgAccess?: FakeOrgAccess;
+    controlPlane?: FakeControlPlane;
+    bus?: EventBusConfig;
+    env?: Record<string, string>;
+  } = {},
+): Promise<TestGateway> {
+  const orgAccess = options.orgAccess ?? (await FakeOrgAccess.start());
+  const controlPlane = options.controlPlane ?? (await FakeControlPlane.start());
+  const context = createContext('gateway', { LOG_LEVEL: 'silent', processMetrics: false });
+  const config = readConfig(configSchema, {
+    environment: {
+      ORG_ACCESS_URL: orgAccess.url,
+      CONTROL_PLANE_URL: controlPlane.url,
+      INTERNAL_TOKEN,
+      DRAIN_SECONDS: '1',
+      ...busVariables(options.bus),
+      ...options.env,
+    },
+  });
+  const { url } = await run(config, context);
+  const stop = () => context.lifecycle.stop('the test is over');
+  return {
+    url,
+    orgAccess,
+    controlPlane,
+    async untilReady() {
+      await waitFor(async () => (await fetch(`${url}/ok?check_db=1`)).ok);
+    },
+    stop,
+    async close() {
+      await stop();
+      await Promise.all([orgAccess.close(), controlPlane.close()]);
+    },
+  };
+}
+
+function busVariables(bus: EventBusConfig | undefined): Record<string, string> {
+  if (!bus) return NO_BUS;
+  if (bus.kind === 'redis') return { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: bus.url, TOPIC_PREFIX: bus.prefix };
+  return { EVENT_BUS: 'kafka', KAFKA_BROKERS: bus.brokers.join(','), TOPIC_PREFIX: bus.topicPrefix };
+}
