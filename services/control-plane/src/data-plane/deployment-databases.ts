@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+
+/** How to reach one deployment's database, as its own role. */
+export interface DatabaseAccess {
+  uri: string;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * The Postgres databases of deployments: one each, owned by a role of its own that can reach no other. Every step may be
+ * repeated: what is there already is left as it is.
+ */
+export class DeploymentDatabases {
+  readonly #adminUri: string;
+
+  /** @param adminUri a role that may create roles and databases */
+  constructor(adminUri: string) {
+    this.#adminUri = adminUri;
+  }
+
+  /** For a role not made yet. Letters and digits alone, so that it needs no quoting anywhere. */
+  static makePassword(): string {
+    return randomBytes(24).toString('hex');
+  }
+
+  accessTo(deploymentId: string, password: string): DatabaseAccess {
+    const uri = new URL(this.#adminUri);
+    uri.username = nameOf(deploymentId);
+    uri.password = password;
+    uri.pathname = `/${nameOf(deploymentId)}`;
+    return { uri: uri.href };
+  }
+
+  /** Makes the role and the database if they are not there, and the password valid. */
+  async ensure(deploymentId: string, password: string): Promise<void> {
+    const name = nameOf(deploymentId);
+    await this.#asAdmin(async (client) => {
+      const role = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
+      await client.query(`${role.rowCount ? 'ALTER' : 'CREATE'} ROLE ${name} LOGIN PASSWORD '${password}'`);
+      const database = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+      if (database.rowCount) return;
+      // Only a member may give a database to a role, unless it is a superuser.
+      await client.query(`GRANT ${name} TO CURRENT_USER`);
+      await client.query(`CREATE DATABASE ${name} OWNER ${name}`);
+      await client.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+    });
+  }
+
+  /** Removes the database with all that is in it, whoever is connected, and the role. */
+  async drop(deploymentId: string): Promise<void> {
+    const name = nameOf(deploymentId);
+    await this.#asAdmin(async (client) => {
+      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await client.query(`DROP ROLE IF EXISTS ${name}`);
+    });
+  }
+
+  /** From here on only workers of this revision take runs; others finish what they have. */
+  async activateRevision(access: DatabaseAccess, revisionId: string): Promise<void> {
+    await connected(access.uri, (client) =>
+      client.query('UPDATE deployment SET active_revision = $1 WHERE active_revision IS DISTINCT FROM $1', [
+        revisionId,
+      ]),
+    );
+  }
+
+  #asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    return connected(this.#adminUri, work);
+  }
+}
+
+/** Database and role are named alike; an id's digits need no quoting. */
+function nameOf(deploymentId: string): string {
+  return `runyard_${deploymentId.replaceAll('-', '')}`;
+}
+
+async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString,
+    application_name: 'runyard-control-plane',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  client.on('error', () => undefined); // The statement under way reports it.
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,51 @@
+import type { ResourceSpec } from '@runyard/contracts';
+import type { LocalProject } from '../sources/local-directory.ts';
+
+/** All it takes to run one revision. */
+export interface RevisionSpec {
+  deploymentId: string;
+  revisionId: string;
+  project: LocalProject;
+  resources: ResourceSpec;
+  /** With the password. */
+  databaseUri: string;
+  redisKeyPrefix: string;
+  /** Where clients reach the deployment. */
+  publicUrl: string;
+  /** The deployment's own variables. */
+  secrets: Record<string, string>;
+}
+
+export interface StartOptions {
+  /** Gives up the start, or ends what was started by then. */
+  signal: AbortSignal;
+  timeoutMs: number;
+  /** Called whenever the set of healthy base URLs differs, after the start too. */
+  onUpstreams(urls: string[]): void;
+}
+
+/** A revision whose processes run and are kept running. */
+export interface RunningRevision {
+  readonly revisionId: string;
+  /** Base URLs of healthy agent-api processes. */
+  readonly upstreams: string[];
+  /** Workers finish or hand back what they have, within the revision's grace; then everything ends. */
+  drain(): Promise<void>;
+  /** Ends everything at once, by force after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Runs revisions somewhere: as processes of this machine, or elsewhere. */
+export interface Driver {
+  /**
+   * Starts a revision and resolves when all its parts are healthy. When it rejects, nothing of it is left running.
+   *
+   * @throws StartFailure when the revision itself is to blame
+   */
+  start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
+}
+
+/** A revision that does not come up. The message is for its owner. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure';
+}

@@ -1,0 +1,94 @@
+import type { RevisionSpec } from '../driver.ts';
+
+/** What every part of a deployment is told, whichever revision it runs. */
+export interface PlatformSettings {
+  /** Where principal tokens are checked. */
+  jwksUrl: string;
+  redisUri: string;
+  graceSeconds: number;
+  logLevel: string;
+  eventBus: { kind: string; kafkaBrokers?: string; redisUri?: string; topicPrefix: string };
+}
+
+export interface ChildVariables {
+  env: Record<string, string>;
+  secrets: Record<string, string>;
+}
+
+/** Of this process's own environment a child gets these and no more. */
+const INHERITED = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+];
+
+/** Settings of agent-api and run-worker that a deployment may choose itself, beside the variables of its own code. */
+const TUNABLE = [
+  'N_JOBS_PER_WORKER',
+  'BG_JOB_MAX_RETRIES',
+  'BG_JOB_TIMEOUT_SECS',
+  'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',
+  'RESUMABLE_STREAM_TTL_SECONDS',
+  'HTTP_MAX_REQUEST_BODY_BYTES',
+  'LOG_LEVEL',
+];
+
+const GRACE_SECONDS_MAX = 3600;
+
+/** What an agent-api or run-worker of the revision is started with. */
+export function childVariables(spec: RevisionSpec, platform: PlatformSettings): ChildVariables {
+  const own = { ...spec.project.env, ...spec.secrets };
+  return {
+    env: {
+      ...picked(process.env, INHERITED),
+      LOG_LEVEL: platform.logLevel,
+      BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
+      ...picked(own, TUNABLE),
+      HOST: '127.0.0.1',
+      LOG_JSON: 'true',
+      REDIS_KEY_PREFIX: spec.redisKeyPrefix,
+      PROJECT_DIR: spec.project.directory,
+      LANGGRAPH_CONFIG_PATH: spec.project.configPath,
+      DEPLOYMENT_ID: spec.deploymentId,
+      REVISION_ID: spec.revisionId,
+      PLATFORM_JWKS_URL: platform.jwksUrl,
+      PUBLIC_URL: spec.publicUrl,
+      EVENT_BUS: platform.eventBus.kind,
+      ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
+      TOPIC_PREFIX: platform.eventBus.topicPrefix,
+    },
+    secrets: {
+      DATABASE_URI: spec.databaseUri,
+      REDIS_URI: platform.redisUri,
+      ...(platform.eventBus.redisUri && { EVENT_BUS_REDIS_URI: platform.eventBus.redisUri }),
+      // The project's own `env` is read by who runs the project, under these.
+      PROJECT_ENV: JSON.stringify(spec.secrets),
+    },
+  };
+}
+
+/** How long the workers of the revision may go on after they were asked to end. */
+export function graceSecondsOf(spec: RevisionSpec, fallback: number): number {
+  const chosen = { ...spec.project.env, ...spec.secrets }.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS;
+  const seconds = Number(chosen);
+  return chosen === undefined || !Number.isFinite(seconds) || seconds < 0
+    ? fallback
+    : Math.min(seconds, GRACE_SECONDS_MAX);
+}
+
+function picked(from: Record<string, string | undefined>, names: readonly string[]): Record<string, string> {
+  const entries = names.map((name) => [name, from[name]] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+export interface ChildOptions {
+  /** Entry file, run with this very Node. */
+  entry: string;
+  /** The whole environment: nothing is inherited. */
+  env: Record<string, string>;
+  /** Variables that are in no environment: another process of the same user could read them there. */
+  secrets: Record<string, string>;
+  heapMb?: number;
+  onLine(line: string, stream: 'stdout' | 'stderr'): void;
+}
+
+export interface ChildExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** It could not even be started. */
+  error?: Error;
+}
+
+const SECRETS_FD = 3;
+const PARENT_FD = 4;
+
+/**
+ * One operating system process. It gets its secrets over a pipe and holds the reading end of another that this process
+ * never writes to: when this process ends, however that happens, the child sees the pipe close and stops.
+ */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly exited: Promise<ChildExit>;
+  #exit: ChildExit | undefined;
+
+  constructor(options: ChildOptions) {
+    const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`];
+    this.#process = spawn(process.execPath, [...heap, '--enable-source-maps', options.entry], {
+      env: {
+        ...options.env,
+        RUNYARD_SECRETS_FD: String(SECRETS_FD),
+        RUNYARD_PARENT_FD: String(PARENT_FD),
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    this.exited = new Promise((resolve) => {
+      const settle = (exit: ChildExit) => {
+        this.#exit ??= exit;
+        resolve(this.#exit);
+      };
+      this.#process.once('error', (error) => settle({ code: null, signal: null, error }));
+      this.#process.once('exit', (code, signal) => settle({ code, signal }));
+    });
+    for (const stream of ['stdout', 'stderr'] as const) {
+      createInterface({ input: this.#process[stream] as Readable }).on('line', (line) => options.onLine(line, stream));
+    }
+    this.#handOver(options.secrets);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get exit(): ChildExit | undefined {
+    return this.#exit;
+  }
+
+  /** Asks it to end, and makes it after `graceMs`. Resolves when it is gone. */
+  async stop(graceMs: number): Promise<ChildExit> {
+    if (this.#exit) return this.#exit;
+    this.#process.kill('SIGTERM');
+    const force = setTimeout(() => this.#process.kill('SIGKILL'), graceMs);
+    return this.exited.finally(() => clearTimeout(force));
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  #handOver(secrets: Record<string, string>): void {
+    const pipe = this.#process.stdio[SECRETS_FD] as Writable;
+    // A child that ended before reading has closed it; its exit tells why.
+    pipe.on('error', () => undefined);
+    pipe.end(JSON.stringify(secrets));
+    this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
+  }
+}
+
+/** `ended with code 1`, as a part of a sentence. */
+export function describeExit(exit: ChildExit): string {
+  if (exit.error) return `could not be started: ${exit.error.message}`;
+  if (exit.signal) return `was ended by ${exit.signal}`;
+  return `ended with code ${exit.code}`;
+}

@@ -1,0 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MS = 50;
+const LONGEST_POLL_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** Why a service is not healthy, in the words of the service where it has any; null when it is. */
+export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?check_db=1'): Promise<string | null> {
+  try {
+    const answer = await fetch(url + path, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
+    });
+    if (answer.ok) {
+      await answer.body?.cancel();
+      return null;
+    }
+    return `it answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
+  } catch {
+    return 'it does not answer';
+  }
+}
+
+/** Resolves when the service is healthy; rejects only with the signal's reason. `onFinding` hears why it is not yet. */
+export async function untilHealthy(
+  url: string,
+  signal: AbortSignal,
+  onFinding: (finding: string) => void,
+): Promise<void> {
+  for (let pollMs = POLL_MS; ; pollMs = Math.min(pollMs * 1.2, LONGEST_POLL_MS)) {
+    signal.throwIfAborted();
+    const finding = await checkHealth(url, signal);
+    if (finding === null) return;
+    onFinding(finding);
+    await pause(pollMs, undefined, { signal });
+  }
+}

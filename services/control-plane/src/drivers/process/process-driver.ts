@@ -1,0 +1,127 @@
+import type { Logger } from '@runyard/service-kit';
+import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import { Child } from './child.ts';
+import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
+import { type KeepingTimings, KeptService } from './kept-service.ts';
+import { RevisionLog } from './revision-log.ts';
+
+export interface ProcessDriverOptions {
+  agentApiEntry: string;
+  runWorkerEntry: string;
+  dataDir: string;
+  platform: PlatformSettings;
+  logger: Logger;
+  timings?: Partial<KeepingTimings>;
+}
+
+/** After its own grace a process gets this long to close what it has open. */
+const CLOSING_MS = 5_000;
+const FAILED_LOG_LINES = 15;
+
+/** Runs a revision as processes of this machine, children of this one: an agent-api and one or more run-workers. */
+export class ProcessDriver implements Driver {
+  readonly #options: ProcessDriverOptions;
+
+  constructor(options: ProcessDriverOptions) {
+    this.#options = options;
+  }
+
+  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+    const { dataDir, logger } = this.#options;
+    const log = await RevisionLog.open(dataDir, spec, logger.child({ revisionId: spec.revisionId }));
+    const revision = new ProcessRevision(spec, this.#options, log, options.onUpstreams);
+    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+    try {
+      await revision.start(signal);
+      return revision;
+    } catch (error) {
+      await revision.stop(0);
+      throw error instanceof StartFailure ? withLog(error, spec, log) : error;
+    }
+  }
+}
+
+class ProcessRevision implements RunningRevision {
+  readonly revisionId: string;
+  readonly #agentApi: KeptService;
+  readonly #workers: KeptService[];
+  readonly #log: RevisionLog;
+  readonly #graceMs: number;
+  #url: string | null = null;
+
+  constructor(
+    spec: RevisionSpec,
+    options: ProcessDriverOptions,
+    log: RevisionLog,
+    onUpstreams: (urls: string[]) => void,
+  ) {
+    const { platform, timings } = options;
+    const { resources } = spec;
+    this.revisionId = spec.revisionId;
+    this.#log = log;
+    this.#graceMs = graceSecondsOf(spec, platform.graceSeconds) * 1000;
+    const { env, secrets } = childVariables(spec, platform);
+    const logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    const keep = (name: string, entry: string, heapMb: number | undefined, onUrl: (url: string | null) => void) =>
+      new KeptService({
+        name,
+        logger,
+        timings,
+        onUrl,
+        launch: (port) =>
+          new Child({
+            entry,
+            env: { ...env, PORT: String(port) },
+            secrets,
+            heapMb,
+            onLine: (line, stream) => log.write(line, name, stream),
+          }),
+      });
+    const heapMb = resources.memory_mb ?? undefined;
+    this.#agentApi = keep('agent-api', options.agentApiEntry, heapMb, (url) => {
+      this.#url = url;
+      onUpstreams(this.upstreams);
+    });
+    const workers = resources.queue_min_scale ?? 1;
+    this.#workers = Array.from({ length: workers }, (_, index) =>
+      keep(
+        workers === 1 ? 'run-worker' : `run-worker-${index + 1}`,
+        options.runWorkerEntry,
+        resources.queue_memory_mb ?? heapMb,
+        () => undefined,
+      ),
+    );
+  }
+
+  get upstreams(): string[] {
+    return this.#url === null ? [] : [this.#url];
+  }
+
+  /** agent-api first: it brings the database's schema up to date, on which the workers rely. */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#agentApi.start(signal);
+    await Promise.all(this.#workers.map((worker) => worker.start(signal)));
+  }
+
+  async drain(): Promise<void> {
+    // Clients of runs under way stay connected to the old agent-api until its workers are through.
+    await Promise.all(this.#workers.map((worker) => worker.stop(this.#graceMs + CLOSING_MS)));
+    await this.#agentApi.stop(this.#graceMs + CLOSING_MS);
+    await this.#log.close();
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all([this.#agentApi, ...this.#workers].map((service) => service.stop(graceMs)));
+    await this.#log.close();
+  }
+}
+
+/** What the owner of a failed revision needs to see, without the values of its secrets. */
+function withLog(failure: StartFailure, spec: RevisionSpec, log: RevisionLog): StartFailure {
+  const lines = log.recent(FAILED_LOG_LINES).map((entry) => `  ${entry.process}: ${entry.message}`);
+  let text = [`${failure.message}.`, ...(lines.length > 0 ? ['The last lines of its log:', ...lines] : [])].join('\n');
+  for (const value of Object.values(spec.secrets)) {
+    if (value.length >= 6) text = text.replaceAll(value, '***');
+  }
+  return new StartFailure(text, { cause: failure });
+}

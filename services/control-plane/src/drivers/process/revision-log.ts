@@ -1,0 +1,122 @@
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@runyard/service-kit';
+
+export interface LogEntry {
+  timestamp: string;
+  level: string;
+  /** The process it came from: `agent-api`, `run-worker`. */
+  process: string;
+  message: string;
+}
+
+const FILE_LIMIT_BYTES = 8 * 1024 * 1024;
+const LINE_LIMIT = 16_384;
+const REMEMBERED = 40;
+
+/**
+ * What the processes of one revision print: a file of JSON lines, of bounded size (one older file is kept beside it), and
+ * the newest lines in memory. A full disk loses lines, never a process.
+ */
+export class RevisionLog {
+  readonly #path: string;
+  readonly #logger: Logger;
+  #file: WriteStream | undefined;
+  #bytes = 0;
+  #work: Promise<void> = Promise.resolve();
+  readonly #recent: LogEntry[] = [];
+
+  private constructor(path: string, logger: Logger) {
+    this.#path = path;
+    this.#logger = logger;
+  }
+
+  static async open(
+    dataDir: string,
+    revision: { deploymentId: string; revisionId: string },
+    logger: Logger,
+  ): Promise<RevisionLog> {
+    const folder = RevisionLog.folderOf(dataDir, revision.deploymentId);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const log = new RevisionLog(join(folder, `${revision.revisionId}.log`), logger);
+    await log.#openFile();
+    return log;
+  }
+
+  static folderOf(dataDir: string, deploymentId: string): string {
+    return join(dataDir, 'logs', deploymentId);
+  }
+
+  write(line: string, process: string, stream: 'stdout' | 'stderr'): void {
+    const entry = parseLine(line.slice(0, LINE_LIMIT), process, stream);
+    this.#recent.push(entry);
+    if (this.#recent.length > REMEMBERED) this.#recent.shift();
+    this.#logger.debug(`${process}: ${entry.message}`);
+    const text = `${JSON.stringify(entry)}\n`;
+    this.#bytes += Buffer.byteLength(text);
+    this.#file?.write(text);
+    if (this.#bytes > FILE_LIMIT_BYTES) {
+      this.#bytes = 0;
+      this.#work = this.#work.then(() => this.#rotate());
+    }
+  }
+
+  /** The newest lines, oldest first. */
+  recent(count: number): LogEntry[] {
+    return this.#recent.slice(-count);
+  }
+
+  async close(): Promise<void> {
+    await this.#work;
+    await this.#closeFile();
+  }
+
+  async #rotate(): Promise<void> {
+    await this.#closeFile();
+    await rename(this.#path, `${this.#path}.1`).catch(() => rm(this.#path, { force: true }));
+    await this.#openFile();
+  }
+
+  async #openFile(): Promise<void> {
+    this.#bytes = await stat(this.#path).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    this.#file = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
+    this.#file.on('error', (error) => {
+      this.#logger.warn('the log of a revision cannot be written', { path: this.#path, error });
+      this.#file = undefined;
+    });
+  }
+
+  #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    return new Promise((resolve) => (file ? file.end(() => resolve()) : resolve()));
+  }
+}
+
+/** The platform's own services log JSON; what else is printed is taken as it is. */
+function parseLine(line: string, process: string, stream: 'stdout' | 'stderr'): LogEntry {
+  const plain = {
+    timestamp: new Date().toISOString(),
+    level: stream === 'stderr' ? 'error' : 'info',
+    process,
+    message: line,
+  };
+  if (!line.startsWith('{')) return plain;
+  try {
+    const { timestamp, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+    if (typeof message !== 'string') return plain;
+    return {
+      timestamp: typeof timestamp === 'string' ? timestamp : plain.timestamp,
+      level: typeof level === 'string' ? level : plain.level,
+      process,
+      message,
+      ...fields,
+    };
+  } catch {
+    return plain;
+  }
+}

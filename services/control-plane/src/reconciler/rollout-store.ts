@@ -1,0 +1,118 @@
+import type { RevisionStatus } from '@runyard/contracts';
+import type { Database } from '../database/database.ts';
+import { deploymentEvents } from '../events/deployment-events.ts';
+import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { predecessorsOf, TERMINAL } from '../revisions/revision-transitions.ts';
+
+/**
+ * Deployments as the platform itself works on them, whoever they belong to. Every change writes the events that tell of it
+ * in the same transaction.
+ */
+export class RolloutStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async allIds(): Promise<string[]> {
+    const rows = await this.#database.prisma.deployment.findMany({
+      select: { id: true },
+      orderBy: { createdAt: 'asc' },
+    });
+    return rows.map((row) => row.id);
+  }
+
+  find(id: string): Promise<Deployment | null> {
+    return this.#database.prisma.deployment.findUnique({ where: { id } });
+  }
+
+  findRevision(id: string): Promise<Revision | null> {
+    return this.#database.prisma.revision.findUnique({ where: { id } });
+  }
+
+  /** Revisions that have not come to an end, oldest first. */
+  openRevisions(deploymentId: string): Promise<Revision[]> {
+    return this.#database.prisma.revision.findMany({
+      where: { deploymentId, status: { notIn: [...TERMINAL] } },
+      orderBy: { number: 'asc' },
+    });
+  }
+
+  /** Keeps the password if there is one already; returns the one that holds. */
+  async keepDatabasePassword(id: string, sealed: string): Promise<string> {
+    return this.#database.change(async (transaction) => {
+      await transaction.deployment.updateMany({
+        where: { id, sealedDatabasePassword: null },
+        data: { sealedDatabasePassword: sealed },
+      });
+      const row = await transaction.deployment.findUniqueOrThrow({ where: { id } });
+      return row.sealedDatabasePassword ?? sealed;
+    });
+  }
+
+  async databaseIsReady(id: string): Promise<void> {
+    await this.#database.prisma.deployment.updateMany({
+      where: { id, status: 'AWAITING_DATABASE' },
+      data: { status: 'READY' },
+    });
+  }
+
+  /** False when the revision is in a status this one may not follow: another change was faster. */
+  moveRevision(revision: Revision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
+    return this.#database.change((transaction) => move(transaction, revision, to, message));
+  }
+
+  /** The revision is the one that serves now. */
+  async activate(revision: Revision, serving: { upstreams: string[]; hasCustomAuth: boolean }): Promise<void> {
+    await this.#database.change(async (transaction) => {
+      await move(transaction, revision, 'DEPLOYED', null);
+      await changeRoute(transaction, revision.deploymentId, { activeRevisionId: revision.id, ...serving });
+    });
+  }
+
+  /** Nothing happens when they are those already known. */
+  async setUpstreams(id: string, upstreams: string[]): Promise<void> {
+    await this.#database.change(async (transaction) => {
+      const row = await transaction.deployment.findUnique({ where: { id } });
+      if (!row || row.deleteRequestedAt || same(row.upstreams, upstreams)) return;
+      await changeRoute(transaction, id, { upstreams });
+    });
+  }
+
+  /** The last trace; its events were written when the deletion was asked for. */
+  async remove(id: string): Promise<void> {
+    await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
+  }
+}
+
+async function move(
+  transaction: Prisma.TransactionClient,
+  revision: Revision,
+  to: RevisionStatus,
+  statusMessage: string | null,
+): Promise<boolean> {
+  const { count } = await transaction.revision.updateMany({
+    where: { id: revision.id, status: { in: predecessorsOf(to) } },
+    data: { status: to, statusMessage },
+  });
+  if (count === 0) return false;
+  await deploymentEvents.revisionStatusChanged(transaction, { ...revision, status: to });
+  return true;
+}
+
+async function changeRoute(
+  transaction: Prisma.TransactionClient,
+  id: string,
+  data: { activeRevisionId?: string; upstreams: string[]; hasCustomAuth?: boolean },
+): Promise<void> {
+  const row = await transaction.deployment.update({
+    where: { id },
+    data: { ...data, routeVersion: { increment: 1 } },
+  });
+  await deploymentEvents.routeChanged(transaction, row);
+}
+
+function same(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { OPEN_API_INFO } from '@runyard/contracts';
+import { createEventBus, OutboxRelay } from '@runyard/event-bus';
+import { Sealer } from '@runyard/sealing';
+import { createApp, createPrincipalVerifier, listen, type ServiceContext } from '@runyard/service-kit';
+import { type Config, eventBusConfig } from './config.ts';
+import { DeploymentDatabases } from './data-plane/deployment-databases.ts';
+import { openDatabase } from './database/database.ts';
+import { deploymentRoutes } from './deployments/deployment-routes.ts';
+import { DeploymentService } from './deployments/deployment-service.ts';
+import { DeploymentView } from './deployments/deployment-view.ts';
+import { ProcessDriver } from './drivers/process/process-driver.ts';
+import { RevisionLog } from './drivers/process/revision-log.ts';
+import { Reconciler } from './reconciler/reconciler.ts';
+import { RolloutStore } from './reconciler/rollout-store.ts';
+import { StartSlots } from './reconciler/start-slots.ts';
+import { routeRoutes } from './routing/route-routes.ts';
+import { SecretSets } from './secrets/secret-set.ts';
+
+/** Both `src/` and `dist/` lie beside it. */
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+/** What deployments get beyond their grace to close before they are ended by force. */
+const STOP_MARGIN_MS = 2_000;
+
+export async function run(config: Config, context: ServiceContext): Promise<void> {
+  const { lifecycle, logger } = context;
+  const sealer = new Sealer(config.ENCRYPTION_KEY);
+  const secrets = new SecretSets(sealer);
+  const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
+  const database = await openDatabase({
+    connectionString: config.DATABASE_URI,
+    poolSize: config.DATABASE_POOL_SIZE,
+    migrationsDir,
+  });
+  lifecycle.onStop('database', () => database.close());
+  const { pool, prisma } = database;
+
+  const bus = createEventBus(eventBusConfig(config), context);
+  lifecycle.onStop('event bus', () => bus.close());
+  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
+  relay.start();
+  database.onChange(() => relay.kick());
+  lifecycle.onStop('outbox relay', () => relay.stop());
+
+  const view = new DeploymentView({ publicUrl: config.PUBLIC_URL, secrets });
+  const driver = new ProcessDriver({
+    agentApiEntry: config.AGENT_API_COMMAND,
+    runWorkerEntry: config.RUN_WORKER_COMMAND,
+    dataDir: config.DATA_DIR,
+    logger,
+    platform: {
+      jwksUrl,
+      redisUri: config.DATA_REDIS_URI,
+      graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
+      logLevel: config.LOG_LEVEL,
+      eventBus: {
+        kind: config.EVENT_BUS,
+        kafkaBrokers: config.KAFKA_BROKERS,
+        redisUri: config.EVENT_BUS_REDIS_URI,
+        topicPrefix: config.TOPIC_PREFIX,
+      },
+    },
+  });
+  const reconciler = new Reconciler({
+    pool,
+    holder: randomUUID(),
+    leaseMs: config.LEASE_SECONDS * 1000,
+    sweepMs: config.SWEEP_SECONDS * 1000,
+    logger,
+    parts: {
+      store: new RolloutStore(database),
+      driver,
+      databases: new DeploymentDatabases(config.DATA_POSTGRES_URI),
+      dataRedisUri: config.DATA_REDIS_URI,
+      secrets,
+      sealer,
+      startSlots: new StartSlots(config.CONCURRENT_STARTS),
+      publicUrlOf: (id) => view.urlOf(id),
+      deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
+      removeFiles: (id) => rm(RevisionLog.folderOf(config.DATA_DIR, id), { recursive: true, force: true }),
+      logger,
+    },
+  });
+  reconciler.start();
+  const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
+  lifecycle.onStop('deployments', () => reconciler.stop(stopMs), { timeoutMs: stopMs + STOP_MARGIN_MS });
+
+  const service = new DeploymentService({
+    database,
+    secrets,
+    view,
+    rollouts: reconciler,
+    localProjects: config.LOCAL_PROJECTS,
+  });
+  const app = createApp({
+    context,
+    validationErrors: 'list',
+    internalToken: config.INTERNAL_TOKEN,
+    principal: createPrincipalVerifier({ audience: 'control-plane', jwksUrl }),
+    readiness: { database: async () => void (await pool.query('SELECT 1')) },
+    openApi: OPEN_API_INFO['control-plane'],
+    operations: [...deploymentRoutes(service), ...routeRoutes(prisma)],
+  });
+  await listen(app, { host: config.HOST, port: config.PORT, context });
+  lifecycle.ready();
+}

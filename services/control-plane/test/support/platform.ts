@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Deployment, PrincipalClaims, Revision, RouteSnapshot } from '@runyard/contracts';
+import {
+  createTestDatabase,
+  type ServiceProcess,
+  startServiceProcess,
+  type TestDatabase,
+  testKafka,
+  testRedis,
+  waitFor,
+} from '@runyard/test-kit';
+import { type Callers, makeCallers } from './callers.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+export const INTERNAL_TOKEN = 'the platform speaks to itself';
+
+export interface Answer<Body> {
+  status: number;
+  body: Body;
+}
+
+/** control-plane as its own process with everything it needs, and a caller for it. */
+export class TestPlatform {
+  readonly database: TestDatabase;
+  readonly callers: Callers;
+  readonly folder: string;
+  readonly projectDir: string;
+  readonly topicPrefix = testKafka().topicPrefix;
+  readonly redis = testRedis();
+  readonly encryptionKey = randomBytes(32).toString('base64');
+  readonly #environment: Record<string, string>;
+  #service: ServiceProcess | undefined;
+
+  private constructor(database: TestDatabase, callers: Callers, folder: string, environment: Record<string, string>) {
+    this.database = database;
+    this.callers = callers;
+    this.folder = folder;
+    this.projectDir = join(folder, 'project');
+    this.#environment = environment;
+  }
+
+  static async start(environment: Record<string, string> = {}): Promise<TestPlatform> {
+    const folder = await mkdtemp(join(tmpdir(), 'runyard-control-plane-'));
+    const database = await createTestDatabase(join(root, 'prisma/migrations'));
+    const platform = new TestPlatform(database, await makeCallers(), folder, environment);
+    await platform.makeProject('project');
+    await platform.startService();
+    return platform;
+  }
+
+  /** A folder with a `langgraph.json`; returns its path. */
+  async makeProject(name: string, config: object = { graphs: { agent: './agent.ts:graph' } }): Promise<string> {
+    const { mkdir } = await import('node:fs/promises');
+    const path = join(this.folder, name);
+    await mkdir(path, { recursive: true });
+    await writeFile(join(path, 'langgraph.json'), JSON.stringify(config));
+    return path;
+  }
+
+  get service(): ServiceProcess {
+    if (!this.#service) throw new Error('control-plane is not running');
+    return this.#service;
+  }
+
+  async startService(): Promise<void> {
+    const agent = join(root, 'test/fixtures/stand-in-agent.mjs');
+    this.#service = await startServiceProcess({
+      entry: join(root, 'src/main.ts'),
+      readyPath: '/ok?check_db=1',
+      env: {
+        LOG_LEVEL: 'debug',
+        KAFKA_BROKERS: testKafka().brokers.join(','),
+        TOPIC_PREFIX: this.topicPrefix,
+        ORG_ACCESS_URL: this.callers.orgAccessUrl,
+        PUBLIC_URL: 'https://agents.example.com',
+        DATA_DIR: this.folder,
+        AGENT_API_COMMAND: agent,
+        RUN_WORKER_COMMAND: agent,
+        LOCAL_PROJECTS: 'true',
+        LEASE_SECONDS: '3',
+        BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+        ...this.#environment,
+      },
+      secrets: {
+        DATABASE_URI: this.database.url,
+        DATA_POSTGRES_URI: this.database.url,
+        DATA_REDIS_URI: this.redis.url,
+        INTERNAL_TOKEN,
+        ENCRYPTION_KEY: this.encryptionKey,
+      },
+    });
+  }
+
+  async call<Body>(
+    method: string,
+    path: string,
+    options: { body?: unknown; as?: Partial<PrincipalClaims>; headers?: Record<string, string> } = {},
+  ): Promise<Answer<Body>> {
+    const answer = await fetch(this.service.url + path, {
+      method,
+      headers: options.headers ?? (await this.callers.headers(options.as)),
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+  }
+
+  /** A valid body to create a deployment with. */
+  create(changes: Record<string, unknown> = {}): Promise<Answer<Deployment>> {
+    const body = {
+      name: `agent-${randomBytes(4).toString('hex')}`,
+      source: 'local_directory',
+      source_config: { project_path: this.projectDir },
+      source_revision_config: {},
+      ...changes,
+    };
+    return this.call<Deployment>('POST', '/v2/deployments', { body });
+  }
+
+  async createHealthy(changes: Record<string, unknown> = {}): Promise<Deployment> {
+    const { status, body } = await this.create(changes);
+    if (status !== 201) throw new Error(`not created: ${JSON.stringify(body)}`);
+    await this.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
+    return (await this.get(body.id)).body;
+  }
+
+  get(id: string): Promise<Answer<Deployment>> {
+    return this.call('GET', `/v2/deployments/${id}`);
+  }
+
+  async untilStatus(id: string, revisionId: string, status: string): Promise<Revision> {
+    let last: Revision | undefined;
+    return waitFor(
+      async () => {
+        last = (await this.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body;
+        return last.status === status ? last : null;
+      },
+      { timeoutMs: 20_000, what: `revision ${revisionId} being ${status}` },
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; it is ${JSON.stringify(last)}\n${this.service.output().slice(-4000)}`);
+    });
+  }
+
+  async routes(): Promise<RouteSnapshot['routes']> {
+    const headers = { authorization: `Bearer ${INTERNAL_TOKEN}` };
+    return (await this.call<RouteSnapshot>('GET', '/internal/routes', { headers })).body.routes;
+  }
+
+  async routeOf(id: string): Promise<RouteSnapshot['routes'][number] | undefined> {
+    return (await this.routes()).find((route) => route.deployment_id === id);
+  }
+
+  /** The base URL of the agent-api that serves a deployment. */
+  upstreamOf(id: string): Promise<string> {
+    return waitFor(async () => (await this.routeOf(id))?.upstreams[0], { what: `an upstream of ${id}` });
+  }
+
+  async close(): Promise<void> {
+    if (this.#service) {
+      const listed = await this.call<{ resources: Deployment[] }>('GET', '/v2/deployments?limit=100').catch(() => null);
+      for (const { id } of listed?.body.resources ?? []) await this.call('DELETE', `/v2/deployments/${id}`);
+      await this.#service.stop();
+    }
+    await this.callers.close();
+    await this.database.close();
+    await this.redis.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
