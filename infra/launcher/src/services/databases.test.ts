@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase } from '@runyard/test-kit';
+import pg from 'pg';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createDatabases } from './databases.ts';
+
+const prefix = `runyard_test_${randomBytes(4).toString('hex')}_`;
+const names = ['one-service', 'other-service'] as const;
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('createDatabases', () => {
+  afterEach(async () => {
+    const admin = await createTestDatabase();
+    for (const name of names.map((given) => `${prefix}${given.replaceAll('-', '_')}`)) {
+      await query(admin.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await query(admin.url, `DROP ROLE IF EXISTS ${name}`);
+    }
+    await admin.close();
+  });
+
+  it('gives each service a database that no other service can enter, and finds it again', async () => {
+    const admin = await createTestDatabase();
+    const dataDir = mkdtempSync(join(tmpdir(), 'runyard-databases-'));
+    mkdirSync(join(dataDir, 'secrets'));
+    const options = { adminUrl: admin.url, dataDir, prefix, names };
+    const first = await createDatabases(options);
+    await query(first['one-service'], 'CREATE TABLE mine AS SELECT 1 AS value');
+    expect(await createDatabases(options)).toEqual(first);
+    expect(await query(first['one-service'], 'SELECT value FROM mine')).toEqual([{ value: 1 }]);
+
+    const foreign = new URL(first['other-service']);
+    foreign.pathname = new URL(first['one-service']).pathname;
+    await expect(query(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied for database/);
+
+    // A new data folder on a kept server: other passwords, the same data.
+    const elsewhere = mkdtempSync(join(tmpdir(), 'runyard-databases-'));
+    mkdirSync(join(elsewhere, 'secrets'));
+    const second = await createDatabases({ ...options, dataDir: elsewhere });
+    expect(await query(second['one-service'], 'SELECT value FROM mine')).toEqual([{ value: 1 }]);
+    await admin.close();
+  });
+});

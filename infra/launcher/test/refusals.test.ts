@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const work = mkdtempSync(join(tmpdir(), 'runyard-launcher-'));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+function projectFolder(name: string, config: string | null): string {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  if (config !== null) writeFileSync(join(folder, 'langgraph.json'), config);
+  return folder;
+}
+
+/** The launcher from source, in a folder of its own. */
+async function launcher(...flags: string[]): Promise<{ code: number | null; errors: string; wrote: string[] }> {
+  const dataDir = join(work, `data-${Math.random()}`);
+  const entry = join(import.meta.dirname, '../src/main.ts');
+  const child = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), entry, ...flags, '--data-dir', dataDir],
+    {
+      cwd: work,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
+  const [code] = await once(child, 'close');
+  return { code, errors: errors.trim(), wrote: readdirSync(work).includes(dataDir) ? readdirSync(dataDir) : [] };
+}
+
+describe('what is in the way is one sentence that says what to do, and nothing was started', () => {
+  const good = projectFolder('good', '{"graphs": {"agent": "./agent.ts:graph"}}');
+
+  it.each([
+    ['no such folder', join(work, 'none'), /^There is no folder .*none: name your project's folder with --project\.$/],
+    [
+      'no langgraph.json',
+      projectFolder('empty', null),
+      /^.*empty has no langgraph.json: name the folder of a LangGraph project with --project\.$/,
+    ],
+    ['broken langgraph.json', projectFolder('broken', '{'), /^.*broken\/langgraph.json is not valid JSON: .*\.$/],
+    ['no graphs', projectFolder('graphless', '{}'), /^.*graphless\/langgraph.json names no graphs\.$/],
+  ])('%s', async (_, project, sentence) => {
+    expect(await launcher('--project', project, '--port', '0')).toEqual({
+      code: 1,
+      errors: expect.stringMatching(sentence),
+      wrote: [],
+    });
+  });
+
+  it('a taken port', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    expect(await launcher('--project', good, '--port', String(port))).toEqual({
+      code: 1,
+      errors: `Port ${port} is taken: stop what uses it, or choose another with --port (0 takes a free one).`,
+      wrote: [],
+    });
+    server.close();
+  });
+
+  it('a flag that does not exist, or a port that is none', async () => {
+    expect((await launcher('--prot', '1')).errors).toMatch(/^Unknown option '--prot'/);
+    expect((await launcher('--port', 'many')).errors).toBe('--port many is not a port: give a number from 0 to 65535.');
+  });
+});
