@@ -4,9 +4,6 @@ import { UnprocessableError } from '@runyard/service-kit';
 
 const isStreamMode = validatorOf(StreamMode);
 
-/** Kinds that are sent whatever modes were asked for when a run is created: how it began and how it failed. */
-const ALWAYS = new Set(['metadata', 'error']);
-
 /**
  * The modes named by `stream_mode` of a join: repeated, comma-separated or as a stringified JSON list. Undefined: all that
  * the run emits.
@@ -23,9 +20,9 @@ export function parseStreamModes(parameter: string | string[] | undefined): Set<
   return new Set(names);
 }
 
-/** Whether a client that asked for these modes gets the entry. Failures reach every client. */
+/** Whether a client that joined for these modes gets the entry. A failure reaches every client. */
 export function passes(entry: StreamEntry, modes: Set<string> | undefined): boolean {
-  return modes === undefined || modes.has(entry.kind) || ALWAYS.has(entry.kind);
+  return modes === undefined || modes.has(entry.kind) || entry.kind === 'error';
 }
 
 function split(text: string): string[] {

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { PlayedRun } from './played-worker.ts';
+import { ask, open } from './raw-http.ts';
+
+let deployment: TestDeployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment?.close());
+
+const body = { assistant_id: 'echo', input: {} };
+const placeOf = (run: { thread_id: string; run_id: string }) =>
+  `${deployment.url}/threads/${run.thread_id}/runs/${run.run_id}`;
+
+async function pendingRun(threadId?: string): Promise<{ thread_id: string; run_id: string }> {
+  const thread_id = threadId ?? (await deployment.client.threads.create()).thread_id;
+  return deployment.client.runs.create(thread_id, 'echo', { input: {} });
+}
+
+async function runningRun() {
+  const run = await pendingRun();
+  return { ...run, played: await deployment.worker.take() };
+}
+
+const statusOf = async (run: { thread_id: string; run_id: string }) =>
+  (await deployment.client.runs.get(run.thread_id, run.run_id)).status;
+
+/** What a worker does with its order. */
+async function obey(played: PlayedRun, values: unknown): Promise<void> {
+  await deployment.worker.order(played);
+  await played.interrupted(values);
+}
+
+describe('cancelling a run', () => {
+  it('that waits interrupts it at once', async () => {
+    const run = await pendingRun();
+    expect(await ask(`${placeOf(run)}/cancel`, { method: 'POST' })).toMatchObject({ status: 202, text: '' });
+    expect(await statusOf(run)).toBe('interrupted');
+    expect((await deployment.client.threads.get(run.thread_id)).status).toBe('idle');
+  });
+
+  it('ends the stream of a run that never started, without an error', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    const answer = await open(`${deployment.url}/threads/${thread_id}/runs/stream`, { body });
+    const [run] = await deployment.client.runs.list(thread_id);
+    await deployment.client.runs.cancel(thread_id, run!.run_id);
+    expect(await answer.complete).toBe('');
+  });
+
+  it('that runs is an order its worker learns, and the client who waits gets the last values', async () => {
+    const run = await runningRun();
+    const waiting = open(`${placeOf(run)}/cancel?wait=true`, { method: 'POST' });
+    await obey(run.played, { n: 1 });
+    const answer = await waiting;
+    expect(await answer.complete).toBe('{"n":1}');
+    expect(answer.status).toBe(200);
+    expect(await statusOf(run)).toBe('interrupted');
+    const { status, error } = (await ask(`${deployment.url}/threads/${run.thread_id}`)).json as Record<string, unknown>;
+    expect(status).toBe('interrupted');
+    expect(error).toEqual({
+      error: 'UserInterrupt',
+      message: 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel',
+    });
+  });
+
+  it('with rollback leaves no trace of one that ran', async () => {
+    const run = await runningRun();
+    const waiting = open(`${placeOf(run)}/cancel?wait=1&action=rollback`, { method: 'POST' });
+    await obey(run.played, { n: 1 });
+    expect(await (await waiting).complete).toBe('{}');
+    expect((await ask(placeOf(run))).status).toBe(404);
+    expect((await ask(`${deployment.url}/threads/${run.thread_id}`)).json).toMatchObject({
+      status: 'idle',
+      error: { error: 'UserRollback' },
+    });
+  });
+
+  it('that is over or unknown is 404', async () => {
+    const run = await runningRun();
+    await run.played.succeed({});
+    expect(await ask(`${placeOf(run)}/cancel`, { method: 'POST' })).toMatchObject({
+      status: 404,
+      json: { detail: 'No runs found to cancel.' },
+    });
+    expect((await ask(`${placeOf({ ...run, run_id: randomUUID() })}/cancel`, { method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('cancelling several runs', () => {
+  it('takes ids of one thread', async () => {
+    const first = await pendingRun();
+    const second = await pendingRun(first.thread_id);
+    const third = await pendingRun(first.thread_id);
+    const answer = await ask(`${deployment.url}/runs/cancel`, {
+      body: { thread_id: first.thread_id, run_ids: [first.run_id, second.run_id] },
+    });
+    expect(answer.status).toBe(204);
+    expect(await Promise.all([first, second, third].map(statusOf))).toEqual(['interrupted', 'interrupted', 'pending']);
+    await deployment.client.runs.cancelMany({ status: 'all' });
+    expect(await statusOf(third)).toBe('interrupted');
+  });
+
+  it('is 404 when nothing is in flight, and 422 without a selection', async () => {
+    expect((await ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } })).status).toBe(404);
+    expect((await ask(`${deployment.url}/runs/cancel`, { body: {} })).status).toBe(422);
+  });
+});
+
+describe('a client that goes away', () => {
+  it('cancels its run when it asked for that', async () => {
+    for (const path of ['stream', 'wait']) {
+      const { thread_id } = await deployment.client.threads.create();
+      const answer = await open(`${deployment.url}/threads/${thread_id}/runs/${path}`, {
+        body: { ...body, on_disconnect: 'cancel' },
+      });
+      const run = await deployment.worker.take();
+      answer.hangUp();
+      await obey(run, {});
+      expect(await statusOf({ thread_id, run_id: run.claimed.runId })).toBe('interrupted');
+    }
+  });
+
+  it('leaves its run alone otherwise', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    const answer = await open(`${deployment.url}/threads/${thread_id}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    await answer.until('metadata');
+    answer.hangUp();
+    await waitFor(async () => (await ask(`${deployment.url}/metrics`)).text.includes('lg_api_open_streams 0'));
+    await run.succeed({ n: 1 });
+    expect(await deployment.client.runs.join(thread_id, run.claimed.runId)).toEqual({ n: 1 });
+  });
+
+  it('cancels a run it joined with cancel_on_disconnect', async () => {
+    for (const path of ['join', 'stream']) {
+      const run = await runningRun();
+      const answer = await open(`${placeOf(run)}/${path}?cancel_on_disconnect=1`);
+      answer.hangUp();
+      await obey(run.played, {});
+      expect(await statusOf(run)).toBe('interrupted');
+    }
+  });
+});
+
+describe('deleting a run', () => {
+  it('removes it, also while it runs', async () => {
+    const run = await runningRun();
+    expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(204);
+    expect((await ask(placeOf(run))).status).toBe(404);
+    expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(404);
+    await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow();
+  });
+});
+
+describe('a stop of the service', () => {
+  it('cuts streams so that their clients go on elsewhere, and cancels nothing', async () => {
+    const other = await startDeployment();
+    try {
+      const { thread_id } = await other.client.threads.create();
+      const answer = await open(`${other.url}/threads/${thread_id}/runs/stream`, {
+        body: { ...body, on_disconnect: 'cancel' },
+      });
+      const run = await other.worker.take();
+      await answer.until('metadata');
+      await other.service.stop();
+      await expect(answer.complete).rejects.toThrow();
+      const [row] = await other.worker.engine.findRuns([run.claimed.runId]);
+      expect(row).toMatchObject({ status: 'running', cancelAction: null });
+    } finally {
+      await other.close();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@langchain/langgraph-sdk';
+import { openPool } from '@runyard/database';
+import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
+import type pg from 'pg';
+import { PlayedWorker } from './played-worker.ts';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const MIGRATIONS = here('../../../packages/run-engine/prisma/migrations');
+const PROJECT = here('../../../e2e/projects/probe');
+
+export interface TestDeployment {
+  url: string;
+  client: Client;
+  /** Settles runs the way the test says. Not there when a real worker is. */
+  worker: PlayedWorker;
+  pool: pg.Pool;
+  service: ServiceProcess;
+  redis: { url: string; prefix: string };
+  close(): Promise<void>;
+}
+
+/**
+ * A whole agent-api on a database and a Redis prefix of its own. With `worker: 'real'` a run-worker process executes the
+ * runs; otherwise the test plays the worker, so that it decides what happens when.
+ */
+export async function startDeployment(
+  options: { worker?: 'played' | 'real'; env?: Record<string, string> } = {},
+): Promise<TestDeployment> {
+  const database = await createTestDatabase(MIGRATIONS);
+  const redis = testRedis();
+  const env = {
+    REDIS_URI: redis.url,
+    REDIS_KEY_PREFIX: redis.prefix,
+    EVENT_BUS: 'redis',
+    TOPIC_PREFIX: redis.prefix,
+    PROJECT_DIR: PROJECT,
+    DEPLOYMENT_ID: randomUUID(),
+    REVISION_ID: randomUUID(),
+    RUNYARD_AUTH: 'none',
+    ...options.env,
+  };
+  const secrets = { DATABASE_URI: database.url };
+  const start = (entry: string) => startServiceProcess({ entry: here(entry), env, secrets });
+  const [service, realWorker] = await Promise.all([
+    start('../src/main.ts'),
+    options.worker === 'real' ? start('../../run-worker/src/main.ts') : undefined,
+  ]);
+  const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
+  const worker = new PlayedWorker({ pool, redis: redis.url, keyPrefix: redis.prefix });
+  return {
+    url: service.url,
+    client: new Client({ apiUrl: service.url, apiKey: null, callerOptions: { maxRetries: 0 } }),
+    worker,
+    pool,
+    service,
+    redis,
+    async close() {
+      await Promise.all([service.stop(), realWorker?.stop(), worker.close()]);
+      await pool.end();
+      await Promise.all([database.close(), redis.close()]);
+    },
+  };
+}

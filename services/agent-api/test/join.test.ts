@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import type { PlayedRun } from './played-worker.ts';
+import { ask, open } from './raw-http.ts';
+
+let deployment: TestDeployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment?.close());
+
+const placeOf = ({ claimed }: PlayedRun) => `${deployment.url}/threads/${claimed.threadId}/runs/${claimed.runId}`;
+
+async function startRun(body: object = {}): Promise<PlayedRun> {
+  const { thread_id } = await deployment.client.threads.create();
+  await ask(`${deployment.url}/threads/${thread_id}/runs`, { body: { assistant_id: 'echo', input: {}, ...body } });
+  return deployment.worker.take();
+}
+
+/** `[event, data]` of every event in the text of a stream. */
+function eventsIn(text: string): [string, unknown][] {
+  return [...text.matchAll(/event: (.*)\r\ndata: (.*)\r\n/g)].map(([, event, data]) => [event!, JSON.parse(data!)]);
+}
+
+describe('joining the stream of a run that goes on', () => {
+  it('sends what comes from now on, under both paths', async () => {
+    const run = await startRun();
+    await run.emit('values', { n: 1 });
+    const joined = await Promise.all([open(`${placeOf(run)}/stream`), open(`${placeOf(run)}/join-stream`)]);
+    expect(joined[0].headers['content-type']).toContain('text/event-stream');
+    // A joiner is in place once it gets something.
+    for (let n = 2; joined.some(({ text }) => text === ''); n++) await run.emit('values', { n });
+    await run.succeed({ done: true });
+    for (const answer of joined) {
+      const events = eventsIn(await answer.complete);
+      expect(events.length).toBeGreaterThan(0);
+      expect(events).not.toContainEqual(['values', { n: 1 }]);
+    }
+  });
+
+  it('goes on strictly after the last event id', async () => {
+    const run = await startRun({ stream_resumable: true });
+    await run.emit('values', { n: 1 });
+    const second = await run.emit('values', { n: 2 });
+    await run.emit('values', { n: 3 });
+    const answer = await open(`${placeOf(run)}/stream`, { headers: { 'last-event-id': second } });
+    await answer.until('{"n":3}');
+    await run.emit('values', { n: 4 });
+    await run.succeed({});
+    expect(eventsIn(await answer.complete)).toEqual([
+      ['values', { n: 3 }],
+      ['values', { n: 4 }],
+    ]);
+  });
+
+  it('never hangs when the run ends while the client is joining', async () => {
+    const run = await startRun();
+    const answer = open(`${placeOf(run)}/stream`);
+    await run.succeed({});
+    await (await answer).complete;
+  });
+});
+
+describe('joining the stream of a run that is over', () => {
+  let run: PlayedRun;
+  const ids: string[] = [];
+  beforeAll(async () => {
+    run = await startRun({ stream_resumable: true, stream_mode: ['values', 'updates'] });
+    ids.push(
+      await run.emit('values', { n: 1 }),
+      await run.emit('updates', { n: 2 }),
+      await run.emit('values', { n: 3 }),
+    );
+    await run.succeed({ n: 3 });
+  });
+
+  const replay = async (lastEventId?: string, query = '') =>
+    eventsIn(
+      (
+        await ask(`${placeOf(run)}/stream${query}`, {
+          headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+        })
+      ).text,
+    );
+
+  it('sends nothing without a last event id', async () => expect(await replay()).toEqual([]));
+
+  it('sends all that is kept for -1', async () => {
+    expect(await replay('-1')).toEqual([
+      ['metadata', { run_id: run.claimed.runId, attempt: 1 }],
+      ['values', { n: 1 }],
+      ['updates', { n: 2 }],
+      ['values', { n: 3 }],
+    ]);
+  });
+
+  it('takes a bare integer as an id', async () => expect(await replay('1')).toHaveLength(4));
+
+  it('sends what came after an id, and the event of that id not again', async () => {
+    expect(await replay(ids[1])).toEqual([['values', { n: 3 }]]);
+    expect(await replay(ids[2])).toEqual([]);
+  });
+
+  it('sends nothing for an id that is none', async () => expect(await replay('run_event_7')).toEqual([]));
+
+  it('filters by stream mode: one, several by comma, as a stringified list, or repeated', async () => {
+    const names = async (query: string) => (await replay('-1', query)).map(([event]) => event);
+    expect(await names('?stream_mode=updates')).toEqual(['updates']);
+    expect(await names('?stream_mode=updates,values')).toEqual(['values', 'updates', 'values']);
+    expect(await names(`?stream_mode=${encodeURIComponent('["values"]')}`)).toEqual(['values', 'values']);
+    expect(await names('?stream_mode=values&stream_mode=updates')).toEqual(['values', 'updates', 'values']);
+    expect((await ask(`${placeOf(run)}/stream?stream_mode=zap`)).status).toBe(422);
+  });
+
+  it('has nothing to replay of a run that was not resumable', async () => {
+    const other = await startRun();
+    await other.emit('values', { n: 1 });
+    await other.succeed({});
+    const { text } = await ask(`${placeOf(other)}/stream`, { headers: { 'last-event-id': '-1' } });
+    expect(text).toBe('');
+  });
+});
+
+describe('joining the result of a run', () => {
+  it('waits for one that goes on', async () => {
+    const run = await startRun();
+    const answer = await open(`${placeOf(run)}/join`);
+    await run.succeed({ n: 1 });
+    expect(await answer.complete).toBe('{"n":1}');
+  });
+
+  it('answers one that is over at once', async () => {
+    const run = await startRun();
+    await run.succeed({ n: 1 });
+    expect((await ask(`${placeOf(run)}/join`)).text).toBe('{"n":1}');
+  });
+
+  it('works from a second client, through the SDK', async () => {
+    const run = await startRun();
+    const { threadId, runId } = run.claimed;
+    const joined = deployment.client.runs.join(threadId, runId);
+    await run.succeed({ n: 1 });
+    expect(await joined).toEqual({ n: 1 });
+  });
+
+  it('tells a missing run inside the answer', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    const place = `${deployment.url}/threads/${thread_id}/runs/${randomUUID()}`;
+    expect(await ask(`${place}/join`)).toMatchObject({
+      status: 200,
+      json: { __error__: { error: 'HTTPException', message: '404: Run not found' } },
+    });
+    expect((await ask(`${place}/stream`)).text).toBe(
+      'event: error\r\ndata: {"error":"HTTPException","message":"404: Run not found"}\r\n\r\n',
+    );
+    expect((await ask(place)).status).toBe(404);
+  });
+});
+
+describe('a stateless run', () => {
+  it('is found by its id alone where its headers say', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, {
+      body: { assistant_id: 'echo', input: {}, stream_resumable: true },
+    });
+    const run = await deployment.worker.take();
+    expect((await ask(deployment.url + answer.headers['content-location'])).json).toMatchObject({
+      run_id: run.claimed.runId,
+      thread_id: run.claimed.threadId,
+      status: 'running',
+    });
+    answer.hangUp();
+    const joined = await open(deployment.url + answer.headers.location, { headers: { 'last-event-id': '-1' } });
+    await run.succeed({});
+    expect(eventsIn(await joined.complete)).toEqual([['metadata', { run_id: run.claimed.runId, attempt: 1 }]]);
+  });
+});

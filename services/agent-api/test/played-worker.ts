@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine } from '@runyard/run-engine';
+import { CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
+import { waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+
+/** A worker without a graph: takes runs when the test says so and emits what the test says. */
+export class PlayedWorker {
+  readonly engine: RunEngine;
+  readonly streams: RunStreams;
+  readonly #workerId = randomUUID();
+  #registered: Promise<void> | undefined;
+
+  constructor({ pool, redis, keyPrefix }: { pool: pg.Pool; redis: string; keyPrefix: string }) {
+    this.engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 60_000 });
+    this.streams = new RunStreams({ redis, keyPrefix });
+  }
+
+  /** Takes the next run as soon as there is one, and opens its stream. */
+  async take(): Promise<PlayedRun> {
+    this.#registered ??= this.engine.registerWorker({ workerId: this.#workerId, revisionId: 'any', slots: 100 });
+    await this.#registered;
+    const claimed = await waitFor(async () => (await this.engine.claimRuns(this.#workerId, 1))[0], {
+      what: 'a run to take',
+    });
+    const run = new PlayedRun(this, claimed);
+    await run.emit('metadata', { run_id: claimed.runId, attempt: claimed.attempt });
+    return run;
+  }
+
+  /** What the deployment wants cancelled of a run. */
+  async order(run: PlayedRun): Promise<CancelOrder> {
+    return waitFor(
+      async () =>
+        (await this.engine.renewLease(this.#workerId, [run.claimed.fence])).orders.find(
+          (order) => order.runId === run.claimed.runId,
+        ),
+      { what: 'a cancel order' },
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    await this.streams.close();
+  }
+}
+
+export class PlayedRun {
+  readonly claimed: ClaimedRun;
+  readonly #worker: PlayedWorker;
+
+  constructor(worker: PlayedWorker, claimed: ClaimedRun) {
+    this.#worker = worker;
+    this.claimed = claimed;
+  }
+
+  /** Answers the event's id. */
+  async emit(kind: string, data: unknown, event = kind): Promise<string> {
+    const { runId, attempt } = this.claimed;
+    const [id] = await this.#worker.streams.append(
+      this.claimed.fence,
+      [{ runId, attempt, kind, event, data: JSON.stringify(data) }],
+      { resumable: this.#isResumable },
+    );
+    return id!;
+  }
+
+  async succeed(values: unknown): Promise<void> {
+    await this.finishSilently('success', values, null);
+    await this.#tellEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
+  }
+
+  async fail(error: ErrorInfo): Promise<void> {
+    await this.finishSilently('error', null, error);
+    await this.emit('error', error);
+    await this.#tellEnd('{"status":"error"}');
+  }
+
+  async interrupted(values: unknown): Promise<void> {
+    await this.finishSilently('interrupted', values, null);
+    await this.#tellEnd('{"status":"interrupted"}');
+  }
+
+  /** The end is in Postgres and nothing is told: what a reader sees when the last event was lost. */
+  async finishSilently(
+    status: 'success' | 'error' | 'interrupted',
+    values: unknown,
+    error: ErrorInfo | null,
+  ): Promise<void> {
+    const threadStatus = status === 'success' ? 'idle' : status;
+    await this.#worker.engine.finishRun({
+      fence: this.claimed.fence,
+      runId: this.claimed.runId,
+      status,
+      threadStatus,
+      values: values === null ? null : Buffer.from(JSON.stringify(values)),
+      interrupts: null,
+      checkpointId: null,
+      error,
+    });
+  }
+
+  get #isResumable(): boolean {
+    return this.claimed.kwargs.resumable === true;
+  }
+
+  async #tellEnd(data: string): Promise<void> {
+    const { runId, attempt } = this.claimed;
+    await this.#worker.streams.append(
+      this.claimed.fence,
+      [{ runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data }],
+      { resumable: this.#isResumable, endsRun: true },
+    );
+  }
+}

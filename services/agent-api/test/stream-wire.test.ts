@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import { open } from './raw-http.ts';
+
+let deployment: TestDeployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment?.close());
+
+const body = { assistant_id: 'echo', input: { messages: [] } };
+
+describe('an event stream', () => {
+  it('is framed as clients expect: headers at once, CRLF, metadata first, no ids, no end event', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, { body });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const run = await deployment.worker.take();
+    const { runId } = run.claimed;
+    expect(answer.headers.location).toBe(`/runs/${runId}/stream`);
+    expect(answer.headers['content-location']).toBe(`/runs/${runId}`);
+    await run.emit('values', { n: 1 });
+    await run.succeed({ n: 1 });
+    expect(await answer.complete).toBe(
+      `event: metadata\r\ndata: {"run_id":"${runId}","attempt":1}\r\n\r\nevent: values\r\ndata: {"n":1}\r\n\r\n`,
+    );
+  });
+
+  it('locates a run on its thread', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    const answer = await open(`${deployment.url}/threads/${thread_id}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    expect(answer.headers.location).toBe(`/threads/${thread_id}/runs/${run.claimed.runId}/stream`);
+    expect(answer.headers['content-location']).toBe(`/threads/${thread_id}/runs/${run.claimed.runId}`);
+    await run.succeed({});
+    await answer.complete;
+  });
+
+  it('carries ids, in the order event, data, id, when it is resumable', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, { body: { ...body, stream_resumable: true } });
+    const run = await deployment.worker.take();
+    const id = await run.emit('values', { n: 1 });
+    await run.succeed({ n: 1 });
+    expect(await answer.complete).toContain(`event: values\r\ndata: {"n":1}\r\nid: ${id}\r\n\r\n`);
+    expect(id).toMatch(/^\d+-\d+$/);
+  });
+
+  it('ends with the error of a failed run, and the status stays 200', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    await run.fail({ error: 'ValueError', message: 'no' });
+    expect(await answer.complete).toMatch(/event: error\r\ndata: {"error":"ValueError","message":"no"}\r\n\r\n$/);
+    expect(answer.status).toBe(200);
+  });
+
+  it('names subgraphs and kinds of messages in the event', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, {
+      body: { ...body, stream_mode: ['values', 'messages'], stream_subgraphs: true },
+    });
+    const run = await deployment.worker.take();
+    await run.emit('values', {}, 'values|child:1');
+    await run.emit('messages', [], 'messages/partial');
+    await run.succeed({});
+    const text = await answer.complete;
+    expect(text).toContain('event: values|child:1\r\n');
+    expect(text).toContain('event: messages/partial\r\n');
+  });
+
+  it('sends a heartbeat after five quiet seconds, and the stream of a run whose end was never told still ends', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    await answer.until('event: metadata');
+    await run.finishSilently('success', {}, null);
+    await answer.complete;
+    expect(answer.text).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
+  }, 20_000);
+
+  it('delivers every event to a client that reads slowly', async () => {
+    const answer = await open(`${deployment.url}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    const chunk = 'x'.repeat(64 * 1024);
+    for (let n = 0; n < 100; n++) await run.emit('custom', { n, chunk });
+    await run.succeed({});
+    const numbers = [...(await answer.complete).matchAll(/^data: {"n":(\d+),/gm)].map(([, n]) => Number(n));
+    expect(numbers).toEqual(Array.from({ length: 100 }, (_, n) => n));
+  });
+});
+
+describe('waiting for a run', () => {
+  it('answers the headers at once and then the final values', async () => {
+    const answer = await open(`${deployment.url}/runs/wait`, { body });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json');
+    const run = await deployment.worker.take();
+    const place = `/threads/${run.claimed.threadId}/runs/${run.claimed.runId}`;
+    expect(answer.headers.location).toBe(`${place}/join`);
+    expect(answer.headers['content-location']).toBe(place);
+    await run.succeed({ text: 'ü', nested: [1, { a: '}' }] });
+    expect(await answer.complete).toBe('{"text":"ü","nested":[1,{"a":"}"}]}');
+  });
+
+  it('answers values too large to be told with the end', async () => {
+    const answer = await open(`${deployment.url}/runs/wait`, { body });
+    const run = await deployment.worker.take();
+    const values = { text: 'x'.repeat(200_000) };
+    await run.finishSilently('success', values, null);
+    await run.emit('run.end', { status: 'success' });
+    expect(JSON.parse(await answer.complete)).toEqual(values);
+  });
+
+  it('answers a failure as __error__ with status 200', async () => {
+    const answer = await open(`${deployment.url}/runs/wait`, { body });
+    const run = await deployment.worker.take();
+    await run.fail({ error: 'ValueError', message: 'no' });
+    expect(JSON.parse(await answer.complete)).toEqual({ __error__: { error: 'ValueError', message: 'no' } });
+  });
+
+  it('sends a line feed every five seconds as a sign of life', async () => {
+    const answer = await open(`${deployment.url}/runs/wait`, { body });
+    const run = await deployment.worker.take();
+    await answer.until('\n');
+    await run.succeed({ done: true });
+    expect(await answer.complete).toBe('\n{"done":true}');
+  });
+});
