@@ -15,8 +15,15 @@ import { DeploymentTable } from './routing/deployment-table.ts';
 import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
 
+export interface RunningGateway {
+  url: string;
+  feed: RouteFeed;
+  /** Resolves when the bus is followed and the routes are as new as that. */
+  following: Promise<void>;
+}
+
 /** Opens and wires the gateway. Returns when it listens; routes and events arrive in their own time. */
-export async function run(config: Config, context: ServiceContext): Promise<{ url: string }> {
+export async function run(config: Config, context: ServiceContext): Promise<RunningGateway> {
   const { lifecycle, logger } = context;
 
   const dispatcher = new Agent({ keepAliveTimeout: 60_000, connect: { timeout: 5_000 }, pipelining: 1 });
@@ -47,7 +54,7 @@ export async function run(config: Config, context: ServiceContext): Promise<{ ur
   const bus = createEventBus(eventBusConfig(config, 'gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
   // Not waited for: without the bus the gateway works on, and following begins when the bus is there.
-  void bus
+  const following = bus
     .subscribe({
       topics: ['deployments', 'organizations'],
       // Each process has caches of its own, so each is a consumer group of its own.
@@ -93,7 +100,7 @@ export async function run(config: Config, context: ServiceContext): Promise<{ ur
   server.on('upgrade', gateway.onUpgrade);
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
   lifecycle.ready();
-  return { url };
+  return { url, feed, following };
 }
 
 function reportSizes(

@@ -11,6 +11,10 @@ export interface TestGateway {
   controlPlane: FakeControlPlane;
   /** Resolves when the routes are loaded. */
   untilReady(): Promise<void>;
+  /** Resolves when no event is missed any more. */
+  untilFollowing(): Promise<void>;
+  /** Resolves when the gateway has taken over what control-plane says now. */
+  refreshRoutes(): Promise<void>;
   /** Stops the gateway and leaves the rest of the platform. */
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -41,7 +45,7 @@ export async function startGateway(
       ...options.env,
     },
   });
-  const { url } = await run(config, context);
+  const { url, feed, following } = await run(config, context);
   const stop = () => context.lifecycle.stop('the test is over');
   return {
     url,
@@ -50,6 +54,8 @@ export async function startGateway(
     async untilReady() {
       await waitFor(async () => (await fetch(`${url}/ok?check_db=1`)).ok);
     },
+    untilFollowing: () => following,
+    refreshRoutes: () => feed.refreshNow(),
     stop,
     async close() {
       await stop();

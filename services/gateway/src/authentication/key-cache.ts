@@ -54,6 +54,11 @@ export class KeyCache {
     return this.#entries.size;
   }
 
+  /** What entries are held under; for tests. */
+  cachedIds(): IterableIterator<string> {
+    return this.#entries.keys();
+  }
+
   /** @throws UnavailableError when nothing usable is known and org-access cannot be asked. */
   check(question: KeyQuestion): KeyAnswer | Promise<KeyAnswer> {
     const id = idOf(question);

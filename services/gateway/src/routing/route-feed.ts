@@ -28,7 +28,7 @@ export class RouteFeed {
   readonly #stop = new AbortController();
   #wake: () => void = () => {};
   #refreshing: Promise<void> = Promise.resolve();
-  #asked = false;
+  #waiting: (() => void)[] = [];
 
   constructor(options: RouteFeedOptions) {
     this.#options = options;
@@ -44,10 +44,11 @@ export class RouteFeed {
     await this.#refreshing;
   }
 
-  /** Fetches a snapshot now, or right after the one under way. */
-  refreshNow(): void {
-    this.#asked = true;
+  /** Fetches a snapshot now, or right after the one under way; resolves when one that was asked for later is taken over. */
+  refreshNow(): Promise<void> {
+    const done = new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#wake();
+    return done;
   }
 
   onEvent(event: CloudEvent): void {
@@ -59,10 +60,13 @@ export class RouteFeed {
   async #refreshUntilStopped(): Promise<void> {
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
-      this.#asked = false;
+      const served = this.#waiting.splice(0);
       const failed = !(await this.#refresh());
+      if (failed) this.#waiting.push(...served);
+      else for (const resolve of served) resolve();
       retryMs = failed ? Math.min(retryMs * 2, RETRY_MS_MAX) : RETRY_MS_MIN;
-      if (!this.#asked) await this.#pause(failed ? retryMs * (0.75 + Math.random() / 2) : this.#options.refreshMs);
+      if (failed) await this.#pause(retryMs * (0.75 + Math.random() / 2));
+      else if (this.#waiting.length === 0) await this.#pause(this.#options.refreshMs);
     }
   }
 
@@ -84,7 +88,7 @@ export class RouteFeed {
   async #pause(ms: number): Promise<void> {
     const wake = new AbortController();
     this.#wake = () => wake.abort();
-    if (this.#asked || this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted) return;
     await sleep(ms, undefined, { signal: wake.signal, ref: false }).catch(() => {});
   }
 }

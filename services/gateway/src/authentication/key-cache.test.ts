@@ -1,0 +1,173 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { KeyCache } from './key-cache.ts';
+import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+
+const START = 1_800_000_000_000;
+const question: KeyQuestion = { key: 'lsv2_sk_secret', audience: 'deployment:d', workspaceId: 'w' };
+
+describe('the cache of keys', () => {
+  let now: number;
+  let asked: KeyQuestion[];
+  let answers: (question: KeyQuestion) => Promise<KeyAnswer>;
+  let revoked: string[];
+  let cache: KeyCache;
+
+  const good = (keyId = 'key-1', expiresInSeconds = 60): KeyAnswer => ({
+    kind: 'good',
+    token: `token ${asked.length}`,
+    claims: {
+      sub: 's',
+      aud: 'deployment:d',
+      exp: Math.floor(now / 1000) + expiresInSeconds,
+      organization_id: 'o',
+      workspace_id: 'w',
+      kind: 'service_key',
+      key_id: keyId,
+      organization_role: 'user',
+      permissions: [],
+    },
+  });
+
+  beforeEach(() => {
+    now = START;
+    asked = [];
+    revoked = [];
+    answers = async () => good();
+    cache = new KeyCache({
+      ask: (each) => {
+        asked.push(each);
+        return answers(each);
+      },
+      now: () => now,
+      onRevoked: (keyId) => revoked.push(keyId),
+    });
+  });
+
+  it('asks once for requests that come while an answer is fresh', async () => {
+    await cache.check(question);
+    now += 2_000;
+    await cache.check(question);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks once for requests that come together', async () => {
+    await Promise.all([cache.check(question), cache.check(question), cache.check(question)]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks apart for each audience and workspace', async () => {
+    await cache.check(question);
+    await cache.check({ ...question, audience: 'control-plane' });
+    await cache.check({ ...question, workspaceId: 'other' });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('renews an ageing answer without letting the caller wait', async () => {
+    await cache.check(question);
+    now += 3_000;
+    expect(await cache.check(question)).toMatchObject({ token: 'token 1' });
+    await new Promise(setImmediate);
+    expect(asked).toHaveLength(2);
+    expect(await cache.check(question)).toMatchObject({ token: 'token 2' });
+  });
+
+  it('never uses an answer older than 4 s while org-access answers', async () => {
+    await cache.check(question);
+    now += 4_000;
+    answers = async () => ({ kind: 'refused' });
+    expect(await cache.check(question)).toEqual({ kind: 'refused' });
+  });
+
+  it('serves a known key for up to 60 s while org-access is away, then refuses to guess', async () => {
+    answers = async () => good('key-1', 300);
+    await cache.check(question);
+    answers = async () => {
+      throw new Error('away');
+    };
+    now += 59_000;
+    expect(await cache.check(question)).toMatchObject({ kind: 'good' });
+    now += 1_000;
+    await expect(cache.check(question)).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '2' } });
+  });
+
+  it('does not let known callers wait for an org-access that just failed', async () => {
+    await cache.check(question);
+    answers = async () => {
+      throw new Error('away');
+    };
+    now += 10_000;
+    await cache.check(question);
+    await cache.check(question);
+    expect(asked).toHaveLength(2);
+    now += 1_000;
+    await cache.check(question);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('forwards no token past its life', async () => {
+    answers = async () => good('key-1', 3);
+    await cache.check(question);
+    now += 1_500;
+    await cache.check(question);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('answers 503 for a key it never saw while org-access is away', async () => {
+    answers = async () => {
+      throw new Error('away');
+    };
+    await expect(cache.check(question)).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('remembers a refusal for a short while only', async () => {
+    answers = async () => ({ kind: 'refused' });
+    await cache.check(question);
+    await cache.check(question);
+    expect(asked).toHaveLength(1);
+    now += 2_000;
+    answers = async () => good();
+    expect(await cache.check(question)).toMatchObject({ kind: 'good' });
+  });
+
+  it('drops a revoked key at once, for every audience', async () => {
+    await cache.check(question);
+    await cache.check({ ...question, audience: 'control-plane' });
+    cache.revoke('key-1');
+    expect(revoked).toEqual(['key-1']);
+    answers = async () => ({ kind: 'refused' });
+    expect(await cache.check(question)).toEqual({ kind: 'refused' });
+    expect(await cache.check({ ...question, audience: 'control-plane' })).toEqual({ kind: 'refused' });
+  });
+
+  it('does not believe an answer that was under way when its key was revoked', async () => {
+    let deliver!: (answer: KeyAnswer) => void;
+    answers = () =>
+      new Promise((resolve) => {
+        deliver = resolve;
+      });
+    const checking = cache.check(question);
+    cache.revoke('key-1');
+    deliver(good());
+    expect(await checking).toEqual({ kind: 'refused' });
+  });
+
+  it('tells of a revocation it learns by asking', async () => {
+    await cache.check(question);
+    now += 4_000;
+    answers = async () => ({ kind: 'refused' });
+    await cache.check(question);
+    expect(revoked).toEqual(['key-1']);
+  });
+
+  it('holds no key in clear', async () => {
+    await cache.check(question);
+    expect([...cache.cachedIds()]).toHaveLength(1);
+    expect([...cache.cachedIds()].join()).not.toContain('secret');
+  });
+
+  it('stays within its bounds', async () => {
+    const small = new KeyCache({ ask: async () => good(), now: () => now, entriesMax: 10 });
+    for (let each = 0; each < 50; each += 1) await small.check({ ...question, key: `key ${each}` });
+    expect(small.size).toBe(10);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { resolvePath } from './resolve-path.ts';
+
+describe('where a path leads', () => {
+  it.each([
+    ['/v1/platform/deployments', 'org-access'],
+    ['/api/v1/organizations/current/info', 'org-access'],
+    ['/scim/v2/Users', 'org-access'],
+    ['/auth/callback', 'org-access'],
+    ['/login', 'org-access'],
+    ['/v1/projects', 'control-plane'],
+    ['/v2/deployments?name_contains=a', 'control-plane'],
+  ])('%s goes to %s, longest prefix first', (path, service) => {
+    expect(resolvePath(path)).toMatchObject({ kind: 'service', service, target: path, stripped: '' });
+  });
+
+  it('takes /api-host off what goes to the control plane', () => {
+    expect(resolvePath('/api-host/v2/deployments?limit=1')).toMatchObject({
+      service: 'control-plane',
+      target: '/v2/deployments?limit=1',
+      stripped: '/api-host',
+    });
+  });
+
+  it('matches prefixes on whole segments', () => {
+    for (const path of [
+      '/v22/deployments',
+      '/v2x',
+      '/loginx',
+      '/api/v12',
+      '/internal/keys/verify',
+      '/',
+      '/deployments',
+    ])
+      expect(resolvePath(path)).toEqual({ kind: 'none' });
+  });
+
+  it('takes the deployment off the path and keeps the rest as it was sent', () => {
+    expect(resolvePath('/deployments/hello/threads/a%2Fb?x=%20&y')).toEqual({
+      kind: 'deployment',
+      reference: 'hello',
+      target: '/threads/a%2Fb?x=%20&y',
+      isPublic: false,
+    });
+    expect(resolvePath('/deployments/hello?x=1')).toMatchObject({ target: '/?x=1' });
+    expect(resolvePath('/deployments//ok')).toEqual({ kind: 'none' });
+  });
+
+  it.each([
+    '/ok',
+    '/ok?check_db=1',
+    '/docs',
+    '/openapi.json',
+    '/.well-known/agent-card.json',
+    '/a2a/A/.well-known/agent-card.json',
+  ])('%s of a deployment needs no key', (path) => {
+    expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: true });
+  });
+
+  it.each([
+    '/metrics',
+    '/ok/',
+    '/OK',
+    '/okay',
+    '/docs/x',
+    '/%6fk',
+    '/a2a//.well-known/agent-card.json',
+    '/a2a/A/x',
+    '/info',
+  ])('%s of a deployment needs one', (path) => {
+    expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: false });
+  });
+
+  it.each([
+    '/v1/../internal/keys/verify',
+    '/deployments/hello/ok/../threads',
+    '/deployments/hello/%2e%2e/x',
+    '/deployments/hello/ok%2f..%2fthreads',
+    '/deployments/hello/./ok',
+    'http://other.example/v2/deployments',
+    '*',
+  ])('%s leads nowhere', (path) => {
+    expect(resolvePath(path)).toEqual({ kind: 'none' });
+  });
+});

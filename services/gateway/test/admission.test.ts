@@ -1,0 +1,277 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import type { DeploymentRoute } from '@runyard/contracts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deploymentRoute, echoDeployment, FakeControlPlane, type FakeKey, type FakeServer } from './fake-platform.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+interface Echo {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+describe('who may pass, and as whom', () => {
+  let gateway: TestGateway;
+  let upstream: FakeServer;
+  let route: DeploymentRoute;
+  let custom: DeploymentRoute;
+  let key: FakeKey;
+  let env: Record<string, string> = {};
+
+  const at = (deployment: DeploymentRoute, path = '/threads') =>
+    `${gateway.url}/deployments/${deployment.deployment_id}${path}`;
+  const get = (url: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+    fetch(url, { headers, ...init });
+  const echo = async (url: string, headers: Record<string, string>): Promise<Echo> => {
+    const response = await get(url, headers);
+    expect(response.status).toBe(200);
+    return (await response.json()) as Echo;
+  };
+
+  beforeEach(async () => {
+    upstream = await echoDeployment();
+    route = deploymentRoute({ upstreams: [upstream.url], slug: 'hello' });
+    custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true, workspace_id: route.workspace_id });
+    const controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(route, custom);
+    gateway = await startGateway({ controlPlane, env });
+    key = gateway.orgAccess.issue(route.workspace_id);
+    await gateway.untilReady();
+  });
+  afterEach(async () => {
+    env = {};
+    await gateway.close();
+    await upstream.close();
+  });
+
+  describe('to a deployment', () => {
+    it('forwards a principal token and keeps the key to itself', async () => {
+      const { headers } = await echo(at(route), { 'x-api-key': key.key });
+      expect(headers['x-runyard-principal']).toBe(`token for deployment:${route.deployment_id} of ${key.keyId}`);
+      expect(JSON.stringify(headers)).not.toContain(key.key);
+    });
+
+    it('takes the key as a bearer too', async () => {
+      const { headers } = await echo(at(route), { authorization: `Bearer ${key.key}` });
+      expect(headers['x-runyard-principal']).toMatch(/^token for deployment:/);
+      expect(headers.authorization).toBeUndefined();
+    });
+
+    it('keeps a foreign Authorization beside a good key', async () => {
+      const { headers } = await echo(at(route), { 'x-api-key': key.key, authorization: 'Bearer of-the-user' });
+      expect(headers.authorization).toBe('Bearer of-the-user');
+    });
+
+    it('drops a principal the caller made up', async () => {
+      const forged = await echo(at(custom), { 'x-runyard-principal': 'forged' });
+      expect(forged.headers['x-runyard-principal']).toBeUndefined();
+      const real = await echo(at(route), { 'x-runyard-principal': 'forged', 'x-api-key': key.key });
+      expect(real.headers['x-runyard-principal']).toMatch(/^token for/);
+    });
+
+    it('answers 401 without a key and with a bad one', async () => {
+      const without = await get(at(route));
+      expect([without.status, await without.json()]).toEqual([401, { detail: 'Missing authentication headers' }]);
+      const bad = await get(at(route), { 'x-api-key': 'lsv2_sk_nonsense' });
+      expect([bad.status, await bad.json()]).toEqual([401, { detail: 'Invalid API key' }]);
+      expect((await get(at(route), { authorization: 'Bearer whatever' })).status).toBe(401);
+      expect((await get(at(route), { authorization: 'Basic dTpw' })).status).toBe(401);
+    });
+
+    it('answers the same 404, byte for byte, whether a deployment is unknown or of another workspace', async () => {
+      const stranger = gateway.orgAccess.issue(randomUUID());
+      const answers = await Promise.all(
+        [
+          at(route),
+          `${gateway.url}/deployments/${randomUUID()}/threads`,
+          `${gateway.url}/deployments/nope/threads`,
+        ].map(async (url) => {
+          const response = await get(url, { 'x-api-key': stranger.key, 'x-request-id': 'same' });
+          const { date: _, ...headers } = Object.fromEntries(response.headers);
+          return { status: response.status, headers, body: await response.text() };
+        }),
+      );
+      expect(answers[0]).toMatchObject({ status: 404, body: '{"detail":"Deployment not found"}' });
+      expect(answers[1]).toEqual(answers[0]);
+      expect(answers[2]).toEqual(answers[0]);
+    });
+
+    it('answers 401, not 404, to a stranger who asks for a deployment that does not exist', async () => {
+      expect((await get(`${gateway.url}/deployments/${randomUUID()}/threads`)).status).toBe(401);
+    });
+
+    it('is reached by slug, and told how', async () => {
+      const { url, headers } = await echo(`${gateway.url}/deployments/hello/threads/T?x=1`, { 'x-api-key': key.key });
+      expect(url).toBe('/threads/T?x=1');
+      expect(headers).toMatchObject({
+        'x-forwarded-prefix': '/deployments/hello',
+        'x-forwarded-for': '127.0.0.1',
+        'x-forwarded-proto': 'http',
+        'x-forwarded-host': new URL(gateway.url).host,
+      });
+    });
+
+    it('needs no key for /ok, and one for /metrics', async () => {
+      expect((await get(at(route, '/ok'))).status).toBe(200);
+      expect((await get(at(route, '/metrics'))).status).toBe(401);
+    });
+
+    it('passes a browser preflight on without a key, and makes its own errors readable for pages', async () => {
+      const headers = { origin: 'https://page.example', 'access-control-request-method': 'POST' };
+      expect((await get(at(route), headers, { method: 'OPTIONS' })).status).toBe(200);
+      const refused = await get(at(route), { origin: 'https://page.example' });
+      expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    });
+
+    it('answers 503 with Retry-After when it has no upstream, and when none answers the door', async () => {
+      const empty = deploymentRoute({ upstreams: [], workspace_id: route.workspace_id });
+      const dead = deploymentRoute({ upstreams: ['http://127.0.0.1:1'], workspace_id: route.workspace_id });
+      gateway.controlPlane.routes.push(empty, dead);
+      await gateway.refreshRoutes();
+      for (const [deployment, retryAfter] of [
+        [empty, '5'],
+        [dead, '1'],
+      ] as const) {
+        const response = await get(at(deployment), { 'x-api-key': key.key });
+        expect([response.status, response.headers.get('retry-after')]).toEqual([503, retryAfter]);
+        expect(Object.keys((await response.json()) as object)).toEqual(['detail']);
+      }
+    });
+
+    it('tries the next upstream when one does not answer the door', async () => {
+      const half = deploymentRoute({
+        upstreams: ['http://127.0.0.1:1', upstream.url],
+        workspace_id: route.workspace_id,
+      });
+      gateway.controlPlane.routes.push(half);
+      await gateway.refreshRoutes();
+      for (let each = 0; each < 4; each += 1) {
+        const response = await get(at(half), { 'x-api-key': key.key }, { method: 'POST', body: '{"n":1}' });
+        expect(((await response.json()) as Echo).body).toBe('{"n":1}');
+      }
+    });
+  });
+
+  describe('to a deployment with an auth handler of its own', () => {
+    it('passes requests without credentials and with foreign ones unchanged', async () => {
+      const nobody = await echo(at(custom), {});
+      expect(nobody.headers['x-runyard-principal']).toBeUndefined();
+      const bearer = await echo(at(custom), { authorization: 'Bearer of-the-user' });
+      expect(bearer.headers.authorization).toBe('Bearer of-the-user');
+      const ownKey = await echo(at(custom), { 'x-api-key': 'key-of-the-project' });
+      expect(ownKey.headers['x-api-key']).toBe('key-of-the-project');
+    });
+
+    it('never answers 401 itself to an unknown bearer, even one that looks like a key', async () => {
+      const { headers } = await echo(at(custom), { authorization: 'Bearer lsv2_pt_unknown' });
+      expect(headers.authorization).toBe('Bearer lsv2_pt_unknown');
+    });
+
+    it('still recognises a platform key', async () => {
+      const { headers } = await echo(at(custom), { 'x-api-key': key.key, authorization: 'Bearer of-the-user' });
+      expect(headers['x-runyard-principal']).toMatch(/^token for deployment:/);
+      expect(headers.authorization).toBe('Bearer of-the-user');
+      expect(headers['x-api-key']).toBeUndefined();
+      expect((await get(at(custom), { 'x-api-key': 'lsv2_sk_nonsense' })).status).toBe(401);
+    });
+  });
+
+  describe("to the platform's services", () => {
+    it('forwards the principal for that service, in the workspace asked for', async () => {
+      const { headers, url } = await echo(`${gateway.url}/api-host/v2/deployments?limit=1`, {
+        'x-api-key': key.key,
+        'X-Tenant-ID': route.workspace_id,
+      });
+      expect(url).toBe('/v2/deployments?limit=1');
+      expect(headers['x-runyard-principal']).toBe(`token for control-plane of ${key.keyId}`);
+      expect(headers['x-tenant-id']).toBe(route.workspace_id);
+      expect(gateway.orgAccess.questions.at(-1)).toMatchObject({ workspace_id: route.workspace_id });
+    });
+
+    it('passes what shows no key, for the service to judge', async () => {
+      const { headers } = await echo(`${gateway.url}/login`, { authorization: 'Bearer a.session.token' });
+      expect(headers.authorization).toBe('Bearer a.session.token');
+      expect(headers['x-runyard-principal']).toBeUndefined();
+    });
+
+    it("answers 403 with org-access's words for a workspace the key does not reach", async () => {
+      const response = await get(`${gateway.url}/v2/deployments`, {
+        'x-api-key': key.key,
+        'x-tenant-id': randomUUID(),
+      });
+      expect([response.status, await response.json()]).toEqual([403, { detail: 'Forbidden workspace' }]);
+    });
+
+    it('routes nothing to internal paths', async () => {
+      const response = await get(`${gateway.url}/internal/routes`, { 'x-api-key': key.key });
+      expect([response.status, await response.json()]).toEqual([404, { detail: 'Not Found' }]);
+    });
+  });
+
+  it('gives every request an id, the same on both sides', async () => {
+    const given = await get(at(route), { 'x-api-key': key.key, 'x-request-id': 'my-id' });
+    expect(given.headers.get('x-request-id')).toBe('my-id');
+    expect(((await given.json()) as Echo).headers['x-request-id']).toBe('my-id');
+    const made = await get(at(route), { 'x-api-key': key.key, 'x-request-id': 'not\tgood' });
+    expect(made.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('keeps its own metrics for key holders', async () => {
+    expect((await get(`${gateway.url}/metrics`)).status).toBe(401);
+    await echo(at(route), { 'x-api-key': key.key });
+    const text = await (await get(`${gateway.url}/metrics`, { 'x-api-key': key.key })).text();
+    expect(text).toContain(
+      'runyard_http_requests_total{method="GET",path="/deployments/{deployment}/…",status="200"} 1',
+    );
+  });
+
+  it('limits the rate of a key when told to', async () => {
+    await gateway.stop();
+    const limited = await startGateway({
+      orgAccess: gateway.orgAccess,
+      controlPlane: gateway.controlPlane,
+      env: { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' },
+    });
+    await limited.untilReady();
+    const url = `${limited.url}/deployments/hello/threads`;
+    const statuses = [];
+    for (let each = 0; each < 3; each += 1) statuses.push((await get(url, { 'x-api-key': key.key })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await get(url, { 'x-api-key': key.key });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toEqual({ detail: 'Too many requests with this key' });
+    await limited.stop();
+  });
+
+  it('is live but not ready, and answers 503 for deployments, until control-plane gave it routes', async () => {
+    gateway.controlPlane.isAway = true;
+    await gateway.stop();
+    const starting = await startGateway({ orgAccess: gateway.orgAccess, controlPlane: gateway.controlPlane });
+    expect((await get(`${starting.url}/ok`)).status).toBe(200);
+    const ready = await get(`${starting.url}/ok?check_db=1`);
+    expect([ready.status, await ready.json()]).toEqual([503, { detail: 'Not available: routes' }]);
+    const early = await get(`${starting.url}/deployments/hello/threads`, { 'x-api-key': key.key });
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    gateway.controlPlane.isAway = false;
+    await starting.untilReady();
+    expect((await get(`${starting.url}/deployments/hello/threads`, { 'x-api-key': key.key })).status).toBe(200);
+    await starting.stop();
+  });
+
+  it('answers 503 for keys it never saw while org-access is away', async () => {
+    gateway.orgAccess.isAway = true;
+    const response = await get(at(route), { 'x-api-key': key.key });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+  });
+
+  it('answers what is not HTTP with JSON', async () => {
+    const { port } = new URL(gateway.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end('NONSENSE\r\n\r\n');
+    let received = '';
+    for await (const chunk of socket) received += chunk;
+    expect(received).toMatch(/^HTTP\/1\.1 400 Bad Request/);
+    expect(received).toMatch(/\{"detail":"Malformed HTTP request"\}$/);
+  });
+});

@@ -1,0 +1,195 @@
+import { DeploymentDeleted, type DeploymentRoute, DeploymentRouteChanged, KeyRevoked } from '@runyard/contracts';
+import { createEventBus, type EventBus, type EventBusConfig, makeEvent } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { kafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  deploymentRoute,
+  echoDeployment,
+  FakeControlPlane,
+  type FakeKey,
+  type FakeServer,
+  serve,
+} from './fake-platform.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+const source = '/runyard/test';
+
+const buses: [string, () => EventBusConfig][] = [
+  ['kafka', () => ({ kind: 'kafka', clientId: 'test', ...testKafka() })],
+  ['redis', () => ({ kind: 'redis', ...testRedis() })],
+];
+
+describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('over %s', (_kind, address) => {
+  let config: EventBusConfig;
+  let bus: EventBus;
+  let gateway: TestGateway;
+  let upstream: FakeServer;
+  let streaming: FakeServer;
+  let route: DeploymentRoute;
+  let key: FakeKey;
+  let restarted: TestGateway | undefined;
+
+  const request = (on: TestGateway, deployment = route) =>
+    fetch(`${on.url}/deployments/${deployment.deployment_id}/threads`, { headers: { 'x-api-key': key.key } });
+  const announce = (changed: DeploymentRoute) =>
+    bus.publish('deployments', [
+      {
+        key: changed.deployment_id,
+        event: makeEvent(DeploymentRouteChanged, { source, subject: changed.deployment_id, data: changed }),
+      },
+    ]);
+  const revoke = (revoked: FakeKey) => {
+    gateway.orgAccess.keys.delete(revoked.key);
+    const data = { organization_id: revoked.organizationId, key_id: revoked.keyId };
+    return bus.publish('organizations', [
+      { key: data.organization_id, event: makeEvent(KeyRevoked, { source, subject: data.organization_id, data }) },
+    ]);
+  };
+
+  beforeEach(async () => {
+    config = address();
+    bus = createEventBus(config, { logger: silentLogger });
+    [upstream, streaming] = await Promise.all([
+      echoDeployment(),
+      serve((_req, res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()),
+    ]);
+    route = deploymentRoute({ upstreams: [upstream.url] });
+    const controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(route);
+    // A refresh of routes by the clock would hide an event that had no effect.
+    gateway = await startGateway({ controlPlane, bus: config, env: { ROUTES_REFRESH_SECONDS: '3600' } });
+    key = gateway.orgAccess.issue(route.workspace_id);
+    await gateway.untilReady();
+    await gateway.untilFollowing();
+  });
+  afterEach(async () => {
+    await restarted?.stop();
+    restarted = undefined;
+    await bus.close();
+    await gateway.close();
+    await Promise.all([upstream.close(), streaming.close()]);
+  });
+
+  it('a new deployment is reached when its event comes', async () => {
+    const added = deploymentRoute({ upstreams: [upstream.url], workspace_id: route.workspace_id });
+    expect((await request(gateway, added)).status).toBe(404);
+    await announce(added);
+    await waitFor(async () => (await request(gateway, added)).status === 200);
+  });
+
+  it('an older event changes nothing, a deletion takes the deployment away for good', async () => {
+    await announce({ ...route, version: 3, upstreams: [] });
+    await waitFor(async () => (await request(gateway)).status === 503);
+    await announce({ ...route, version: 2 });
+    const { deployment_id, workspace_id, organization_id } = route;
+    const data = { deployment_id, workspace_id, organization_id, version: 4 };
+    await bus.publish('deployments', [
+      { key: deployment_id, event: makeEvent(DeploymentDeleted, { source, subject: deployment_id, data }) },
+    ]);
+    const seen: number[] = [];
+    await waitFor(async () => {
+      seen.push((await request(gateway)).status);
+      return seen.at(-1) === 404;
+    });
+    expect(new Set(seen.slice(0, -1))).toEqual(seen.length > 1 ? new Set([503]) : new Set());
+  });
+
+  it('a revoked key is refused as soon as its event comes, and what it has open is cut', async () => {
+    await announce({ ...route, version: 2, upstreams: [streaming.url] });
+    const stream = await waitFor(async () => {
+      const response = await request(gateway);
+      return response.headers.get('content-type') === 'text/event-stream' && response;
+    });
+    const reading = stream.text().then(
+      () => 'ended',
+      () => 'cut',
+    );
+    await revoke(key);
+    expect(await reading).toBe('cut');
+    expect((await request(gateway)).status).toBe(401);
+  });
+
+  it('after a restart it knows the routes and follows events again', async () => {
+    const added = deploymentRoute({ upstreams: [upstream.url], workspace_id: route.workspace_id });
+    await announce(added);
+    await waitFor(async () => (await request(gateway, added)).status === 200);
+    gateway.controlPlane.routes.push(added);
+    await gateway.stop();
+
+    restarted = await startGateway({
+      orgAccess: gateway.orgAccess,
+      controlPlane: gateway.controlPlane,
+      bus: config,
+      env: { ROUTES_REFRESH_SECONDS: '3600' },
+    });
+    await restarted.untilReady();
+    expect((await request(restarted, added)).status).toBe(200);
+    await restarted.untilFollowing();
+    await announce({ ...added, version: 2, upstreams: [] });
+    await waitFor(async () => (await request(restarted!, added)).status === 503);
+    await revoke(key);
+    await waitFor(async () => (await request(restarted!)).status === 401);
+  });
+});
+
+describe('without an event bus', () => {
+  let gateway: TestGateway;
+  let upstream: FakeServer;
+  let route: DeploymentRoute;
+  let key: FakeKey;
+
+  beforeEach(async () => {
+    upstream = await serve((req, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (req.url === '/stream') res.flushHeaders();
+      else res.end();
+    });
+    route = deploymentRoute({ upstreams: [upstream.url] });
+    const controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(route);
+    gateway = await startGateway({ controlPlane, env: { ROUTES_REFRESH_SECONDS: '1' } });
+    key = gateway.orgAccess.issue(route.workspace_id);
+    await gateway.untilReady();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await upstream.close();
+  });
+
+  const request = (deployment = route, path = '') =>
+    fetch(`${gateway.url}/deployments/${deployment.deployment_id}${path}`, { headers: { 'x-api-key': key.key } });
+
+  it('a revoked key is refused after 4 s at most, and its open streams are cut within 5 s', async () => {
+    const stream = await request(route, '/stream');
+    const revokedAt = performance.now();
+    gateway.orgAccess.keys.delete(key.key);
+    await stream.text().catch(() => {});
+    expect(performance.now() - revokedAt).toBeLessThan(5_000);
+    expect((await request()).status).toBe(401);
+  });
+
+  it('streams go on while org-access is away', async () => {
+    const stream = await request(route, '/stream');
+    gateway.orgAccess.isAway = true;
+    const asked = gateway.orgAccess.questions.length;
+    // Two rounds of asking about the stream's key without an answer.
+    await waitFor(() => gateway.orgAccess.questions.length >= asked + 2);
+    const reader = stream.body!.getReader();
+    const outcome = await Promise.race([
+      reader.read().then(
+        () => 'ended',
+        () => 'ended',
+      ),
+      new Promise((resolve) => setImmediate(() => resolve('open'))),
+    ]);
+    expect(outcome).toBe('open');
+    await reader.cancel();
+  });
+
+  it('a new deployment is reached after the next refresh of routes', async () => {
+    const added = deploymentRoute({ upstreams: [upstream.url], workspace_id: route.workspace_id });
+    gateway.controlPlane.routes.push(added);
+    await waitFor(async () => (await request(added)).status === 200);
+  });
+});
