@@ -145,6 +145,11 @@ export interface LeaseRenewal {
   orders: CancelOrder[];
   /** Runs given as held that belong to somebody else now, or to nobody. */
   lostRunIds: string[];
+  /**
+   * Runs the worker has by the database and did not give as held: claimed a moment ago, or in a claim whose answer never
+   * arrived. One that stays in this list is to be released.
+   */
+  unheld: Fence[];
 }
 
 export interface WorkerRegistration {

@@ -50,6 +50,7 @@ describe('a cancelled run', () => {
       isRegistered: true,
       orders: [{ runId: run.runId, action: 'interrupt', reason: REASON }],
       lostRunIds: [],
+      unheld: [],
     });
     const values = Buffer.from('{"so":"far"}');
     await fixture.engine.finishRun(success(run, { status: 'interrupted', threadStatus: 'interrupted', values }));

@@ -108,6 +108,7 @@ describe('a worker', () => {
       isRegistered: true,
       orders: [],
       lostRunIds: [],
+      unheld: [],
     });
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [] });
   });
@@ -123,6 +124,15 @@ describe('a worker', () => {
     expect(second.runId).toBe(first.runId);
     expect(await fixture.engine.renewLease(worker, [first.fence])).toMatchObject({ lostRunIds: [first.runId] });
     expect(await fixture.engine.renewLease(worker, [second.fence])).toMatchObject({ lostRunIds: [] });
+  });
+
+  it('is told of a run whose claim never reached it', async () => {
+    const worker = await fixture.worker();
+    await fixture.engine.createRun(aRun());
+    const run = await claimOne(worker);
+    const { unheld } = await fixture.engine.renewLease(worker, []);
+    expect(unheld).toEqual([run.fence]);
+    expect(await fixture.engine.releaseRun(unheld[0]!)).toEqual({ outcome: 'pending' });
   });
 
   it('that was forgotten is told to register anew', async () => {

@@ -29,24 +29,29 @@ export async function renewLease(db: pg.Pool, workerId: string, held: Fence[], l
              WHERE worker_id = $1 RETURNING 1
            )
            SELECT EXISTS (SELECT 1 FROM renewed) AS is_registered,
-                  (SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'epoch', epoch::text,
+                  (SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'threadId', thread_id, 'epoch', epoch::text,
                                                                 'action', cancel_action, 'reason', cancel_reason)), '[]')
                    FROM run WHERE worker_id = $1 AND status = 'running') AS runs`,
     values: [workerId, leaseMs],
   });
   const { is_registered: isRegistered, runs } = rows[0]!;
   const owned = new Map(runs.map((run) => [run.runId, run]));
+  const isHeld = new Set(held.map(({ runId, epoch }) => `${runId} ${epoch}`));
   return {
     isRegistered,
     orders: runs.flatMap(({ runId, action, reason }) => (action ? [{ runId, action, reason: reason ?? '' }] : [])),
     lostRunIds: held.flatMap(({ runId, epoch }) =>
       runId !== null && owned.get(runId)?.epoch !== String(epoch) ? [runId] : [],
     ),
+    unheld: runs.flatMap(({ runId, threadId, epoch }) =>
+      isHeld.has(`${runId} ${epoch}`) ? [] : [{ runId, threadId, epoch: BigInt(epoch) }],
+    ),
   };
 }
 
 interface OwnedRow {
   runId: string;
+  threadId: string;
   epoch: string;
   action: CancelAction | null;
   reason: string | null;

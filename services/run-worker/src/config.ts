@@ -1,0 +1,42 @@
+import { serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
+
+export const configSchema = Type.Object({
+  ...serviceVariables,
+  DATABASE_URI: Type.String({ description: "The deployment's Postgres database." }),
+  DATABASE_POOL_MAX: Type.Integer({ default: 10, minimum: 3, description: 'Connections of this worker at most.' }),
+  REDIS_URI: Type.String({ description: 'Redis for wake-ups and run events.' }),
+  REDIS_KEY_PREFIX: Type.String({ minLength: 1, description: "Before every key of the deployment; agent-api's too." }),
+  DEPLOYMENT_ID: Type.String({ minLength: 1, description: 'Named in events.' }),
+  REVISION_ID: Type.String({ minLength: 1, description: 'Runs are claimed while this is the active revision.' }),
+  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project whose graphs are run.' }),
+  LANGGRAPH_CONFIG_PATH: Type.String({ default: 'langgraph.json', description: 'Relative to PROJECT_DIR.' }),
+  PROJECT_ENV: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "JSON object: the deployment's own variables for the project's code.",
+    }),
+  ),
+  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
+  N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 1, description: 'Runs at a time.' }),
+  BG_JOB_MAX_RETRIES: Type.Integer({ default: 3, minimum: 1, description: 'Failed attempts that end a run.' }),
+  BG_JOB_TIMEOUT_SECS: Type.Number({
+    default: 86_400,
+    exclusiveMinimum: 0,
+    description: 'Longest time of an attempt.',
+  }),
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: Type.Number({
+    default: 180,
+    minimum: 0,
+    maximum: 3600,
+    description: 'At a stop runs may end within this time; then they are handed back.',
+  }),
+  RESUMABLE_STREAM_TTL_SECONDS: Type.Number({ default: 120, minimum: 1 }),
+  // Shorter finds dead workers sooner and lets pauses of the machine cost more runs their attempt.
+  WORKER_LEASE_SECONDS: Type.Number({
+    default: 10,
+    minimum: 2,
+    description: 'Runs of a silent worker are taken after this.',
+  }),
+});
+
+export type Config = Static<typeof configSchema>;

@@ -1,0 +1,67 @@
+import type { RunOutcome } from '@runyard/graph-host';
+import type { ErrorInfo, FinishRun } from '@runyard/run-engine';
+
+/** Why an attempt was stopped from outside. */
+export type StopReason =
+  | { kind: 'cancelled'; reason: string }
+  | { kind: 'timedOut'; reason: string }
+  | { kind: 'drained' }
+  | { kind: 'lost' };
+
+/** What is to be written about an attempt that is over. */
+export type Ending =
+  | ({ kind: 'finish' } & Omit<FinishRun, 'fence' | 'runId' | 'firstEventId'>)
+  /** Back to waiting; with a failure the attempt counts against the run. */
+  | { kind: 'release'; failure: ErrorInfo | null }
+  /** Nothing: it is not ours any more. */
+  | { kind: 'drop' };
+
+/**
+ * What an attempt's outcome means for its run. What the host reports is believed over what it was told: a run that came to
+ * its end before an abort reached it has ended well (a durable cancel order still wins, in the run engine).
+ */
+export function endingOf(
+  outcome: RunOutcome,
+  stop: StopReason | undefined,
+  { timeoutSeconds }: { timeoutSeconds: number },
+): Ending {
+  if (stop?.kind === 'lost') return { kind: 'drop' };
+  switch (outcome.kind) {
+    case 'done': {
+      const { values, interrupts, next, checkpointId } = outcome;
+      const threadStatus = next.length > 0 || interrupts !== null ? 'interrupted' : 'idle';
+      return { kind: 'finish', status: 'success', threadStatus, values, interrupts, checkpointId, error: null };
+    }
+    case 'failed': {
+      const { values, checkpointId, error } = outcome;
+      return failed(values, checkpointId, error);
+    }
+    case 'aborted': {
+      const { values, checkpointId } = outcome;
+      if (stop?.kind === 'drained') return { kind: 'release', failure: null };
+      if (stop?.kind === 'timedOut') {
+        const message = `The run took longer than ${timeoutSeconds} seconds.`;
+        return failed(values, checkpointId, { error: 'TimeoutError', message });
+      }
+      return {
+        kind: 'finish',
+        status: 'interrupted',
+        threadStatus: 'interrupted',
+        values,
+        interrupts: null,
+        checkpointId,
+        error: null,
+      };
+    }
+    case 'drained':
+      return { kind: 'release', failure: null };
+    case 'fenced':
+      return { kind: 'drop' };
+    case 'lost':
+      return { kind: 'release', failure: { error: 'GraphHostLost', message: outcome.reason } };
+  }
+}
+
+function failed(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {
+  return { kind: 'finish', status: 'error', threadStatus: 'error', values, interrupts: null, checkpointId, error };
+}

@@ -1,0 +1,89 @@
+import type { GraphHost } from '@runyard/graph-host';
+import type { CancelOrder, ClaimedRun, Fence } from '@runyard/run-engine';
+import { type ExecutionDeps, RunExecution } from './run-execution.ts';
+
+export interface ExecutionsOptions {
+  deps: Omit<ExecutionDeps, 'onDeaf'>;
+  /** Counts a run on its host until the returned function is called. */
+  hold(host: GraphHost): () => void;
+  onDeaf(host: GraphHost): void;
+  /** A run is over and its slot free. */
+  onFree(outcome: { hasNextRun: boolean }): void;
+}
+
+/** The runs this worker has in hand. */
+export class Executions {
+  readonly #options: ExecutionsOptions;
+  readonly #running = new Map<string, RunExecution>();
+  #idle: (() => void)[] = [];
+
+  constructor(options: ExecutionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  start(run: ClaimedRun, host: GraphHost): void {
+    const release = this.#options.hold(host);
+    const execution = new RunExecution(run, host, { ...this.#options.deps, onDeaf: () => this.#options.onDeaf(host) });
+    const earlier = this.#running.get(run.runId);
+    // Claimed again while the attempt before has not noticed its loss: only the new one may write.
+    earlier?.lose();
+    this.#running.set(run.runId, execution);
+    void execution.done.then((outcome) => {
+      release();
+      if (this.#running.get(run.runId) === execution) this.#running.delete(run.runId);
+      if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      this.#options.onFree(outcome);
+    });
+  }
+
+  fences(): Fence[] {
+    return [...this.#running.values()].map(({ run }) => run.fence);
+  }
+
+  cancel(order: CancelOrder): void {
+    this.#running.get(order.runId)?.cancel(order);
+  }
+
+  has(runId: string): boolean {
+    return this.#running.has(runId);
+  }
+
+  lose(runId: string): void {
+    this.#running.get(runId)?.lose();
+  }
+
+  loseAll(): void {
+    for (const execution of this.#running.values()) execution.lose();
+  }
+
+  /**
+   * Lets the runs in hand end within the time given; then has those left stop at their next step, and at last at once, to be
+   * handed back. Resolves when none is left.
+   */
+  async finishOrHandBack({ graceMs, drainMs }: { graceMs: number; drainMs: number }): Promise<void> {
+    if (await this.#isEmptyWithin(graceMs)) return;
+    for (const execution of this.#running.values()) execution.drain();
+    if (await this.#isEmptyWithin(drainMs)) return;
+    for (const execution of this.#running.values()) execution.handBack();
+    await this.#empty();
+  }
+
+  async #isEmptyWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms);
+    });
+    const isEmpty = await Promise.race([this.#empty().then(() => true as const), late]);
+    clearTimeout(timer);
+    return isEmpty;
+  }
+
+  #empty(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+}

@@ -1,0 +1,216 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
+import { isUnavailable } from '@runyard/database';
+import type { GraphHost, RunHandle, RunOutcome } from '@runyard/graph-host';
+import {
+  type CancelOrder,
+  type ClaimedRun,
+  type ErrorInfo,
+  FencedError,
+  type FinishedRun,
+  type FinishRun,
+  type RunEngine,
+} from '@runyard/run-engine';
+import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
+import { endEvent, errorEvent, type StreamedRun, streamedRun } from '../streams/run-events.ts';
+import type { WorkerMetrics } from '../worker-metrics.ts';
+import { type Ending, endingOf, type StopReason } from './ending.ts';
+import { runRequest } from './run-request.ts';
+
+export interface ExecutionDeps {
+  engine: Pick<RunEngine, 'finishRun' | 'releaseRun'>;
+  publisher: EventPublisher;
+  /** Storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
+  checkpointsFor(run: ClaimedRun): CheckpointBackend | undefined;
+  storeFor(run: ClaimedRun): StoreBackend;
+  metrics: WorkerMetrics;
+  logger: Logger;
+  timeoutMs: number;
+  /** What a graph may take to obey an abort before its run is ended without it. */
+  abortGraceMs: number;
+  /** The graph does not obey an abort: its host is to be replaced. */
+  onDeaf(): void;
+}
+
+/** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
+const RETRY_MS = 500;
+
+/**
+ * One attempt of one run, from its claim to its end: executed by the host, ended in Postgres, told on its stream.
+ * `done` resolves when the slot is free, and says whether the thread has a run waiting; it never rejects.
+ */
+export class RunExecution {
+  readonly run: ClaimedRun;
+  readonly done: Promise<{ hasNextRun: boolean }>;
+  readonly #deps: ExecutionDeps;
+  readonly #publisher: RunPublisher;
+  readonly #streamed: StreamedRun;
+  readonly #handle: RunHandle;
+  readonly #startedAt = performance.now();
+  /** Why the attempt was stopped from outside; the first reason counts, but a loss beats all. */
+  #stop: StopReason | undefined;
+  #isEnding = false;
+  #giveUp!: (outcome: RunOutcome) => void;
+  readonly #givenUp = new Promise<RunOutcome>((resolve) => {
+    this.#giveUp = resolve;
+  });
+
+  constructor(run: ClaimedRun, host: GraphHost, deps: ExecutionDeps) {
+    this.run = run;
+    this.#deps = deps;
+    this.#streamed = streamedRun(run);
+    this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
+    const checkpoints = deps.checkpointsFor(run);
+    this.#handle = host.startRun(
+      runRequest(run),
+      { store: deps.storeFor(run), ...(checkpoints && { checkpoints }) },
+      {
+        onEvents: (events) =>
+          this.#publisher.add(
+            events.map(({ mode, event, data }) => ({
+              runId: run.runId,
+              attempt: run.attempt,
+              kind: mode,
+              event,
+              data,
+            })),
+          ),
+      },
+    );
+    this.done = this.#execute();
+  }
+
+  /** A durable cancel order. */
+  cancel({ reason }: CancelOrder): void {
+    if (this.#stop || this.#isEnding) return;
+    this.#abort({ kind: 'cancelled', reason });
+  }
+
+  /** The run is somebody else's, or nobody's: everything stops and nothing more is written. */
+  lose(): void {
+    if (this.#isEnding) return;
+    this.#stop = { kind: 'lost' };
+    this.#handle.abort('the run was taken over');
+    this.#giveUp({ kind: 'fenced' });
+  }
+
+  /** Stops at a step boundary, so that another worker can go on from there. */
+  drain(): void {
+    if (this.#stop || this.#isEnding) return;
+    this.#stop = { kind: 'drained' };
+    this.#handle.drain();
+  }
+
+  /** Stops now, to be handed back; what is not in a checkpoint is done again. */
+  handBack(): void {
+    if (this.#isEnding || this.#stop?.kind === 'lost') return;
+    this.#stop = { kind: 'drained' };
+    this.#handle.abort('the worker stops');
+    this.#giveUp({ kind: 'drained' });
+  }
+
+  #abort(stop: StopReason & { reason: string }): void {
+    this.#stop = stop;
+    this.#handle.abort(stop.reason);
+    const { abortGraceMs, onDeaf } = this.#deps;
+    const timer = setTimeout(() => {
+      this.#giveUp({ kind: 'aborted', values: null, checkpointId: null });
+      onDeaf();
+    }, abortGraceMs);
+    void this.#handle.settled.then(() => clearTimeout(timer));
+  }
+
+  async #execute(): Promise<{ hasNextRun: boolean }> {
+    const { timeoutMs, metrics, logger } = this.#deps;
+    metrics.attemptsStarted.inc();
+    if (this.run.attempt === 1) metrics.queueWait.observe(Math.max(0, Date.now() - this.run.createdAt.getTime()));
+    const seconds = timeoutMs / 1000;
+    // setTimeout takes 31 bits of milliseconds; nobody waits 24 days for an attempt.
+    const timer = setTimeout(
+      () => !this.#stop && this.#abort({ kind: 'timedOut', reason: `the run took longer than ${seconds} s` }),
+      Math.min(timeoutMs, 2 ** 31 - 1),
+    );
+    try {
+      const outcome = await Promise.race([this.#handle.settled, this.#givenUp]);
+      clearTimeout(timer);
+      this.#isEnding = true;
+      metrics.executionLatency.observe(performance.now() - this.#startedAt);
+      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds: seconds }));
+    } catch (error) {
+      if (error instanceof FencedError) metrics.lost.inc();
+      else logger.error('a run could not be ended', { runId: this.run.runId, error });
+      return { hasNextRun: false };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #end(ending: Ending): Promise<{ hasNextRun: boolean }> {
+    switch (ending.kind) {
+      case 'finish':
+        return this.#finish(ending);
+      case 'release':
+        return this.#release(ending.failure);
+      case 'drop':
+        this.#deps.metrics.lost.inc();
+        return { hasNextRun: false };
+    }
+  }
+
+  async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
+    const { engine } = this.#deps;
+    const { fence, runId } = this.run;
+    const { values } = ending;
+    const error = ending.error && sanitized(ending.error);
+    const { kind: _kind, ...rest } = ending;
+    const firstEventId = this.#publisher.firstEventId;
+    const finish: FinishRun = { fence, runId, ...rest, error, ...(firstEventId !== undefined && { firstEventId }) };
+    const finished = await this.#untilWritten(() => engine.finishRun(finish));
+    this.#count(finished);
+    this.#tellEnd(finished.status, finished.isRolledBack ? null : values, finished.error);
+    return { hasNextRun: finished.hasNextRun };
+  }
+
+  async #release(failure: ErrorInfo | null): Promise<{ hasNextRun: boolean }> {
+    const { engine, metrics } = this.#deps;
+    const shown = failure && sanitized(failure);
+    const released = await this.#untilWritten(() => engine.releaseRun(this.run.fence, shown));
+    if (released.outcome === 'pending') {
+      (failure ? metrics.failedRetriable : metrics.handedBack).inc();
+      return { hasNextRun: true };
+    }
+    if (released.status === 'error') metrics.failedAfterRetry.inc();
+    this.#tellEnd(released.status, null, released.error);
+    return { hasNextRun: true };
+  }
+
+  /** Not waited for: the slot is free as soon as the end is durable. */
+  #tellEnd(status: FinishRun['status'], values: Uint8Array | null, error: ErrorInfo | null): void {
+    const end = endEvent(this.#streamed, status, error ? null : values);
+    void this.#publisher.end(error ? [errorEvent(this.#streamed, error), end] : [end]);
+  }
+
+  async #untilWritten<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isUnavailable(error) || this.#stop?.kind === 'lost') throw error;
+        this.#deps.logger.warn('the end of a run waits for the database', { runId: this.run.runId, error });
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  #count({ status }: FinishedRun): void {
+    const { metrics } = this.#deps;
+    if (status === 'success') metrics.succeeded.inc();
+    else if (status === 'interrupted') metrics.cancelled.inc();
+    else metrics.setToError.inc();
+  }
+}
+
+function sanitized({ error, message }: ErrorInfo): ErrorInfo {
+  return { error: sanitizeErrorText(error), message: sanitizeErrorText(message) };
+}

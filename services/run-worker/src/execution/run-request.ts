@@ -1,0 +1,45 @@
+import type { RunArguments } from '@runyard/contracts';
+import type { RunRequest } from '@runyard/graph-host';
+import type { ClaimedRun } from '@runyard/run-engine';
+
+/** What the graph host is asked, from what the run was accepted with (`RunArguments`, checked by agent-api). */
+export function runRequest(run: ClaimedRun): RunRequest {
+  const args = run.kwargs as RunArguments;
+  const { configurable, metadata, tags, recursion_limit } = args.config;
+  const graphId = String(configurable.graph_id);
+  return {
+    runId: run.runId,
+    threadId: run.threadId,
+    assistantId: run.assistantId,
+    graphId,
+    attempt: run.attempt,
+    continuesAttempt: run.hasCheckpoint,
+    ...(args.input !== undefined && { input: args.input }),
+    ...(args.command && { command: args.command }),
+    config: {
+      configurable: {
+        ...withoutStart(configurable, run.hasCheckpoint),
+        run_id: run.runId,
+        thread_id: run.threadId,
+        assistant_id: run.assistantId,
+        graph_id: graphId,
+      },
+      metadata: { ...run.metadata, ...metadata },
+      ...(tags && { tags }),
+      ...(recursion_limit !== undefined && { recursion_limit }),
+    },
+    ...(args.context !== undefined && args.context !== null && { context: args.context }),
+    streamModes: args.stream_mode,
+    streamSubgraphs: args.subgraphs,
+    ...(args.interrupt_before && { interruptBefore: args.interrupt_before }),
+    ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
+    durability: args.durability,
+  };
+}
+
+/** A later attempt goes on from the run's own newest checkpoint, not from the one the run began at. */
+function withoutStart(configurable: Record<string, unknown>, continues: boolean): Record<string, unknown> {
+  if (!continues) return configurable;
+  const { checkpoint_id: _id, checkpoint_map: _map, ...rest } = configurable;
+  return rest;
+}

@@ -1,0 +1,176 @@
+import type { GraphHost } from '@runyard/graph-host';
+import type { Logger } from '@runyard/service-kit';
+
+export interface HostSupervisorOptions {
+  /** Starts a host; `onExit` is called when it ends without having been closed. */
+  start(onExit: (reason: string) => void): Promise<GraphHost>;
+  /** A host is ready for runs. */
+  onReady(): void;
+  /** A host ended by itself or had to be killed. */
+  onLost(): void;
+  logger: Logger;
+  pingEveryMs?: number;
+  /** A host that has not answered for this long gets no new runs. */
+  unresponsiveMs?: number;
+  /** A host that has not answered for this long is killed; its runs start again elsewhere. */
+  deadMs?: number;
+  restartDelayMs?: { first: number; max: number };
+}
+
+const KILL = 0;
+
+interface Supervised {
+  host: GraphHost;
+  /** Monotonic time of the last answer to a ping. */
+  answeredAt: number;
+  isPinging: boolean;
+  /** Gets no new runs and is closed once those it has are over. */
+  isRetired: boolean;
+  runs: number;
+}
+
+/**
+ * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. The runs of a host that
+ * goes away are settled by the host's own parent side (`lost`), never here.
+ */
+export class HostSupervisor {
+  readonly #options: Required<HostSupervisorOptions>;
+  readonly #hosts = new Set<Supervised>();
+  #current: Supervised | undefined;
+  #starting: Promise<void> | undefined;
+  #failedStarts = 0;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: HostSupervisorOptions) {
+    this.#options = {
+      pingEveryMs: 1_000,
+      unresponsiveMs: 3_000,
+      deadMs: 60_000,
+      restartDelayMs: { first: 100, max: 10_000 },
+      ...options,
+    };
+  }
+
+  /** Starts the first host. Throws when the project does not load: nothing could ever be run. */
+  async start(): Promise<void> {
+    await this.#open();
+    this.#pingTimer = setInterval(() => this.#pingAll(), this.#options.pingEveryMs);
+  }
+
+  /** The host that takes new runs; undefined while there is none. */
+  get current(): GraphHost | undefined {
+    const current = this.#current;
+    if (!current || performance.now() - current.answeredAt > this.#options.unresponsiveMs) return undefined;
+    return current.host;
+  }
+
+  /** Counts a run on the host, so that a retired one is closed when its last run is over. */
+  hold(host: GraphHost): () => void {
+    const supervised = [...this.#hosts].find((candidate) => candidate.host === host);
+    if (!supervised) return () => undefined;
+    supervised.runs += 1;
+    return () => {
+      supervised.runs -= 1;
+      if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+    };
+  }
+
+  /** Replaces a host that does not obey; runs that do well on it may end there. */
+  retire(host: GraphHost): void {
+    const supervised = [...this.#hosts].find((candidate) => candidate.host === host);
+    if (!supervised || supervised.isRetired) return;
+    this.#options.logger.warn('a graph host does not obey and is replaced');
+    supervised.isRetired = true;
+    if (this.#current === supervised) this.#current = undefined;
+    if (supervised.runs === 0) void this.#close(supervised, KILL);
+    this.#restart();
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restartTimer);
+    clearInterval(this.#pingTimer);
+    await this.#starting?.catch(() => undefined);
+    await Promise.all([...this.#hosts].map((supervised) => this.#close(supervised, graceMs)));
+  }
+
+  async #open(): Promise<void> {
+    const exit: { reason?: string } = {};
+    let supervised: Supervised | undefined;
+    const host = await this.#options.start((reason) => {
+      exit.reason = reason;
+      if (supervised) this.#onExit(supervised, reason);
+    });
+    supervised = { host, answeredAt: performance.now(), isPinging: false, isRetired: false, runs: 0 };
+    if (exit.reason !== undefined) throw new Error(`the graph host ${exit.reason}`);
+    this.#hosts.add(supervised);
+    this.#current = supervised;
+    this.#failedStarts = 0;
+    if (this.#isClosed) await this.#close(supervised, KILL);
+    else this.#options.onReady();
+  }
+
+  #onExit(supervised: Supervised, reason: string): void {
+    this.#hosts.delete(supervised);
+    if (this.#current === supervised) this.#current = undefined;
+    if (this.#isClosed) return;
+    this.#options.logger.error('a graph host is gone and is replaced', { reason });
+    this.#options.onLost();
+    if (!supervised.isRetired) this.#restart();
+  }
+
+  #restart(): void {
+    if (this.#isClosed || this.#starting || this.#current) return;
+    const { first, max } = this.#options.restartDelayMs;
+    const delay = Math.min(first * 2 ** this.#failedStarts, max);
+    clearTimeout(this.#restartTimer);
+    this.#restartTimer = setTimeout(() => {
+      this.#starting = this.#open()
+        .catch((error) => {
+          this.#failedStarts += 1;
+          this.#options.logger.error('a graph host could not be started', { error, failedStarts: this.#failedStarts });
+        })
+        .finally(() => {
+          this.#starting = undefined;
+          this.#restart();
+        });
+    }, delay);
+  }
+
+  #pingAll(): void {
+    for (const supervised of this.#hosts) {
+      this.#ping(supervised);
+      const silentMs = performance.now() - supervised.answeredAt;
+      if (silentMs < this.#options.deadMs || !this.#hosts.has(supervised)) continue;
+      this.#options.logger.error('a graph host does not answer and is killed', { silentMs: Math.round(silentMs) });
+      this.#options.onLost();
+      if (this.#current === supervised) this.#current = undefined;
+      void this.#close(supervised, KILL);
+      this.#restart();
+    }
+  }
+
+  #ping(supervised: Supervised): void {
+    if (supervised.isPinging) return;
+    supervised.isPinging = true;
+    const wasSilent = () => performance.now() - supervised.answeredAt > this.#options.unresponsiveMs;
+    supervised.host.ping().then(
+      () => {
+        const hadBeenSilent = wasSilent();
+        supervised.isPinging = false;
+        supervised.answeredAt = performance.now();
+        if (hadBeenSilent && this.#current === supervised) this.#options.onReady();
+      },
+      () => {
+        supervised.isPinging = false;
+      },
+    );
+  }
+
+  async #close(supervised: Supervised, graceMs: number): Promise<void> {
+    this.#hosts.delete(supervised);
+    await supervised.host.close(graceMs);
+  }
+}

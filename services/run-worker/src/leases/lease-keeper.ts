@@ -1,0 +1,132 @@
+import type { CancelOrder, Fence, LeaseRenewal, RunEngine } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+
+/** What the lease is about: the runs in hand. */
+export interface HeldRuns {
+  fences(): Fence[];
+  cancel(order: CancelOrder): void;
+  lose(runId: string): void;
+  loseAll(): void;
+}
+
+export interface LeaseKeeperOptions {
+  engine: Pick<RunEngine, 'registerWorker' | 'renewLease' | 'releaseRun'>;
+  worker: { workerId: string; revisionId: string; slots: number };
+  runs: HeldRuns;
+  leaseMs: number;
+  logger: Logger;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+/**
+ * Keeps the worker's lease, and with it every run in hand. It is renewed three times per lease, from this process and not from
+ * the one that runs user code. Once a lease's time is over without a renewal the runs may be somebody else's already: all are
+ * dropped at once, although the fence would refuse their writes anyway.
+ */
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  readonly #now: () => number;
+  #heldUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> | undefined;
+  #isAskedAgain = false;
+  #isClosed = false;
+  /** Runs that are ours by the database and not in hand, as of the last renewal. */
+  #unheld = new Set<string>();
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** Registers the worker and renews from then on. */
+  async start(): Promise<void> {
+    await this.#register();
+    this.#timer = setInterval(() => void this.#tick(), this.#options.leaseMs / 3);
+  }
+
+  /** False once the lease may have lapsed: nothing is to be claimed. */
+  get isHeld(): boolean {
+    return this.#now() < this.#heldUntil;
+  }
+
+  /** Renews out of turn, to learn of cancel orders. A call during a renewal is answered by one after it. */
+  async renewNow(): Promise<void> {
+    if (this.#renewing) {
+      this.#isAskedAgain = true;
+      return this.#renewing;
+    }
+    this.#renewing = this.#renewals().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#renewing;
+  }
+
+  async #tick(): Promise<void> {
+    if (!this.isHeld) this.#lapse();
+    await this.renewNow();
+  }
+
+  async #renewals(): Promise<void> {
+    do {
+      this.#isAskedAgain = false;
+      await this.#renew();
+    } while (this.#isAskedAgain && !this.#isClosed);
+  }
+
+  async #renew(): Promise<void> {
+    const { engine, worker, runs, leaseMs, logger } = this.#options;
+    const askedAt = this.#now();
+    try {
+      const renewal = await engine.renewLease(worker.workerId, runs.fences());
+      if (this.#isClosed) return;
+      if (renewal.isRegistered) this.#heldUntil = askedAt + leaseMs;
+      else {
+        logger.warn('the lease had lapsed and was forgotten: registering anew');
+        await this.#register();
+      }
+      await this.#obey(renewal);
+    } catch (error) {
+      logger.warn('the lease could not be renewed', { error });
+      if (!this.isHeld) this.#lapse();
+    }
+  }
+
+  async #register(): Promise<void> {
+    const askedAt = this.#now();
+    await this.#options.engine.registerWorker(this.#options.worker);
+    this.#heldUntil = askedAt + this.#options.leaseMs;
+  }
+
+  #lapse(): void {
+    if (this.#options.runs.fences().length === 0) return;
+    this.#options.logger.error('the lease has lapsed: all runs are dropped, other workers take them over');
+    this.#options.runs.loseAll();
+  }
+
+  async #obey({ orders, lostRunIds, unheld }: LeaseRenewal): Promise<void> {
+    const { runs, engine, logger } = this.#options;
+    for (const runId of lostRunIds) runs.lose(runId);
+    for (const order of orders) runs.cancel(order);
+    const before = this.#unheld;
+    this.#unheld = new Set(unheld.map(nameOf));
+    for (const fence of unheld) {
+      // Seen once it may just have been claimed; seen twice nobody here knows of it.
+      if (!before.has(nameOf(fence))) continue;
+      if (runs.fences().some((held) => nameOf(held) === nameOf(fence))) continue;
+      logger.warn('a claimed run never arrived here: giving it back', { runId: fence.runId });
+      await engine.releaseRun(fence);
+    }
+  }
+}
+
+function nameOf({ runId, epoch }: Fence): string {
+  return `${runId} ${epoch}`;
+}

@@ -1,0 +1,60 @@
+import type { Duty } from '@runyard/database';
+import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
+import type { Logger } from '@runyard/service-kit';
+import { endEvent, errorEvent } from '../streams/run-events.ts';
+
+export interface SweeperOptions {
+  engine: Pick<RunEngine, 'sweep'>;
+  duty: Pick<Duty, 'isMine' | 'release'>;
+  streams: Pick<RunStreams, 'append'>;
+  wakeups: Pick<RunWakeups, 'kick'>;
+  logger: Logger;
+  everyMs: number;
+}
+
+/** Of all workers of the deployment one sweeps at a time: dead workers' runs go on, forgotten ones are woken for. */
+export class Sweeper {
+  readonly #options: SweeperOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#sweeping ??= this.#sweep().finally(() => {
+        this.#sweeping = undefined;
+      });
+    }, this.#options.everyMs);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+    await this.#options.duty.release().catch(() => undefined);
+  }
+
+  async #sweep(): Promise<void> {
+    const { engine, duty, wakeups, logger } = this.#options;
+    try {
+      if (!(await duty.isMine())) return;
+      const { resumedRunIds, ended, hasForgottenRuns } = await engine.sweep();
+      if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
+      if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
+      await Promise.all(ended.map((run) => this.#tellEnd(run)));
+    } catch (error) {
+      logger.warn('a sweep failed', { error });
+    }
+  }
+
+  async #tellEnd({ fence, status, error, ...run }: SweptRun): Promise<void> {
+    const streamed = { ...run, fence, isResumable: false };
+    const end = endEvent(streamed, status, null);
+    await this.#options.streams
+      .append(fence, error ? [errorEvent(streamed, error), end] : [end], { resumable: false, endsRun: true })
+      .catch((cause) => this.#options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }));
+  }
+}

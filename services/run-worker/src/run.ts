@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
+import { Duty, openPool } from '@runyard/database';
+import { readProject, startGraphHost } from '@runyard/graph-host';
+import { RunEngine, RunWakeups, WakeupReceiver } from '@runyard/run-engine';
+import { RunStreams } from '@runyard/run-stream';
+import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
+import { ClaimLoop } from './claiming/claim-loop.ts';
+import type { Config } from './config.ts';
+import { Executions } from './execution/executions.ts';
+import { HostSupervisor } from './hosts/host-supervisor.ts';
+import { LeaseKeeper } from './leases/lease-keeper.ts';
+import { Sweeper } from './leases/sweeper.ts';
+import { projectEnvironment } from './project-environment.ts';
+import { EventPublisher } from './streams/event-publisher.ts';
+import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
+
+/** What a graph may take to obey an abort. */
+const ABORT_GRACE_MS = 5_000;
+/** What runs may take to reach their next step when the grace period is over. */
+const DRAIN_MS = 1_000;
+const SWEEP_EVERY_MS = 2_000;
+/** Shorter than a run's lease, so that a sweeper that dies with its runs does not delay them. */
+const SWEEP_DUTY_MS = 5_000;
+const LOOK_EVERY_MS = 2_000;
+const RETRY_MS = 1_000;
+
+/**
+ * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
+ * when it dies, others go on from there.
+ */
+export async function run(config: Config, context: ServiceContext): Promise<void> {
+  const { logger, lifecycle } = context;
+  const workerId = randomUUID();
+  const leaseMs = config.WORKER_LEASE_SECONDS * 1000;
+  const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
+  const metrics = new WorkerMetrics(context.metrics);
+
+  const pool = openPool({
+    connectionString: config.DATABASE_URI,
+    max: config.DATABASE_POOL_MAX,
+    applicationName: 'run-worker',
+    // A write that takes longer than the lease is somebody else's business already.
+    statementTimeoutMs: leaseMs * 0.8,
+    idleInTransactionTimeoutMs: leaseMs * 0.5,
+    onConnectionLost: (error) => logger.warn('a database connection was lost', { error }),
+  });
+  lifecycle.onStop('database', () => pool.end());
+  const streams = new RunStreams({
+    redis: config.REDIS_URI,
+    keyPrefix: config.REDIS_KEY_PREFIX,
+    resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
+  });
+  lifecycle.onStop('run streams', () => streams.close());
+  const onRedisError = (error: Error) => logger.debug('the wake-up queue reports an error', { error });
+  const queue = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX, onError: onRedisError };
+  const wakeups = new RunWakeups(queue);
+  lifecycle.onStop('wake-ups', () => wakeups.close());
+  const receiver = new WakeupReceiver(queue);
+  lifecycle.onStop('wake-up receiver', () => receiver.close());
+
+  const checkpoints = new PostgresCheckpoints({ pool, metrics: context.metrics, unavailableRetryMs: leaseMs * 0.5 });
+  lifecycle.onStop('checkpoints', () => checkpoints.close());
+  const store = new PostgresStore({ pool });
+  const engine = new RunEngine({
+    pool,
+    deploymentId: config.DEPLOYMENT_ID,
+    source: `/runyard/run-worker/${workerId}`,
+    leaseMs,
+    maxFailures: config.BG_JOB_MAX_RETRIES,
+  });
+  lifecycle.onStop('run engine', () => engine.close());
+
+  const project = await readProject(config.PROJECT_DIR, config.LANGGRAPH_CONFIG_PATH);
+  for (const warning of project.warnings) logger.warn(warning);
+  const hosts = new HostSupervisor({
+    logger,
+    start: (onExit) =>
+      startGraphHost({
+        role: 'run',
+        projectDir: config.PROJECT_DIR,
+        configPath: config.LANGGRAPH_CONFIG_PATH,
+        environment: projectEnvironment({
+          own: process.env,
+          project: project.env,
+          deployment: config.PROJECT_ENV ?? {},
+        }),
+        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+        onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
+        onExit,
+      }),
+    onReady: () => claims.poke(),
+    onLost: () => metrics.hostRestarts.inc(),
+  });
+
+  const executions = new Executions({
+    deps: {
+      engine,
+      publisher: new EventPublisher({ streams, metrics, logger }),
+      checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
+      storeFor: ({ fence }) => store.forRun(fence),
+      metrics,
+      logger,
+      timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
+      abortGraceMs: ABORT_GRACE_MS,
+    },
+    hold: (host) => hosts.hold(host),
+    onDeaf: (host) => hosts.retire(host),
+    onFree: ({ hasNextRun }) => (hasNextRun ? claims.poke() : claims.slotFreed()),
+  });
+  const lease = new LeaseKeeper({
+    engine,
+    worker: { workerId, revisionId: config.REVISION_ID, slots: config.N_JOBS_PER_WORKER },
+    runs: executions,
+    leaseMs,
+    logger,
+  });
+  const freeSlots = () => (hosts.current && lease.isHeld ? config.N_JOBS_PER_WORKER - executions.size : 0);
+  const claims = new ClaimLoop({
+    engine,
+    workerId,
+    freeSlots,
+    start: (claimed) => executions.start(claimed, hosts.current!),
+    nextWakeup: () => receiver.next(),
+    passOn: () => wakeups.kick('created'),
+    metrics,
+    logger,
+    lookEveryMs: LOOK_EVERY_MS,
+  });
+  const sweeper = new Sweeper({
+    engine,
+    duty: new Duty(pool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
+    streams,
+    wakeups,
+    logger,
+    everyMs: SWEEP_EVERY_MS,
+  });
+  reportWorkerGauges(context.metrics, { pool, slots: config.N_JOBS_PER_WORKER, active: () => executions.size });
+
+  const app = createApp({
+    context,
+    operations: [],
+    readiness: {
+      database: async () => void (await pool.query('SELECT 1')),
+      redis: () => streams.check(),
+      'graph host': async () => {
+        if (!hosts.current) throw new Error('no graph host is ready');
+      },
+    },
+  });
+  await listen(app, { host: config.HOST, port: config.PORT, context });
+
+  // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
+  lifecycle.onStop('worker registration', () => engine.removeWorker(workerId));
+  lifecycle.onStop('lease', () => lease.close());
+  lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
+  lifecycle.onStop(
+    'runs in hand',
+    async () => {
+      await executions.finishOrHandBack({ graceMs, drainMs: DRAIN_MS });
+      wakeups.kick('swept');
+    },
+    { timeoutMs: graceMs + DRAIN_MS + 5_000 },
+  );
+  lifecycle.onStop('sweeper', () => sweeper.close());
+  lifecycle.onDrain('claiming', async () => {
+    await claims.stop();
+    await engine.drainWorker(workerId);
+  });
+
+  await hosts.start();
+  await untilAvailable(() => lease.start(), context);
+  await warnAboutServers({ wakeups, pool, config, context });
+  streams.onCancel(({ runId }) => {
+    if (executions.has(runId)) void lease.renewNow();
+  });
+  sweeper.start();
+  claims.start();
+  lifecycle.ready();
+}
+
+/** Postgres may come up, or get its schema, after the worker: it waits for it instead of crashing in a circle. */
+async function untilAvailable(attempt: () => Promise<void>, { logger, lifecycle }: ServiceContext): Promise<void> {
+  while (!lifecycle.stopping.aborted) {
+    try {
+      return await attempt();
+    } catch (error) {
+      logger.warn('waiting for the database', { error });
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+async function warnAboutServers({
+  wakeups,
+  pool,
+  config,
+  context: { logger },
+}: {
+  wakeups: RunWakeups;
+  pool: ReturnType<typeof openPool>;
+  config: Config;
+  context: ServiceContext;
+}): Promise<void> {
+  const { rows } = await pool.query<{ max: string }>(`SELECT current_setting('max_connections') AS max`);
+  logger.info('database connections', {
+    thisWorkerAtMost: config.DATABASE_POOL_MAX,
+    serverAllows: Number(rows[0]!.max),
+  });
+  // Not waited for: Redis may be away.
+  wakeups.complaints().then(
+    (complaints) => {
+      for (const complaint of complaints) logger.warn(complaint);
+    },
+    () => undefined,
+  );
+}

@@ -1,0 +1,133 @@
+import { type AppendEvent, type RunStreams, StaleEpochError } from '@runyard/run-stream';
+import type { Logger } from '@runyard/service-kit';
+import type { WorkerMetrics } from '../worker-metrics.ts';
+import { metadataEvent, type StreamedRun } from './run-events.ts';
+
+/** Above this much unsent the graph is held back. */
+const WAITING_BYTES_MAX = 512 * 1024;
+
+export interface EventPublisherOptions {
+  streams: Pick<RunStreams, 'append'>;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}
+
+/**
+ * Sends the events of all runs of the worker to their streams: one round for all of them at a time, the next one starts when it
+ * has returned, with everything that came meanwhile. A lone event leaves at once, a crowd shares its round trips.
+ */
+export class EventPublisher {
+  readonly #options: EventPublisherOptions;
+  readonly #waiting = new Set<RunPublisher>();
+  #isSending = false;
+
+  constructor(options: EventPublisherOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the stream of an attempt with its `metadata` event. `onStale`: another attempt publishes already. */
+  open(run: StreamedRun, onStale: () => void): RunPublisher {
+    const publisher = new RunPublisher(run, onStale, (ready) => this.#send(ready));
+    publisher.add([metadataEvent(run)]);
+    return publisher;
+  }
+
+  #send(publisher: RunPublisher): void {
+    this.#waiting.add(publisher);
+    if (this.#isSending) return;
+    this.#isSending = true;
+    // What other runs emit in the same turn goes along.
+    setImmediate(() => void this.#rounds());
+  }
+
+  async #rounds(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      const round = [...this.#waiting];
+      this.#waiting.clear();
+      await Promise.all(round.map((publisher) => this.#sendOf(publisher)));
+    }
+    this.#isSending = false;
+  }
+
+  async #sendOf(publisher: RunPublisher): Promise<void> {
+    const { run } = publisher;
+    const { events, isLast } = publisher.take();
+    if (events.length === 0) return publisher.sent(undefined);
+    const startedAt = performance.now();
+    try {
+      const ids = await this.#options.streams.append(run.fence, events, {
+        resumable: run.isResumable,
+        ...(isLast && { endsRun: true }),
+      });
+      this.#options.metrics.publishLatency.observe(performance.now() - startedAt);
+      publisher.sent(ids[0]);
+    } catch (error) {
+      publisher.sent(undefined);
+      if (error instanceof StaleEpochError) return publisher.onStale();
+      // Streams are delivery, not truth: the run goes on, and the stream marks the gap.
+      this.#options.metrics.lostEvents.inc(events.length);
+      this.#options.logger.warn('events of a run could not be published', {
+        runId: run.runId,
+        events: events.length,
+        error,
+      });
+    }
+  }
+}
+
+/** The events of one attempt on their way to its stream, in order. */
+export class RunPublisher {
+  readonly run: StreamedRun;
+  readonly onStale: () => void;
+  readonly #onReady: (publisher: RunPublisher) => void;
+  #events: AppendEvent[] = [];
+  #bytes = 0;
+  #isLast = false;
+  #firstEventId: string | undefined;
+  /** Who waits for the events not yet taken, and for those on their way. */
+  #waiters: (() => void)[] = [];
+  #waitersUnderWay: (() => void)[] = [];
+
+  constructor(run: StreamedRun, onStale: () => void, onReady: (publisher: RunPublisher) => void) {
+    this.run = run;
+    this.onStale = onStale;
+    this.#onReady = onReady;
+  }
+
+  /** Id of the attempt's first event; undefined until it has arrived. */
+  get firstEventId(): string | undefined {
+    return this.#firstEventId;
+  }
+
+  /** Resolves later than at once only when too much is on its way. */
+  add(events: AppendEvent[]): void | Promise<void> {
+    for (const event of events) {
+      this.#events.push(event);
+      this.#bytes += event.data.length;
+    }
+    this.#onReady(this);
+    if (this.#bytes > WAITING_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** The run's last events: its stream begins to expire. Resolves when they have been sent or given up. */
+  end(events: AppendEvent[]): Promise<void> {
+    this.#isLast = true;
+    const sent = new Promise<void>((resolve) => this.#waiters.push(resolve));
+    void this.add(events);
+    return sent;
+  }
+
+  take(): { events: AppendEvent[]; isLast: boolean } {
+    const events = this.#events;
+    this.#events = [];
+    this.#bytes = 0;
+    this.#waitersUnderWay = this.#waiters;
+    this.#waiters = [];
+    return { events, isLast: this.#isLast };
+  }
+
+  sent(firstId: string | undefined): void {
+    this.#firstEventId ??= firstId;
+    for (const release of this.#waitersUnderWay.splice(0)) release();
+  }
+}

@@ -1,0 +1,40 @@
+import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engine';
+import { type AppendEvent, CONTROL_KINDS } from '@runyard/run-stream';
+
+/** Larger final values are read from Postgres by whoever waits for them. */
+const INLINE_VALUES_BYTES_MAX = 64 * 1024;
+
+/** Which run, in which attempt, under which fence: what every event of it is marked with. */
+export interface StreamedRun {
+  runId: string;
+  attempt: number;
+  fence: Fence;
+  isResumable: boolean;
+}
+
+export function streamedRun(run: ClaimedRun): StreamedRun {
+  return { runId: run.runId, attempt: run.attempt, fence: run.fence, isResumable: run.kwargs.resumable === true };
+}
+
+/** The first event of every attempt. */
+export function metadataEvent({ runId, attempt }: StreamedRun): AppendEvent {
+  return { runId, attempt, kind: 'metadata', event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
+}
+
+/** What a failed run tells its readers before it ends. */
+export function errorEvent({ runId, attempt }: StreamedRun, { error, message }: ErrorInfo): AppendEvent {
+  return { runId, attempt, kind: 'error', event: 'error', data: JSON.stringify({ error, message }) };
+}
+
+/** The end of the run as readers are told it; values go along when they are small. They are JSON text already. */
+export function endEvent(
+  { runId, attempt }: StreamedRun,
+  status: FinishRun['status'],
+  values: Uint8Array | null,
+): AppendEvent {
+  const isInline = values !== null && values.byteLength <= INLINE_VALUES_BYTES_MAX;
+  const data = isInline
+    ? `{"status":"${status}","values":${Buffer.from(values).toString('utf8')}}`
+    : `{"status":"${status}"}`;
+  return { runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data };
+}

@@ -1,0 +1,73 @@
+import { poolUse } from '@runyard/database';
+import type { Metrics } from '@runyard/service-kit';
+import type pg from 'pg';
+
+const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
+const RUN_MILLISECONDS = [10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
+
+/** What a worker counts. Names are those operators of agent servers know. */
+export class WorkerMetrics {
+  readonly attemptsStarted;
+  readonly succeeded;
+  readonly cancelled;
+  readonly failedRetriable;
+  readonly failedAfterRetry;
+  readonly setToError;
+  readonly handedBack;
+  readonly lost;
+  readonly claimFailures;
+  readonly lostEvents;
+  readonly publishLatency;
+  readonly executionLatency;
+  readonly queueWait;
+  readonly hostRestarts;
+
+  constructor(metrics: Metrics) {
+    const counter = (name: string, help: string) => metrics.counter(`lg_api_${name}`, help);
+    this.attemptsStarted = counter('run_attempt_started_counter', 'Attempts begun');
+    this.succeeded = counter('run_success_counter', 'Runs that ended well, also with an interrupt');
+    this.cancelled = counter('run_canceled_by_request_counter', 'Runs ended by a cancel');
+    this.failedRetriable = counter('run_failed_retriable_counter', 'Attempts that failed and are tried again');
+    this.failedAfterRetry = counter('run_failed_after_retry_counter', 'Runs given up after too many failed attempts');
+    this.setToError = counter('run_set_status_error_counter', 'Runs that ended in an error');
+    this.handedBack = counter('run_abandoned_by_shutdown_counter', 'Runs handed back at a shutdown');
+    this.lost = counter('run_lost_counter', 'Attempts that another worker took over');
+    this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');
+    this.lostEvents = counter('streaming_data_loss_counter', 'Events that did not reach their stream');
+    this.hostRestarts = counter('graph_host_restarts_counter', 'Graph hosts that ended without having been asked to');
+    this.publishLatency = metrics.histogram(
+      'lg_api_stream_publish_latency',
+      'Milliseconds to append events to a stream',
+      [],
+      MILLISECONDS,
+    );
+    this.executionLatency = metrics.histogram(
+      'lg_api_run_execution_latency',
+      'Milliseconds from claim to end of an attempt',
+      [],
+      RUN_MILLISECONDS,
+    );
+    this.queueWait = metrics.histogram(
+      'lg_api_run_queue_wait_time_1st_attempt',
+      'Milliseconds a run waited for its first attempt',
+      [],
+      RUN_MILLISECONDS,
+    );
+  }
+}
+
+/** What of the worker is in use right now. */
+export function reportWorkerGauges(
+  metrics: Metrics,
+  worker: { pool: pg.Pool; slots: number; active: () => number },
+): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    metrics.gauge(`lg_api_${name}`, help, [], (each) => each.set(value()));
+  gauge('workers_max', 'Slots for runs', () => worker.slots);
+  gauge('workers_active', 'Slots with a run', worker.active);
+  gauge('workers_available', 'Free slots', () => worker.slots - worker.active());
+  gauge('pg_pool_max', 'Database connections at most', () => poolUse(worker.pool).max);
+  gauge('pg_pool_size', 'Database connections open', () => poolUse(worker.pool).open);
+  gauge('pg_pool_available', 'Database connections idle', () => poolUse(worker.pool).idle);
+  gauge('pg_pool_requests_queued', 'Callers waiting for a connection', () => poolUse(worker.pool).waiting);
+}

@@ -1,0 +1,134 @@
+import { freePort, waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Deployment, openDeployment } from './worker-fixture.ts';
+
+let deployment: Deployment;
+beforeEach(async () => {
+  deployment = await openDeployment();
+});
+afterEach(() => deployment.close());
+
+const json = (bytes: unknown) => JSON.parse((bytes as Buffer).toString());
+
+/** A run of `steps` that stands in its second step, with the first one's checkpoint written. */
+async function runInSecondStep() {
+  const [ledger, gate] = [deployment.file(), deployment.file()];
+  await gate.write('one');
+  const run = await deployment.create('steps', {
+    input: { ledger: ledger.path, gate: gate.path },
+    durability: 'sync',
+    resumable: true,
+  });
+  await waitFor(async () => (await ledger.lines()).includes('two'), { what: 'the second step' });
+  return { run, ledger, openGate: () => gate.write('one two three') };
+}
+
+it('a killed worker’s run goes on from its last checkpoint on another one', async () => {
+  const first = await deployment.startWorker();
+  const { run, ledger, openGate } = await runInSecondStep();
+  await deployment.startWorker();
+  await first.stop({ signal: 'SIGKILL' });
+  await waitFor(async () => (await ledger.lines()).filter((line) => line === 'two').length === 2, {
+    what: 'the second attempt',
+  });
+  await openGate();
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
+  expect(await ledger.lines()).toEqual(['one', 'two', 'two', 'three']);
+  expect(json((await deployment.ended(run)).result).log).toEqual(['one', 'two', 'three']);
+  const metadata = (await deployment.events(run)).filter(({ kind }) => kind === 'metadata');
+  expect(metadata.map(({ data }) => JSON.parse(data).attempt)).toEqual([1, 2]);
+});
+
+it('a worker that stood still for longer than its lease writes nothing more when it wakes up', async () => {
+  const first = await deployment.startWorker();
+  const { run, ledger, openGate } = await runInSecondStep();
+  await deployment.startWorker();
+  process.kill(first.pid, 'SIGSTOP');
+  await waitFor(async () => (await ledger.lines()).filter((line) => line === 'two').length === 2, {
+    what: 'the second attempt',
+  });
+  // Its graph host is not stopped: it hurries on while nobody takes what it writes.
+  await openGate();
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
+  process.kill(first.pid, 'SIGCONT');
+  await waitFor(() => /lease|taken over|lost/.test(first.output()), { what: 'the old worker to notice' });
+  expect(json((await deployment.ended(run)).result).log).toEqual(['one', 'two', 'three']);
+  const late = (await deployment.events(run)).filter(({ attempt, kind }) => attempt === 1 && kind === 'values');
+  expect(late.every(({ data }) => !data.includes('three'))).toBe(true);
+  const next = await deployment.create('echo', { threadId: run.threadId, input: { gate: '' } });
+  expect(json((await deployment.ended(next)).result).log).toEqual(['one', 'two', 'three', 'one']);
+});
+
+it('a worker that is asked to stop hands its run back in time, and another one goes on at once', async () => {
+  const first = await deployment.startWorker({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0', WORKER_LEASE_SECONDS: '60' });
+  const { run, ledger, openGate } = await runInSecondStep();
+  await deployment.startWorker({ WORKER_LEASE_SECONDS: '60' });
+  expect(await first.stop()).toEqual({ code: 0, signal: null });
+  await waitFor(async () => (await ledger.lines()).filter((line) => line === 'two').length === 2, {
+    what: 'the second attempt',
+  });
+  await openGate();
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
+  const [{ failures }] = (await deployment.rows('SELECT failures FROM run')) as [{ failures: number }];
+  expect(failures).toBe(0);
+});
+
+it('a worker that is asked to stop lets its run end within the grace period and takes no other', async () => {
+  const worker = await deployment.startWorker({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20' });
+  const { run, openGate } = await runInSecondStep();
+  const stopping = worker.stop({ graceMs: 25_000 });
+  await waitFor(async () => (await deployment.rows('SELECT 1 FROM worker WHERE is_draining')).length > 0);
+  const late = await deployment.create('echo');
+  await openGate();
+  expect(await stopping).toEqual({ code: 0, signal: null });
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 1 });
+  expect(await deployment.engine.getRun(late.threadId, late.runId)).toMatchObject({ status: 'pending' });
+});
+
+it('a run that takes its host down every time is given up with a named error, and the worker goes on', async () => {
+  await deployment.startWorker();
+  const ledger = deployment.file();
+  const run = await deployment.create('poison', { input: { ledger: ledger.path } });
+  const ended = await deployment.ended(run);
+  expect(ended).toMatchObject({ status: 'error', error: { error: 'RunAttemptsExhausted' } });
+  expect(await ledger.lines()).toEqual(['poison', 'poison', 'poison']);
+  const events = await deployment.events(run);
+  expect(events.map(({ kind }) => kind).slice(-2)).toEqual(['error', 'run.end']);
+  expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
+});
+
+it('a run that takes too long ends in an error', async () => {
+  await deployment.startWorker({ BG_JOB_TIMEOUT_SECS: '0.5' });
+  const run = await deployment.create('endless');
+  const error = { error: 'TimeoutError', message: 'The run took longer than 0.5 seconds.' };
+  expect(await deployment.ended(run)).toMatchObject({ status: 'error', error });
+});
+
+it('without Redis runs start a little later and end well', async () => {
+  await deployment.startWorker({ REDIS_URI: `redis://127.0.0.1:${await freePort()}` }, { readyPath: '/ok' });
+  const run = await deployment.create('steps');
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
+});
+
+it('a worker of another revision takes nothing', async () => {
+  await deployment.engine.activateRevision('revision-2');
+  await deployment.startWorker();
+  const run = await deployment.create('echo');
+  const second = await deployment.startWorker({ REVISION_ID: 'revision-2' });
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
+  expect(second.output()).not.toContain('error');
+});
+
+it('many workers share many runs, each executed once', async () => {
+  await Promise.all(Array.from({ length: 3 }, () => deployment.startWorker()));
+  const ledger = deployment.file();
+  const runs = await Promise.all(
+    Array.from({ length: 60 }, () => deployment.create('echo', { input: { ledger: ledger.path } })),
+  );
+  const ended = await Promise.all(runs.map((run) => deployment.ended(run)));
+  expect(ended.every(({ status, attempt }) => status === 'success' && attempt === 1)).toBe(true);
+  expect(await ledger.lines()).toHaveLength(60);
+  const sources = await deployment.rows(`SELECT DISTINCT event->>'source' FROM outbox
+                                         WHERE event->>'type' = 'runyard.run.finished'`);
+  expect(sources.length).toBeGreaterThan(1);
+});

@@ -1,0 +1,82 @@
+/** Graphs that show what a worker does with a run: each step notes that it was executed in the ledger file it is given. */
+import { appendFile, readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
+
+const State = Annotation.Root({
+  /** File the steps write a line to when they begin. */
+  ledger: Annotation<string>(),
+  /** A step waits while this file does not hold its name. */
+  gate: Annotation<string>(),
+  log: Annotation<string[]>({ reducer: (left, right) => [...left, ...right], default: () => [] }),
+});
+type State = typeof State.State;
+
+async function note(state: State, line: string): Promise<void> {
+  if (state.ledger) await appendFile(state.ledger, `${line}\n`);
+}
+
+async function passGate(state: State, name: string, signal?: AbortSignal): Promise<void> {
+  if (!state.gate) return;
+  while (!(await readFile(state.gate, 'utf8').catch(() => '')).includes(name)) await pause(10, undefined, { signal });
+}
+
+function step(name: string) {
+  return async (state: State, config: LangGraphRunnableConfig) => {
+    await note(state, name);
+    await passGate(state, name, config.signal);
+    return { log: [name] };
+  };
+}
+
+export const echo = new StateGraph(State)
+  .addNode('one', step('one'))
+  .addEdge(START, 'one')
+  .addEdge('one', END)
+  .compile();
+
+export const steps = new StateGraph(State)
+  .addNode('one', step('one'))
+  .addNode('two', step('two'))
+  .addNode('three', step('three'))
+  .addEdge(START, 'one')
+  .addEdge('one', 'two')
+  .addEdge('two', 'three')
+  .addEdge('three', END)
+  .compile();
+
+export const boom = new StateGraph(State)
+  .addNode('one', () => {
+    throw new TypeError('no answer from postgres://me:secret@db.internal:5432/x');
+  })
+  .addEdge(START, 'one')
+  .compile();
+
+export const approval = new StateGraph(State)
+  .addNode('ask', () => ({ log: [`answer: ${interrupt({ question: 'ok?' })}`] }))
+  .addEdge(START, 'ask')
+  .compile();
+
+export const endless = new StateGraph(State)
+  .addNode('one', step('one'))
+  .addNode('wait', async (state: State, config: LangGraphRunnableConfig) => {
+    await note(state, 'waiting');
+    await pause(3_600_000, undefined, { signal: config.signal });
+    return {};
+  })
+  .addEdge(START, 'one')
+  .addEdge('one', 'wait')
+  .compile();
+
+export const poison = new StateGraph(State)
+  .addNode('one', async (state: State) => {
+    await note(state, 'poison');
+    process.kill(process.pid, 'SIGKILL');
+  })
+  .addEdge(START, 'one')
+  .compile();
+
+export const environment = new StateGraph(State)
+  .addNode('one', () => ({ log: Object.keys(process.env).sort() }))
+  .addEdge(START, 'one')
+  .compile();

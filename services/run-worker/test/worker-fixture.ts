@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openPool } from '@runyard/database';
+import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
+import { RunStreams, type StreamEntry } from '@runyard/run-stream';
+import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis, waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../packages/run-engine/prisma/migrations', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const PROJECT = fileURLToPath(new URL('./project', import.meta.url));
+
+/** A deployment without its agent-api: the test stands in for that, workers are real processes. */
+export interface Deployment {
+  engine: RunEngine;
+  streams: RunStreams;
+  pool: pg.Pool;
+  startWorker(env?: Record<string, string>, options?: { readyPath?: string }): Promise<ServiceProcess>;
+  /** Accepts a run of one of the project's graphs, as agent-api does. */
+  create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
+  /** The run once it is over. */
+  ended(run: { threadId: string; runId: string }): Promise<RunRecord>;
+  /** The run's events up to its end. */
+  events(run: { threadId: string; runId: string }): Promise<StreamEntry[]>;
+  thread(): Promise<string>;
+  /** A file of the test's own, with what steps have written to it. */
+  file(): { path: string; lines(): Promise<string[]>; write(text: string): Promise<void> };
+  rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+}
+
+export interface NewRun extends Partial<CreateRun> {
+  input?: unknown;
+  command?: unknown;
+  resumable?: boolean;
+  streamMode?: string[];
+  durability?: string;
+}
+
+export async function openDeployment(): Promise<Deployment> {
+  const database = await createTestDatabase(MIGRATIONS);
+  const redis = testRedis();
+  const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
+  const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test' });
+  const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
+  const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
+  const workers: ServiceProcess[] = [];
+
+  return {
+    engine,
+    streams,
+    pool,
+    async startWorker(env = {}, { readyPath = '/ok?check_db=1' } = {}) {
+      const worker = await startServiceProcess({
+        entry: ENTRY,
+        readyPath,
+        env: {
+          REDIS_KEY_PREFIX: redis.prefix,
+          DEPLOYMENT_ID: 'test',
+          REVISION_ID: 'revision-1',
+          PROJECT_DIR: PROJECT,
+          WORKER_LEASE_SECONDS: '2',
+          BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+          ...env,
+        },
+        secrets: { DATABASE_URI: database.url, REDIS_URI: env.REDIS_URI ?? redis.url },
+      });
+      workers.push(worker);
+      return worker;
+    },
+    async create(graphId, { input, command, resumable, streamMode, durability, ...overrides } = {}) {
+      const { run } = await engine.createRun({
+        runId: uuidv7(),
+        keepsThread: true,
+        ifThreadMissing: 'reject',
+        assistantId: randomUUID(),
+        graphId,
+        metadata: {},
+        multitaskStrategy: 'enqueue',
+        ...overrides,
+        kwargs: {
+          input: input ?? (command === undefined ? {} : null),
+          ...(command !== undefined && { command }),
+          config: { configurable: { graph_id: graphId } },
+          stream_mode: streamMode ?? ['values'],
+          temporary: overrides.keepsThread === false,
+          subgraphs: false,
+          resumable: resumable ?? false,
+          durability: durability ?? 'async',
+        },
+      });
+      wakeups.kick('created');
+      return run;
+    },
+    ended: ({ threadId, runId }) =>
+      waitFor(
+        async () => {
+          const run = await engine.getRun(threadId, runId);
+          return run && run.status !== 'pending' && run.status !== 'running' ? run : undefined;
+        },
+        { timeoutMs: 20_000, what: 'the end of the run' },
+      ),
+    async events({ threadId, runId }) {
+      const entries: StreamEntry[] = [];
+      for await (const entry of streams.read(threadId, { runId, signal: AbortSignal.timeout(20_000) })) {
+        entries.push(entry);
+        if (entry.kind === 'run.end') return entries;
+      }
+      throw new Error(`no end among ${JSON.stringify(entries)}`);
+    },
+    async thread() {
+      const { threadId } = await engine.createThread({ threadId: randomUUID(), metadata: {}, ifExists: 'raise' });
+      return threadId;
+    },
+    file() {
+      const path = join(folder, randomUUID());
+      const read = () => readFile(path, 'utf8').catch(() => '');
+      return {
+        path,
+        lines: async () => (await read()).split('\n').filter((line) => line !== ''),
+        write: (text) => writeFile(path, text),
+      };
+    },
+    rows: async (text, values) => (await pool.query(text, values)).rows,
+    async close() {
+      await Promise.all(workers.map((worker) => worker.stop({ signal: 'SIGKILL' })));
+      await engine.close();
+      await Promise.all([pool.end(), streams.close(), wakeups.close()]);
+      await Promise.all([database.close(), redis.close(), rm(folder, { recursive: true })]);
+    },
+  };
+}
