@@ -1,5 +1,8 @@
 // What `npm start`, `npm test`, `npm run check` and `npm run bench` run. Plain Node without dependencies: on a fresh clone
 // nothing is installed yet. Each verb first installs and builds what changed since last time.
+//
+// package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child alone and
+// then waits for it, and a shell would end without telling anybody.
 import { prepare } from './bootstrap/prepare.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
 import { runChecks, runTests } from './bootstrap/test.mjs';
