@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { StreamUnavailableError } from './errors.ts';
 
@@ -25,24 +26,38 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
   redis.on('error', () => undefined);
   const heartbeat = setInterval(() => {
     if (redis.status !== 'ready') return;
-    redis.ping().catch(() => {
-      if (redis.status === 'ready') redis.disconnect(true);
-    });
+    redis.ping().catch(() => reset(redis));
   }, PING_INTERVAL_MS);
   heartbeat.unref();
   redis.once('end', () => clearInterval(heartbeat));
   return redis;
 }
 
-/** Runs a command, naming the outage when Redis did not take it. */
+/**
+ * Runs a command, naming the outage when Redis did not take it. After silence the connection is made anew: the old one may stay
+ * silent long after the network has healed, and whatever it still carries should not arrive late.
+ */
 export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
   try {
     await whenFirstReady(redis, timeoutMs);
     return await command();
   } catch (error) {
     if (isRefusal(error)) throw error;
+    if (isSilence(error)) reset(redis);
     throw new StreamUnavailableError(error);
   }
+}
+
+/**
+ * Drops the connection with all it has not delivered, and connects anew. An ordinary close would go on delivering: an append
+ * that was given up could still arrive, after later ones.
+ */
+function reset(redis: Redis): void {
+  if (redis.status === 'ready') (redis.stream as Socket).resetAndDestroy();
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Command timed out';
 }
 
 /** Redis answered, and the answer is an error: about the command, not the connection. */

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeEntry, type LiveBatch } from './entry-codec.ts';
 import { BEFORE_ALL, compareIds, parseEventId } from './event-id.ts';
@@ -61,6 +62,11 @@ export class ThreadReader implements FeedListener {
     this.#after = startOf(options.afterId);
   }
 
+  /** Memory taken by live batches that wait for the client, about. */
+  get waitingBytes(): number {
+    return this.#bufferBytes;
+  }
+
   subscribed(isAgain: boolean): void {
     this.#isSubscribed = true;
     this.#isBehind = true;
@@ -83,6 +89,8 @@ export class ThreadReader implements FeedListener {
 
   async *entries(): AsyncGenerator<StreamEntry, void, undefined> {
     const wake = () => this.#wake?.();
+    // One signal may end any number of readers, which is no leak.
+    if (this.#signal) setMaxListeners(0, this.#signal);
     this.#signal?.addEventListener('abort', wake, { once: true });
     this.#source.join(this.#threadId, this);
     try {

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { compareIds, sequenceOf } from './index.ts';
+import { StreamFixture } from './test/stream-fixture.ts';
+
+let fixture: StreamFixture;
+beforeEach(() => {
+  fixture = new StreamFixture();
+});
+afterEach(() => fixture.close());
+
+const stored = async () => (await fixture.admin.xrange(fixture.key('events'), '-', '+')).map(([id]) => id);
+
+describe('append', () => {
+  it('gives strictly increasing ids within and across batches, from any process', async () => {
+    const other = fixture.open();
+    const ids: string[] = [];
+    for (let batch = 0; batch < 6; batch += 1) {
+      ids.push(...(await fixture.append([1, 2, 3], { by: batch % 2 ? other : fixture.streams })));
+    }
+    expect(ids).toHaveLength(18);
+    expect(ids).toEqual([...new Set(ids)].sort(compareIds));
+    expect(await stored()).toEqual(ids);
+  });
+
+  it('uses at most a thousand ids of one millisecond, so that an id is one number', async () => {
+    const ids = await fixture.append(Array.from({ length: 2500 }, (_, index) => index));
+    expect(ids.filter((id) => Number(id.split('-')[1]) > 999)).toEqual([]);
+    const numbers = ids.map(sequenceOf);
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+    expect(await stored()).toEqual(ids);
+  });
+
+  it('refuses an older epoch, and appends nothing', async () => {
+    await fixture.append(['old owner'], { epoch: 3n });
+    await fixture.append(['new owner'], { epoch: 4n });
+    const stale = fixture.append(['stale'], { epoch: 3n, by: fixture.open() });
+    await expect(stale).rejects.toMatchObject({ name: 'StaleEpochError' });
+    expect(await stored()).toHaveLength(2);
+  });
+
+  it('an append without events makes the epoch known, so that the older owner is refused before the first event', async () => {
+    await fixture.append([], { epoch: 9n });
+    await expect(fixture.append(['stale'], { epoch: 8n })).rejects.toMatchObject({ name: 'StaleEpochError' });
+  });
+
+  it('the fence outlives the events of a finished run', async () => {
+    const quick = fixture.open({ resumableTtlMs: 1 });
+    await fixture.append(['last'], { epoch: 2n, endsRun: true, by: quick });
+    await expect.poll(() => fixture.admin.exists(fixture.key('events'))).toBe(0);
+    await expect(fixture.append(['stale'], { epoch: 1n })).rejects.toMatchObject({ name: 'StaleEpochError' });
+  });
+
+  it('ids never go back over an emptied Redis, given the last id known', async () => {
+    const ahead = `${Date.now() + 3_600_000}-7`;
+    const [first] = await fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [fixture.event(1)], {
+      resumable: true,
+      lastKnownId: ahead,
+    });
+    expect(compareIds(first!, ahead)).toBeGreaterThan(0);
+    await fixture.wipe();
+    const [second] = await fixture.append([2]);
+    expect(compareIds(second!, first!)).toBeGreaterThan(0);
+  });
+
+  it('refuses data that is not JSON text before anything is sent', async () => {
+    const bad = { ...fixture.event(1), data: '"a\u001eb"' };
+    const appending = fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [bad], { resumable: true });
+    await expect(appending).rejects.toBeInstanceOf(TypeError);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('events of several runs in one call keep their order', async () => {
+    const { streams, thread, event } = fixture;
+    const runs = ['a', 'b', 'a'];
+    await streams.append(
+      { threadId: thread, epoch: 1n },
+      runs.map((runId) => event.call(fixture, runId, runId)),
+      { resumable: true },
+    );
+    expect(await fixture.collect().until(3)).toEqual(runs);
+  });
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunStreams } from './index.ts';
+import { StreamFixture } from './test/stream-fixture.ts';
+
+let fixture: StreamFixture;
+/** Non-resumable events go at once, resumable ones stay. */
+let quick: RunStreams;
+beforeEach(() => {
+  fixture = new StreamFixture();
+  quick = fixture.open({ graceMs: 1, resumableTtlMs: 60_000 });
+});
+afterEach(() => fixture.close());
+
+const keyTtl = (part: 'events' | 'head') => fixture.admin.pttl(fixture.key(part));
+const length = () => fixture.admin.xlen(fixture.key('events'));
+
+describe('expiry', () => {
+  it('the events of a run that is not resumable go after the grace time, and take the keys with them', async () => {
+    await fixture.append([1, 2], { resumable: false, by: quick });
+    expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
+    await quick.expire(fixture.thread, fixture.run);
+    await expect.poll(() => fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
+  });
+
+  it('by default a slow reader has ten seconds, a resumable run two minutes from its last event', async () => {
+    await fixture.append([1], { resumable: false, endsRun: true });
+    expect(await keyTtl('events')).toBeGreaterThan(8_000);
+    expect(await keyTtl('events')).toBeLessThanOrEqual(10_000);
+    const other = randomUUID();
+    await fixture.append([2], { runId: other, endsRun: true });
+    expect(await keyTtl('events')).toBeGreaterThan(118_000);
+    expect(await keyTtl('events')).toBeLessThanOrEqual(120_000);
+    expect(await keyTtl('head')).toBeLessThanOrEqual(300_000);
+  });
+
+  it('a thread with a run under way keeps its stream, although an earlier run is over', async () => {
+    const next = randomUUID();
+    await fixture.append([1], { resumable: false, by: quick });
+    await fixture.append([2], { resumable: false, runId: next, by: quick });
+    await quick.expire(fixture.thread, fixture.run);
+    expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
+    await fixture.append([3], { resumable: false, runId: next, by: quick });
+    expect(await fixture.collect({ runId: next }).until(2)).toEqual([2, 3]);
+  });
+
+  it('the next append takes away the events of ended runs whose time is over, and only those', async () => {
+    const [second, third] = [randomUUID(), randomUUID()];
+    await fixture.append([1, 1, 1], { resumable: false, endsRun: true, by: quick });
+    await fixture.append([2], { resumable: true, runId: second, endsRun: true, by: quick });
+    await expect
+      .poll(async () => {
+        await fixture.append([3], { runId: third, by: quick });
+        return length();
+      })
+      .toBeLessThan(5);
+    expect((await fixture.collect().until(2)).slice(0, 2)).toEqual([2, 3]);
+  });
+
+  it('one who resumes in a run whose events are gone is told the gap; one who resumes in a kept run is not', async () => {
+    const second = randomUUID();
+    const [first] = await fixture.append([1, 1, 1], { resumable: false, endsRun: true, by: quick });
+    await expect
+      .poll(async () => {
+        await fixture.append([2], { runId: second, by: quick });
+        return (await fixture.admin.xrange(fixture.key('events'), '-', '+', 'COUNT', 1))[0]![0];
+      })
+      .not.toBe(first);
+    expect((await fixture.collect({ afterId: first }).until(2)).slice(0, 2)).toEqual(['gap', 2]);
+    expect((await fixture.collect({ afterId: first, runId: second }).until(1))[0]).toBe(2);
+    expect((await fixture.collect({ runId: second }).until(1))[0]).toBe(2);
+  });
+
+  it('ending a run twice, or one that never had events, changes nothing', async () => {
+    await fixture.append([1]);
+    await fixture.streams.expire(fixture.thread, randomUUID());
+    expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
+    await fixture.streams.expire(fixture.thread, fixture.run);
+    await fixture.streams.expire(fixture.thread, fixture.run);
+    expect(await fixture.admin.llen(fixture.key('ends'))).toBe(1);
+  });
+
+  it('a reader that is there gets the last event and its run is readable for the grace time', async () => {
+    const reader = fixture.collect({ runId: fixture.run });
+    await fixture.append([1, 'end'], { resumable: false, endsRun: true });
+    expect(await reader.until(2)).toEqual([1, 'end']);
+    expect(await fixture.collect({ runId: fixture.run }).until(2)).toEqual([1, 'end']);
+  });
+});

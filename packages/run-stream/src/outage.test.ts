@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CONTROL_KINDS, type RunStreams } from './index.ts';
+import { StreamFixture } from './test/stream-fixture.ts';
+import { type TcpProxy, tcpProxy } from './test/tcp-proxy.ts';
+
+const TIMEOUT_MS = 300;
+let fixture: StreamFixture;
+let proxy: TcpProxy;
+/** Streams whose Redis can be made to fail. */
+let streams: RunStreams;
+beforeEach(async () => {
+  fixture = new StreamFixture();
+  proxy = await tcpProxy(fixture.redis.url);
+  streams = fixture.open({ redis: proxy.url, timeoutMs: TIMEOUT_MS });
+});
+afterEach(async () => {
+  await fixture.close();
+  await proxy.close();
+});
+
+const appendUntilItWorks = (data: unknown[]) =>
+  expect
+    .poll(
+      () =>
+        fixture.append(data, { by: streams }).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(true);
+
+describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failure) => {
+  it('an append fails by name within the time limit, the next that works marks the gap, and ids go on', async () => {
+    const ids = await fixture.append([1], { by: streams });
+    proxy[failure]();
+    for (const value of [2, 3]) {
+      const startedAt = performance.now();
+      await expect(fixture.append([value], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+      expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 500);
+    }
+    proxy.heal();
+    await appendUntilItWorks([4]);
+    const reader = fixture.collect({ runId: fixture.run });
+    await expect.poll(() => reader.data().at(-1)).toBe(4);
+    // The first failure may have reached Redis after all, but then not later than what came after it.
+    expect([
+      [1, 'gap', 4],
+      [1, 2, 'gap', 4],
+    ]).toContainEqual(reader.data());
+    const gap = reader.got.find(({ kind }) => kind === CONTROL_KINDS.gap)!;
+    expect(JSON.parse(gap.data)).toEqual({ reason: 'lost', after: ids[0] });
+  });
+
+  it('a reader waits, and goes on where it was when Redis is back', async () => {
+    const reader = fixture.collect({ runId: fixture.run }, streams);
+    await fixture.append([1]);
+    await reader.until(1);
+    proxy[failure]();
+    await fixture.append([2, 3]);
+    proxy.heal();
+    await fixture.append([4]);
+    expect(await reader.until(4)).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('start and stop', () => {
+  it('streams that are opened before Redis is there work once it is', async () => {
+    proxy.refuse();
+    const reader = fixture.collect({ runId: fixture.run }, streams);
+    await expect(streams.check()).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+    proxy.heal();
+    await appendUntilItWorks(['first']);
+    await expect.poll(() => reader.data().at(-1)).toBe('first');
+  });
+
+  it('a reader can be ended while Redis is away', async () => {
+    const reader = fixture.collect({ runId: fixture.run }, streams);
+    await fixture.append([1]);
+    await reader.until(1);
+    proxy.refuse();
+    await reader.stop();
+  });
+});
+
+describe('cancel signals', () => {
+  it('reach every process of the deployment, also after its connection was lost', async () => {
+    const got: string[] = [];
+    const other = fixture.open();
+    const stop = streams.onCancel(({ runId }) => got.push(`a ${runId}`));
+    other.onCancel(({ runId }) => got.push(`b ${runId}`));
+    const signal = (runId: string) => fixture.streams.publishCancel({ runId, threadId: fixture.thread });
+    const receivers = async () => (await fixture.admin.pubsub('NUMSUB', `{${fixture.redis.prefix}}:cancel`))[1];
+    await expect.poll(receivers).toBe(2);
+    await signal('1');
+    await expect.poll(() => got.sort()).toEqual(['a 1', 'b 1']);
+    proxy.refuse();
+    await expect.poll(receivers).toBe(1);
+    proxy.heal();
+    await expect.poll(receivers).toBe(2);
+    await signal('2');
+    await expect.poll(() => got.sort()).toEqual(['a 1', 'a 2', 'b 1', 'b 2']);
+    stop();
+    await expect.poll(receivers).toBe(1);
+  });
+});

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decodeBatch, encodeEntry } from './entry-codec.ts';
+import { compareIds } from './event-id.ts';
+import { type RangePage, type ReaderSource, ThreadReader } from './thread-reader.ts';
+import type { StreamEntry } from './types.ts';
+
+/** A stream in memory whose deliveries the test decides on. */
+class FakeStream implements ReaderSource {
+  readonly stored: { id: string; text: string }[] = [];
+  ranges = 0;
+  reader: ThreadReader | undefined;
+
+  join(_threadId: string, listener: ThreadReader): void {
+    this.reader = listener;
+  }
+  leave(): void {
+    this.reader = undefined;
+  }
+  async range(_threadId: string, after: string): Promise<RangePage> {
+    this.ranges += 1;
+    const from = after === '' ? '0-0' : after;
+    const entries = this.stored.filter(({ id }) => compareIds(id, from) > 0);
+    const last = this.stored.at(-1)?.id;
+    return {
+      last,
+      floor: '0-0',
+      start: '',
+      from,
+      scannedTo: entries.at(-1)?.id ?? from,
+      hasMore: false,
+      entries: entries.map(({ id, text }) => [id, text]),
+    };
+  }
+  /** Appends entries at the ids `<first>-0 … <first>-(count-1)`; answers the message that tells of them. */
+  append(ms: number, count = 1, data = 'x'): string {
+    const predecessor = this.stored.at(-1)?.id ?? '0-0';
+    const texts: string[] = [];
+    for (let seq = 0; seq < count; seq += 1) {
+      const text = encodeEntry({ runId: 'run', attempt: 1, kind: 'k', event: 'e', data });
+      this.stored.push({ id: `${ms}-${seq}`, text });
+      texts.push(text);
+    }
+    return [`${predecessor}\u001f${ms}-0`, ...texts].join('\u001e');
+  }
+}
+
+let stream: FakeStream;
+let reader: ThreadReader;
+let got: StreamEntry[];
+let ending: AbortController;
+let done: Promise<void>;
+
+function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } = {}): void {
+  reader = new ThreadReader(stream, 'thread', { signal: ending.signal }, options.maxBufferBytes ?? 100_000);
+  done = (async () => {
+    for await (const entry of reader.entries()) {
+      got.push(entry);
+      await options.pull?.();
+    }
+  })();
+  reader.subscribed(false);
+}
+const ids = () => got.map(({ id }) => id);
+const gotAll = (...wanted: string[]) => expect.poll(ids).toEqual(wanted);
+const hear = (message: string) => reader.batch(decodeBatch(message));
+
+beforeEach(() => {
+  stream = new FakeStream();
+  got = [];
+  ending = new AbortController();
+});
+afterEach(async () => {
+  ending.abort();
+  await done;
+});
+
+describe('ThreadReader', () => {
+  it('goes on live without reading the stream when each batch joins up with the last', async () => {
+    stream.append(1);
+    read();
+    await gotAll('1-0');
+    const before = stream.ranges;
+    hear(stream.append(2, 2));
+    hear(stream.append(3));
+    await gotAll('1-0', '2-0', '2-1', '3-0');
+    expect(stream.ranges).toBe(before);
+  });
+
+  it('reads the stream when a batch tells of one that was not heard', async () => {
+    stream.append(1);
+    read();
+    await gotAll('1-0');
+    stream.append(2);
+    hear(stream.append(3));
+    await gotAll('1-0', '2-0', '3-0');
+  });
+
+  it('leaves out what it has read from the stream already, also from within a batch', async () => {
+    const first = stream.append(1, 2);
+    read();
+    await gotAll('1-0', '1-1');
+    hear(first);
+    const second = stream.append(2, 3);
+    stream.stored.splice(3);
+    reader.subscribed(true);
+    await gotAll('1-0', '1-1', '2-0');
+    hear(second);
+    await gotAll('1-0', '1-1', '2-0', '2-1', '2-2');
+  });
+
+  it('what waits for a slow client is bounded; it gets the rest from the stream, in order', async () => {
+    let letGo: (() => void) | undefined;
+    const stuck = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    stream.append(1);
+    read({ maxBufferBytes: 50_000, pull: () => stuck });
+    await gotAll('1-0');
+    let largest = 0;
+    for (let ms = 2; ms < 1002; ms += 1) {
+      hear(stream.append(ms, 1, 'x'.repeat(1000)));
+      largest = Math.max(largest, reader.waitingBytes);
+    }
+    expect(largest).toBeLessThanOrEqual(50_000);
+    letGo!();
+    await gotAll(...stream.stored.map(({ id }) => id));
+  });
+
+  it('an entry larger than the buffer is delivered live all the same', async () => {
+    stream.append(1);
+    read({ maxBufferBytes: 100 });
+    await gotAll('1-0');
+    const before = stream.ranges;
+    hear(stream.append(2, 1, 'x'.repeat(10_000)));
+    await gotAll('1-0', '2-0');
+    expect(stream.ranges).toBe(before);
+  });
+
+  it('ends at the signal and leaves, also before it was ever subscribed', async () => {
+    read();
+    ending.abort();
+    await done;
+    expect(stream.reader).toBeUndefined();
+    const never = new ThreadReader(stream, 'thread', { signal: AbortSignal.abort() }, 100);
+    for await (const _entry of never.entries()) throw new Error('there is none');
+  });
+});
