@@ -70,6 +70,15 @@ export interface CheckpointQuery {
   limit?: number;
 }
 
+/** What the ancestors of a checkpoint say about one channel. */
+export interface ChannelHistory {
+  channel: string;
+  /** Its value at the nearest ancestor that has one; left out when none has. */
+  seed?: SerializedValue;
+  /** Writes to it at that ancestor and the ones after it, oldest first; not those at the checkpoint itself. */
+  writes: PendingWrite[];
+}
+
 export interface CheckpointBackend {
   /** The named checkpoint, or the newest of the namespace when `checkpointId` is left out. */
   get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
@@ -79,6 +88,11 @@ export interface CheckpointBackend {
   put(put: CheckpointPut): Promise<void>;
   putWrites(put: WritesPut): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
+  /**
+   * For channels of which a checkpoint holds only what changed: follows the parents of the checkpoint, per channel up to the
+   * nearest that has a value. Without it a saver asks for each ancestor by itself. One entry per channel.
+   */
+  channelHistories?(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]>;
 }
 
 /** One operation of LangGraph's `BaseStore.batch`, as plain JSON. */

@@ -42,6 +42,7 @@ export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints
       const { threadId } = query;
       return (await reads.list({ ...query, threadId: threadId && uuidOf(threadId) })).map(outside);
     },
+    channelHistories: (key, channels) => reads.channelHistories?.(inside(key), channels) ?? Promise.resolve([]),
     async put(put) {
       const key = inside(put.key);
       await (await owner(key.threadId)).put({ ...put, key });

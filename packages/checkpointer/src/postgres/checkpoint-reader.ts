@@ -1,8 +1,16 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
-import type { CheckpointQuery, PendingWrite, SerializedValue, StoredCheckpoint } from '../backend.ts';
+import type {
+  ChannelHistory,
+  CheckpointKey,
+  CheckpointQuery,
+  PendingWrite,
+  SerializedValue,
+  StoredCheckpoint,
+} from '../backend.ts';
 import { backendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
+import { channelHistories } from './channel-histories.ts';
 import { isUuid } from './is-uuid.ts';
 
 /** A checkpoint and where its values are, for those who put its children. */
@@ -103,6 +111,13 @@ export class CheckpointReader {
       ORDER BY checkpoint_id DESC ${limit === undefined ? '' : `LIMIT ${given(limit)}`}
     ) ${WHOLE_CHECKPOINTS}`;
     return wholeCheckpoints(await this.#rows({ text, values }));
+  }
+
+  async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
+    if (!isUuid(key.threadId)) return channels.map((channel) => ({ channel, writes: [] }));
+    return channelHistories(this.#pool, key, channels).catch((error) => {
+      throw backendError(error);
+    });
   }
 
   /** Id of a thread's newest checkpoint of the root graph. */

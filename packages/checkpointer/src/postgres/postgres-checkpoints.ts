@@ -63,6 +63,7 @@ export class PostgresCheckpoints {
       get: async (threadId, namespace, checkpointId) =>
         (await this.#reader.get(threadId, namespace, checkpointId))?.stored,
       list: async (query) => (await this.#reader.list(query)).map(({ stored }) => stored),
+      channelHistories: (key, channels) => this.#reader.channelHistories(key, channels),
       put: refuse,
       putWrites: refuse,
       deleteThread: refuse,

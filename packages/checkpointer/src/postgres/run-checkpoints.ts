@@ -2,6 +2,7 @@ import type { GroupCommitter } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import {
   BackendError,
+  type ChannelHistory,
   type CheckpointBackend,
   type CheckpointKey,
   type CheckpointPut,
@@ -47,6 +48,10 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     const all = await this.#reader.list(query);
     for (const read of all) this.#rememberRead(read);
     return all.map(({ stored }) => stored);
+  }
+
+  channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
+    return this.#reader.channelHistories(key, channels);
   }
 
   async put(put: CheckpointPut): Promise<void> {
