@@ -1,19 +1,327 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, DeploymentList, RevisionList } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 
+/** No revision of any deployment. */
+const REVISION = '0192f7a0-0000-7000-8000-0000000000ee';
+const MISSING = '0192f7a0-0000-7000-8000-0000000000ff';
+
 let platform: TestPlatform;
+let existing: Deployment;
 beforeAll(async () => {
   platform = await TestPlatform.start();
+  existing = await platform.createHealthy({ name: 'existing' });
 });
 afterAll(() => platform.close());
 
 describe('creating a deployment', () => {
   it('answers 201 with a first revision that becomes DEPLOYED', async () => {
-    const { status, body } = await platform.create({ name: 'first' });
+    const { status, body } = await platform.create({ name: 'First one' });
     expect(status).toBe(201);
-    expect(body.latest_revision_id).toEqual(expect.any(String));
+    expect(body).toMatchObject({
+      name: 'First one',
+      tenant_id: WORKSPACE,
+      source: 'local_directory',
+      source_config: {
+        project_path: platform.projectDir,
+        deployment_type: 'dev',
+        custom_url: `https://agents.example.com/deployments/${body.id}`,
+      },
+      source_revision_config: { langgraph_config_path: 'langgraph.json' },
+      latest_revision_id: expect.any(String),
+      active_revision_id: null,
+      image_version: null,
+      secrets: [],
+    });
     const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
     expect(revision.status_message).toBeNull();
     expect((await platform.get(body.id)).body).toMatchObject({ status: 'READY', active_revision_id: revision.id });
   });
+
+  it.each(['dev', 'prod', 'dev_free', 'dev_zero', 'serverless', 'dedicated'])(
+    'stores the type %s as it was sent',
+    async (type) => {
+      const { body } = await platform.create({
+        source_config: { project_path: platform.projectDir, deployment_type: type },
+      });
+      expect(body.source_config.deployment_type).toBe(type);
+    },
+  );
+
+  it('refuses a name that is taken in the workspace, and takes it in another', async () => {
+    const body = {
+      name: 'existing',
+      source: 'local_directory',
+      source_config: { project_path: platform.projectDir },
+      source_revision_config: {},
+    };
+    const again = await platform.call<{ detail: string }>('POST', '/v2/deployments', { body });
+    expect(again).toMatchObject({ status: 400, body: { detail: expect.stringContaining('already exists') } });
+    const elsewhere = await platform.call<Deployment>('POST', '/v2/deployments', {
+      body,
+      as: { workspace_id: OTHER_WORKSPACE },
+    });
+    expect(elsewhere.status).toBe(201);
+    const routes = (await platform.routes()).filter((route) =>
+      [existing.id, elsewhere.body.id].includes(route.deployment_id),
+    );
+    expect(new Set(routes.map((route) => route.slug)).size).toBe(2);
+    await platform.call('DELETE', `/v2/deployments/${elsewhere.body.id}`, { as: { workspace_id: OTHER_WORKSPACE } });
+  });
+
+  it.each([
+    ['no name', { name: undefined }, ['body', 'name'], 'missing'],
+    ['an empty name', { name: '' }, ['body', 'name'], 'minLength_error'],
+    ['a number for a name', { name: 5 }, ['body', 'name'], 'type_error'],
+    ['an unknown source', { source: 'floppy_disk' }, ['body', 'source'], 'anyOf_error'],
+    ['no source_config', { source_config: undefined }, ['body', 'source_config'], 'missing'],
+    ['secrets that are no list', { secrets: { A: '1' } }, ['body', 'secrets'], 'anyOf_error'],
+  ])('answers 422 with the place of the fault for %s', async (_, changes, loc, type) => {
+    const { status, body } = await platform.create(changes);
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { detail: expect.arrayContaining([{ loc, msg: expect.any(String), type }]) },
+    });
+  });
+
+  it.each([
+    ['a relative path', async () => ({ project_path: 'somewhere' }), /absolute path/],
+    ['no path', async () => ({}), /project_path' is required/],
+    ['a folder that is not there', async () => ({ project_path: '/nowhere/at/all' }), /no folder/],
+    ['no langgraph.json', async () => ({ project_path: platform.folder }), /langgraph\.json/],
+    [
+      'a broken langgraph.json',
+      async () => {
+        const project_path = await platform.makeProject('broken');
+        await writeFile(join(project_path, 'langgraph.json'), '{ nonsense');
+        return { project_path };
+      },
+      /not valid JSON/,
+    ],
+  ])('answers 400 with the reason for %s', async (_, sourceConfig, reason) => {
+    const { status, body } = await platform.create({ source_config: await sourceConfig() });
+    expect({ status, detail: (body as unknown as { detail: string }).detail }).toEqual({
+      status: 400,
+      detail: expect.stringMatching(reason),
+    });
+  });
+
+  it('does not read a configuration outside of the project', async () => {
+    const { status } = await platform.create({ source_revision_config: { langgraph_config_path: '../other.json' } });
+    expect(status).toBe(400);
+  });
+
+  it('refuses secrets that are called like the variables of the platform', async () => {
+    const { status, body } = await platform.create({ secrets: [{ name: 'DATABASE_URI', value: 'x' }] });
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toContain('DATABASE_URI');
+  });
+});
+
+describe('a caller', () => {
+  /** Each refused for another reason once the caller's rights are looked at, so that nothing is changed. */
+  const operations = [
+    { permission: 'deployments:read', method: 'GET', path: () => '/v2/deployments' },
+    {
+      permission: 'deployments:create',
+      method: 'POST',
+      path: () => '/v2/deployments',
+      body: { name: 'x', source: 'local_directory', source_config: {}, source_revision_config: {} },
+    },
+  ];
+  const onOne = [
+    { permission: 'deployments:read', method: 'GET', path: (id: string) => `/v2/deployments/${id}` },
+    { permission: 'deployments:update', method: 'PATCH', path: (id: string) => `/v2/deployments/${id}`, body: {} },
+    { permission: 'deployments:delete', method: 'DELETE', path: (id: string) => `/v2/deployments/${id}` },
+    { permission: 'deployments:read', method: 'GET', path: (id: string) => `/v2/deployments/${id}/revisions` },
+    { permission: 'deployments:update', method: 'POST', path: (id: string) => `/v2/deployments/${id}/revisions` },
+    {
+      permission: 'deployments:read',
+      method: 'GET',
+      path: (id: string) => `/v2/deployments/${id}/revisions/${REVISION}`,
+    },
+    {
+      permission: 'deployments:update',
+      method: 'POST',
+      path: (id: string) => `/v2/deployments/${id}/revisions/${REVISION}/redeploy`,
+    },
+  ];
+  const named = [...operations, ...onOne].map(
+    (operation) => [operation.permission, operation.method, operation.path('…'), operation] as const,
+  );
+
+  it.each(named)(
+    'without %s gets 403 for %s %s',
+    async (permission, method, _, { path, body }: (typeof named)[0][3]) => {
+      const others = ALL_PERMISSIONS.filter((name) => name !== permission);
+      const answer = await platform.call(method, path(existing.id), { body, as: { permissions: others } });
+      expect(answer).toMatchObject({ status: 403, body: { detail: expect.stringContaining(permission) } });
+    },
+  );
+
+  it.each(named)(
+    'with %s alone is let through to %s %s',
+    async (permission, method, _, { path, body }: (typeof named)[0][3]) => {
+      const answer = await platform.call(method, path(MISSING), { body, as: { permissions: [permission] } });
+      expect([200, 400, 404]).toContain(answer.status);
+    },
+  );
+
+  it.each(named)(
+    'of the whole organization that has %s needs a workspace for %s %s',
+    async (_permission, method, _, { path, body }: (typeof named)[0][3]) => {
+      const answer = await platform.call(method, path(existing.id), { body, as: { workspace_id: undefined } });
+      expect(answer).toMatchObject({
+        status: 403,
+        body: { detail: expect.stringContaining('requires workspace specification') },
+      });
+    },
+  );
+
+  it.each(onOne)(
+    'gets the same 404 for $method of a deployment of another workspace and of none',
+    async ({ method, path, body }) => {
+      const foreign = await platform.call(method, path(existing.id), { body, as: { workspace_id: OTHER_WORKSPACE } });
+      expect(foreign).toEqual({ status: 404, body: { detail: `Deployment ID ${existing.id} not found.` } });
+      const missing = await platform.call(method, path(MISSING), { body });
+      expect(missing).toEqual({ status: 404, body: { detail: `Deployment ID ${MISSING} not found.` } });
+    },
+  );
+
+  it('without a token, or with one for another service, gets 401', async () => {
+    expect(await platform.call('GET', '/v2/deployments', { headers: {} })).toMatchObject({ status: 401 });
+    expect(await platform.call('GET', '/v2/deployments', { as: { aud: 'org-access' } })).toMatchObject({ status: 401 });
+  });
+
+  it('of the outside reads no routes', async () => {
+    expect(await platform.call('GET', '/internal/routes')).toMatchObject({ status: 401 });
+  });
+
+  it.each([
+    ['GET', '/v2/deployments/not-a-uuid', 'deployment_id'],
+    ['DELETE', '/v2/deployments/not-a-uuid', 'deployment_id'],
+    ['GET', '/v2/deployments/not-a-uuid/revisions', 'deployment_id'],
+    ['GET', `/v2/deployments/${MISSING}/revisions/x`, 'revision_id'],
+  ])('that asks for an id that is none gets 422: %s %s', async (method, path, field) => {
+    expect(await platform.call(method, path)).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['path', field], msg: expect.any(String), type: 'uuid_parsing' }] },
+    });
+  });
+});
+
+describe('the list of deployments', () => {
+  const list = async (query: string) => (await platform.call<DeploymentList>('GET', `/v2/deployments${query}`)).body;
+  const names = async (query: string) => (await list(query)).resources.map((deployment) => deployment.name);
+
+  it('is paged, newest first, and says where the next page begins', async () => {
+    const everything = await list('?limit=100');
+    const first = await list('?limit=2');
+    const second = await list(`?limit=2&offset=${first.offset}`);
+    expect(first.offset).toBe(2);
+    expect([...first.resources, ...second.resources].map((each) => each.id)).toEqual(
+      everything.resources.slice(0, 4).map((each) => each.id),
+    );
+    const times = everything.resources.map((each) => each.created_at);
+    expect(times).toEqual([...times].sort().reverse());
+  });
+
+  it('is filtered by name, part of a name, status, type and ids', async () => {
+    expect(await names('?name=existing')).toEqual(['existing']);
+    expect(await names('?name=exist')).toEqual([]);
+    expect(await names('?name_contains=XIST')).toEqual(['existing']);
+    expect(await names('?name_contains=%25')).toEqual([]);
+    expect(await names(`?deployment_ids=${existing.id},${MISSING}`)).toEqual(['existing']);
+    expect(await names('?name=existing&status=READY')).toEqual(['existing']);
+    expect(await names('?name=existing&status=UNUSED')).toEqual([]);
+    expect(await names('?name=existing&deployment_type=dev')).toEqual(['existing']);
+    expect(await names('?name=existing&deployment_type=prod')).toEqual([]);
+  });
+
+  it.each(['?limit=0', '?limit=101', '?offset=-1', '?status=SLEEPING', '?deployment_ids=x'])(
+    'answers 422 for %s',
+    async (query) => {
+      const { status, body } = await platform.call<{ detail: { loc: string[] }[] }>('GET', `/v2/deployments${query}`);
+      expect(status).toBe(422);
+      expect(body.detail[0]?.loc[0]).toBe('query');
+    },
+  );
+
+  it('holds nothing of other workspaces', async () => {
+    const answer = await platform.call<DeploymentList>('GET', '/v2/deployments', {
+      as: { workspace_id: '22222222-0000-4000-8000-000000000009' },
+    });
+    expect(answer.body).toEqual({ resources: [], offset: 0 });
+  });
+});
+
+describe('the list of revisions', () => {
+  it('is filtered by statuses', async () => {
+    const list = async (query: string) =>
+      platform.call<RevisionList>('GET', `/v2/deployments/${existing.id}/revisions${query}`);
+    expect((await list('')).body).toMatchObject({ resources: [{ id: existing.latest_revision_id }], offset: 1 });
+    expect((await list('?status=DEPLOYED,QUEUED')).body.resources).toHaveLength(1);
+    expect((await list('?status=QUEUED')).body.resources).toEqual([]);
+    expect(await list('?status=HAPPY')).toMatchObject({ status: 422 });
+  });
+});
+
+describe('the secrets of a deployment', () => {
+  const CANARY = 'canary-value-3f9a7c';
+
+  it('are shown with values to those who may update it, and without to others', async () => {
+    const created = await platform.createHealthy({ secrets: [{ name: 'MODEL_KEY', value: CANARY }] });
+    expect(created.secrets).toEqual([{ name: 'MODEL_KEY', value: CANARY }]);
+    const reader = await platform.call<Deployment>('GET', `/v2/deployments/${created.id}`, {
+      as: { permissions: ['deployments:read'] },
+    });
+    expect(reader.body.secrets).toEqual([{ name: 'MODEL_KEY', value: '' }]);
+  });
+
+  it('are nowhere in the database, in logs or in events', async () => {
+    const created = await platform.createHealthy({ secrets: [{ name: 'MODEL_KEY', value: CANARY }] });
+    await platform.call('PATCH', `/v2/deployments/${created.id}`, {
+      body: { secrets: [{ name: 'FAIL_WITH', value: CANARY }] },
+    });
+    const failed = await platform.call<Deployment>('GET', `/v2/deployments/${created.id}`);
+    const revision = await platform.untilStatus(created.id, failed.body.latest_revision_id!, 'DEPLOY_FAILED');
+    expect(revision.status_message).toContain('cannot load the graph: ***');
+    expect(await platform.dump()).not.toContain(CANARY);
+    expect(platform.service.output()).not.toContain(CANARY);
+  });
+});
+
+describe('a deployment that was changed without need for a new revision', () => {
+  it('keeps its revision', async () => {
+    const { status, body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${existing.id}`, {
+      body: { source_config: { custom_url: 'https://elsewhere.example.com' } },
+    });
+    expect({ status, revision: body.latest_revision_id }).toEqual({
+      status: 200,
+      revision: existing.latest_revision_id,
+    });
+    expect(body.source_config.custom_url).toBe(existing.source_config.custom_url);
+  });
+
+  it('keeps its folder and its type', async () => {
+    for (const change of [{ deployment_type: 'prod' }, { project_path: platform.folder }]) {
+      const answer = await platform.call('PATCH', `/v2/deployments/${existing.id}`, {
+        body: { source_config: change },
+      });
+      expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('cannot change') } });
+    }
+  });
+});
+
+it('keeps the log of a revision in a file', async () => {
+  const path = join(platform.folder, 'logs', existing.id, `${existing.latest_revision_id}.log`);
+  const entries = (await readFile(path, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(entries.map((entry) => entry.process)).toEqual(expect.arrayContaining(['agent-api', 'run-worker']));
+  expect(entries[0]).toMatchObject({ level: 'info', message: expect.stringContaining(existing.latest_revision_id!) });
 });

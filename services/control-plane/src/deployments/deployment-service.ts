@@ -31,7 +31,7 @@ export interface Rollouts {
 }
 
 /** Removing processes and a small database takes about a second; a caller who waits sees the deployment gone. */
-const DELETE_WAIT_MS = 5_000;
+const DELETE_WAIT_MS = 10_000;
 
 /** What callers want of deployments: written down as desired state, which the reconciler then makes real. */
 export class DeploymentService {

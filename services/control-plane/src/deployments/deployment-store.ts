@@ -39,7 +39,7 @@ export const deploymentStore = {
         ...tenant,
         AND: [
           filter.name === undefined ? {} : { name: filter.name },
-          filter.nameContains ? { name: { contains: filter.nameContains, mode: 'insensitive' } } : {},
+          filter.nameContains ? { name: { contains: literally(filter.nameContains), mode: 'insensitive' } } : {},
           filter.status ? { status: filter.status } : {},
           filter.deploymentType ? ofType(filter.deploymentType) : {},
           filter.ids ? { id: { in: filter.ids } } : {},
@@ -81,8 +81,11 @@ export const deploymentStore = {
   },
 };
 
-/** One that was made without a type is a `dev` one. */
 function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {
-  const named = { sourceConfig: { path: ['deployment_type'], equals: type } };
-  return named;
+  return { sourceConfig: { path: ['deployment_type'], equals: type } };
+}
+
+/** Prisma hands the text to LIKE as it is, where these have a meaning. */
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import {
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
+import pg from 'pg';
 import { type Callers, makeCallers } from './callers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -54,7 +55,6 @@ export class TestPlatform {
 
   /** A folder with a `langgraph.json`; returns its path. */
   async makeProject(name: string, config: object = { graphs: { agent: './agent.ts:graph' } }): Promise<string> {
-    const { mkdir } = await import('node:fs/promises');
     const path = join(this.folder, name);
     await mkdir(path, { recursive: true });
     await writeFile(join(path, 'langgraph.json'), JSON.stringify(config));
@@ -72,7 +72,6 @@ export class TestPlatform {
       entry: join(root, 'src/main.ts'),
       readyPath: '/ok?check_db=1',
       env: {
-        LOG_LEVEL: 'debug',
         KAFKA_BROKERS: testKafka().brokers.join(','),
         TOPIC_PREFIX: this.topicPrefix,
         ORG_ACCESS_URL: this.callers.orgAccessUrl,
@@ -134,14 +133,27 @@ export class TestPlatform {
 
   async untilStatus(id: string, revisionId: string, status: string): Promise<Revision> {
     let last: Revision | undefined;
-    return waitFor(
+    await waitFor(
       async () => {
         last = (await this.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body;
-        return last.status === status ? last : null;
+        return last.status === status || last.status.includes('FAILED') ? last : null;
       },
       { timeoutMs: 20_000, what: `revision ${revisionId} being ${status}` },
-    ).catch((error: Error) => {
-      throw new Error(`${error.message}; it is ${JSON.stringify(last)}\n${this.service.output().slice(-4000)}`);
+    ).catch(() => undefined);
+    if (last?.status === status) return last;
+    throw new Error(`The revision is ${JSON.stringify(last)}, not ${status}. ${this.service.output().slice(-4000)}`);
+  }
+
+  /** Everything in control-plane's own database, as text. */
+  async dump(): Promise<string> {
+    return onDatabase(this.database.url, async (client) => {
+      const tables = await client.query<{ name: string }>(
+        "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+      );
+      const rows = await Promise.all(
+        tables.rows.map(({ name }) => client.query(`SELECT to_jsonb(t)::text AS row FROM ${name} t`)),
+      );
+      return rows.flatMap((result) => result.rows.map((row) => row.row)).join('\n');
     });
   }
 
@@ -169,5 +181,15 @@ export class TestPlatform {
     await this.database.close();
     await this.redis.close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
   }
 }

@@ -33,9 +33,9 @@ export type DeploymentType = Static<typeof DeploymentType>;
 
 export const ResourceSpec = Type.Object(
   {
-    /** Heap of each agent-api process. */
+    /** Heap of the project's code beside each agent-api. */
     memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
-    /** Heap of each run-worker process. Default: `memory_mb`. */
+    /** Heap of the project's code under each run-worker. Default: `memory_mb`. */
     queue_memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
     /** How many run-worker processes. */
     queue_min_scale: OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 })),

@@ -48,7 +48,11 @@ const TUNABLE = [
 const GRACE_SECONDS_MAX = 3600;
 
 /** What an agent-api or run-worker of the revision is started with. */
-export function childVariables(spec: RevisionSpec, platform: PlatformSettings): ChildVariables {
+export function childVariables(
+  spec: RevisionSpec,
+  platform: PlatformSettings,
+  heapMb: number | null | undefined,
+): ChildVariables {
   const own = { ...spec.project.env, ...spec.secrets };
   return {
     env: {
@@ -68,6 +72,8 @@ export function childVariables(spec: RevisionSpec, platform: PlatformSettings): 
       EVENT_BUS: platform.eventBus.kind,
       ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
       TOPIC_PREFIX: platform.eventBus.topicPrefix,
+      // Of the process that runs the project's code.
+      ...(heapMb && { GRAPH_HOST_HEAP_MB: String(heapMb) }),
     },
     secrets: {
       DATABASE_URI: spec.databaseUri,

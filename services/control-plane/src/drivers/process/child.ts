@@ -9,7 +9,6 @@ export interface ChildOptions {
   env: Record<string, string>;
   /** Variables that are in no environment: another process of the same user could read them there. */
   secrets: Record<string, string>;
-  heapMb?: number;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
 }
 
@@ -33,8 +32,7 @@ export class Child {
   #exit: ChildExit | undefined;
 
   constructor(options: ChildOptions) {
-    const heap = options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`];
-    this.#process = spawn(process.execPath, [...heap, '--enable-source-maps', options.entry], {
+    this.#process = spawn(process.execPath, ['--enable-source-maps', options.entry], {
       env: {
         ...options.env,
         RUNYARD_SECRETS_FD: String(SECRETS_FD),

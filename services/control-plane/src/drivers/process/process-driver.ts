@@ -3,7 +3,7 @@ import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, typ
 import { Child } from './child.ts';
 import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
 import { type KeepingTimings, KeptService } from './kept-service.ts';
-import { RevisionLog } from './revision-log.ts';
+import { describeEntry, RevisionLog } from './revision-log.ts';
 
 export interface ProcessDriverOptions {
   agentApiEntry: string;
@@ -60,10 +60,15 @@ class ProcessRevision implements RunningRevision {
     this.revisionId = spec.revisionId;
     this.#log = log;
     this.#graceMs = graceSecondsOf(spec, platform.graceSeconds) * 1000;
-    const { env, secrets } = childVariables(spec, platform);
     const logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
-    const keep = (name: string, entry: string, heapMb: number | undefined, onUrl: (url: string | null) => void) =>
-      new KeptService({
+    const keep = (
+      name: string,
+      entry: string,
+      heapMb: number | null | undefined,
+      onUrl: (url: string | null) => void,
+    ) => {
+      const { env, secrets } = childVariables(spec, platform, heapMb);
+      return new KeptService({
         name,
         logger,
         timings,
@@ -73,12 +78,11 @@ class ProcessRevision implements RunningRevision {
             entry,
             env: { ...env, PORT: String(port) },
             secrets,
-            heapMb,
             onLine: (line, stream) => log.write(line, name, stream),
           }),
       });
-    const heapMb = resources.memory_mb ?? undefined;
-    this.#agentApi = keep('agent-api', options.agentApiEntry, heapMb, (url) => {
+    };
+    this.#agentApi = keep('agent-api', options.agentApiEntry, resources.memory_mb, (url) => {
       this.#url = url;
       onUpstreams(this.upstreams);
     });
@@ -87,7 +91,7 @@ class ProcessRevision implements RunningRevision {
       keep(
         workers === 1 ? 'run-worker' : `run-worker-${index + 1}`,
         options.runWorkerEntry,
-        resources.queue_memory_mb ?? heapMb,
+        resources.queue_memory_mb ?? resources.memory_mb,
         () => undefined,
       ),
     );
@@ -118,7 +122,7 @@ class ProcessRevision implements RunningRevision {
 
 /** What the owner of a failed revision needs to see, without the values of its secrets. */
 function withLog(failure: StartFailure, spec: RevisionSpec, log: RevisionLog): StartFailure {
-  const lines = log.recent(FAILED_LOG_LINES).map((entry) => `  ${entry.process}: ${entry.message}`);
+  const lines = log.recent(FAILED_LOG_LINES).map((entry) => `  ${describeEntry(entry)}`);
   let text = [`${failure.message}.`, ...(lines.length > 0 ? ['The last lines of its log:', ...lines] : [])].join('\n');
   for (const value of Object.values(spec.secrets)) {
     if (value.length >= 6) text = text.replaceAll(value, '***');

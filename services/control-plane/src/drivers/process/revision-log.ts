@@ -9,6 +9,8 @@ export interface LogEntry {
   /** The process it came from: `agent-api`, `run-worker`. */
   process: string;
   message: string;
+  /** Of what the platform's own services log of an error. */
+  error?: { message?: unknown; cause?: { message?: unknown } };
 }
 
 const FILE_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -107,10 +109,10 @@ function parseLine(line: string, process: string, stream: 'stdout' | 'stderr'): 
   };
   if (!line.startsWith('{')) return plain;
   try {
-    const { timestamp, level, message, ...fields } = JSON.parse(line) as Record<string, unknown>;
+    const { time, level, message, service: _same, ...fields } = JSON.parse(line) as Record<string, unknown>;
     if (typeof message !== 'string') return plain;
     return {
-      timestamp: typeof timestamp === 'string' ? timestamp : plain.timestamp,
+      timestamp: typeof time === 'string' ? time : plain.timestamp,
       level: typeof level === 'string' ? level : plain.level,
       process,
       message,
@@ -119,4 +121,10 @@ function parseLine(line: string, process: string, stream: 'stdout' | 'stderr'): 
   } catch {
     return plain;
   }
+}
+
+/** One line for people. */
+export function describeEntry(entry: LogEntry): string {
+  const reasons = [entry.error?.message, entry.error?.cause?.message].filter((reason) => typeof reason === 'string');
+  return [`${entry.process}: ${entry.message}`, ...reasons].join(': ');
 }

@@ -1,0 +1,229 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deployment, Revision } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onDatabase, TestPlatform } from './support/platform.ts';
+
+interface StartedWith {
+  pid: number;
+  env: Record<string, string>;
+  secrets: Record<string, string>;
+}
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start({ DEPLOY_TIMEOUT_SECONDS: '6' });
+});
+afterAll(() => platform.close());
+
+const secretsOf = (values: Record<string, string>) => Object.entries(values).map(([name, value]) => ({ name, value }));
+const change = (id: string, values: Record<string, string>) =>
+  platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body: { secrets: secretsOf(values) } });
+const startedWith = async (id: string): Promise<StartedWith> =>
+  (await (await fetch(`${await platform.upstreamOf(id)}/started-with`)).json()) as StartedWith;
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+const untilGone = (pid: number) => waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
+
+describe('a revision', () => {
+  it('is given what it needs, and secrets only through a pipe', async () => {
+    const { id, latest_revision_id } = await platform.createHealthy({
+      secrets: secretsOf({ MODEL_KEY: 'value-of-the-model-key', N_JOBS_PER_WORKER: '3' }),
+    });
+    const { pid, env, secrets } = await startedWith(id);
+    expect(env).toMatchObject({
+      HOST: '127.0.0.1',
+      PROJECT_DIR: platform.projectDir,
+      LANGGRAPH_CONFIG_PATH: join(platform.projectDir, 'langgraph.json'),
+      DEPLOYMENT_ID: id,
+      REVISION_ID: latest_revision_id,
+      PLATFORM_JWKS_URL: `${platform.callers.orgAccessUrl}/.well-known/jwks.json`,
+      PUBLIC_URL: `https://agents.example.com/deployments/${id}`,
+      REDIS_KEY_PREFIX: expect.stringContaining(id),
+      N_JOBS_PER_WORKER: '3',
+    });
+    expect(secrets).toMatchObject({ REDIS_URI: platform.redis.url, DATABASE_URI: expect.stringContaining('runyard_') });
+    expect(JSON.parse(secrets.PROJECT_ENV!)).toMatchObject({ MODEL_KEY: 'value-of-the-model-key' });
+
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+    const password = new URL(secrets.DATABASE_URI!).password;
+    expect(password).toHaveLength(48);
+    for (const secret of [password, 'value-of-the-model-key']) expect(environment).not.toContain(secret);
+    for (const name of ['ENCRYPTION_KEY', 'INTERNAL_TOKEN', 'DATA_POSTGRES_URI'])
+      expect(environment).not.toContain(name);
+  });
+
+  it('has a database of its own that other deployments cannot enter', async () => {
+    const [one, two] = await Promise.all([platform.createHealthy(), platform.createHealthy()]);
+    const uriOfOne = new URL((await startedWith(one.id)).secrets.DATABASE_URI!);
+    const uriOfTwo = new URL((await startedWith(two.id)).secrets.DATABASE_URI!);
+    expect(uriOfOne.pathname).not.toBe(uriOfTwo.pathname);
+    const trespass = new URL(uriOfOne);
+    trespass.pathname = uriOfTwo.pathname;
+    await expect(onDatabase(trespass.href, (client) => client.query('SELECT 1'))).rejects.toThrow(/permission denied/);
+  });
+
+  it('replaces the one before once it is healthy, and the old one ends', async () => {
+    const { id, active_revision_id: first } = await platform.createHealthy();
+    const old = await startedWith(id);
+    const { body } = await change(id, { COLOR: 'blue' });
+    expect(body.latest_revision_id).not.toBe(first);
+    expect(body.active_revision_id).toBe(first);
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+
+    const fresh = await startedWith(id);
+    expect(JSON.parse(fresh.secrets.PROJECT_ENV!)).toEqual({ COLOR: 'blue' });
+    expect(fresh.env.REVISION_ID).toBe(body.latest_revision_id);
+    const active = await onDatabase(fresh.secrets.DATABASE_URI!, (client) =>
+      client.query('SELECT active_revision FROM deployment'),
+    );
+    expect(active.rows).toEqual([{ active_revision: body.latest_revision_id }]);
+    await untilGone(old.pid);
+    const before = await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${first}`);
+    expect(before.body.status).toBe('DEPLOYED');
+  });
+
+  it('serves while the one before still drains', async () => {
+    const { id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '1500' }) });
+    const old = await startedWith(id);
+    const { body } = await change(id, {});
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    await waitFor(async () => (await startedWith(id)).pid !== old.pid);
+    expect(isAlive(old.pid)).toBe(true);
+    await untilGone(old.pid);
+  });
+
+  it('that cannot start fails with the reason and its last lines, and does not displace the active one', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    const serving = await startedWith(id);
+    const { body } = await change(id, { FAIL_WITH: 'a missing module' });
+    const failed = await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOY_FAILED');
+    expect(failed.status_message).toMatch(/agent-api ended with code 3/);
+    expect(failed.status_message).toContain('cannot load the graph');
+    expect((await platform.get(id)).body).toMatchObject({ active_revision_id, latest_revision_id: failed.id });
+    expect((await startedWith(id)).pid).toBe(serving.pid);
+  });
+
+  it('that is not healthy in time fails and leaves no process', async () => {
+    const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
+    const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOY_FAILED');
+    expect(failed.status_message).toMatch(/not healthy in time: it answers 503/);
+    expect(failed.status_message).toContain('will never be healthy');
+    expect(childrenOf(platform.service.pid, failed.id)).toEqual([]);
+  });
+
+  it('is skipped when a newer one came before its turn', async () => {
+    const { id } = await platform.createHealthy();
+    const answers = [];
+    for (const color of ['red', 'green', 'blue', 'white']) answers.push(await change(id, { COLOR: color }));
+    const ids = answers.map((answer) => answer.body.latest_revision_id!);
+    await platform.untilStatus(id, ids.at(-1)!, 'DEPLOYED');
+    const statuses = await Promise.all(
+      ids.map(
+        async (each) => (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${each}`)).body.status,
+      ),
+    );
+    expect(statuses.slice(1)).toEqual(['SKIPPED', 'SKIPPED', 'DEPLOYED']);
+    expect(JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!)).toEqual({ COLOR: 'white' });
+  });
+
+  it('is made again with its own secrets by a redeploy', async () => {
+    const { id, active_revision_id: first } = await platform.createHealthy({ secrets: secretsOf({ COLOR: 'red' }) });
+    const { body } = await change(id, { COLOR: 'blue' });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    const again = await platform.call<Deployment>('POST', `/v2/deployments/${id}/revisions/${first}/redeploy`);
+    expect(again.status).toBe(200);
+    expect(again.body.latest_revision_id).not.toBe(first);
+    await platform.untilStatus(id, again.body.latest_revision_id!, 'DEPLOYED');
+    await waitFor(async () => JSON.parse((await startedWith(id)).secrets.PROJECT_ENV!).COLOR === 'red');
+  });
+
+  it('is made by POST to the revisions, whatever changes', async () => {
+    const { id } = await platform.createHealthy();
+    const made = await platform.call<Revision>('POST', `/v2/deployments/${id}/revisions`);
+    expect(made).toMatchObject({ status: 201, body: { status: 'CREATING' } });
+    await platform.untilStatus(id, made.body.id, 'DEPLOYED');
+  });
+
+  it('runs as many workers as it asks for', async () => {
+    const { id, active_revision_id } = await platform.createHealthy({
+      source_config: { project_path: platform.projectDir, resource_spec: { queue_min_scale: 3, memory_mb: 256 } },
+    });
+    expect(childrenOf(platform.service.pid, active_revision_id!)).toHaveLength(4);
+    expect((await startedWith(id)).env.GRAPH_HOST_HEAP_MB).toBe('256');
+  });
+});
+
+describe('a process of a revision', () => {
+  it('that crashes is started again, and the route follows', async () => {
+    const { id } = await platform.createHealthy();
+    const before = await startedWith(id);
+    const version = (await platform.routeOf(id))!.version;
+    await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
+    await waitFor(async () => (await startedWith(id).catch(() => before)).pid !== before.pid, {
+      what: 'a new process',
+    });
+    expect((await platform.routeOf(id))!.version).toBeGreaterThan(version);
+  });
+
+  it('is started again each time it crashes', async () => {
+    const { id } = await platform.createHealthy();
+    for (let crash = 0; crash < 3; crash += 1) {
+      const { pid } = await startedWith(id);
+      process.kill(pid, 'SIGKILL');
+      await waitFor(async () => (await startedWith(id).catch(() => ({ pid }))).pid !== pid, { what: 'a new process' });
+    }
+  });
+});
+
+describe('a deleted deployment', () => {
+  it('leaves no process, no database, no role, no key in Redis, no log and no route', async () => {
+    const { id } = await platform.createHealthy();
+    const { pid, secrets, env } = await startedWith(id);
+    const redis = new Redis(platform.redis.url);
+    await redis.set(`{${env.REDIS_KEY_PREFIX}}:something`, '1');
+    await redis.set(`${env.REDIS_KEY_PREFIX}:else`, '1');
+
+    expect(await platform.call('DELETE', `/v2/deployments/${id}`)).toEqual({ status: 204, body: undefined });
+    expect(await platform.get(id)).toMatchObject({ status: 404 });
+    expect(await platform.routeOf(id)).toBeUndefined();
+    expect(isAlive(pid)).toBe(false);
+    const name = new URL(secrets.DATABASE_URI!).pathname.slice(1);
+    const left = await onDatabase(platform.database.url, (client) =>
+      client.query(
+        'SELECT datname FROM pg_database WHERE datname = $1 UNION SELECT rolname FROM pg_roles WHERE rolname = $1',
+        [name],
+      ),
+    );
+    expect(left.rows).toEqual([]);
+    expect(await redis.keys(`*${env.REDIS_KEY_PREFIX}*`)).toEqual([]);
+    redis.disconnect();
+    expect(existsSync(join(platform.folder, 'logs', id))).toBe(false);
+  });
+
+  it('does not wait for a start that is under way', async () => {
+    const { body } = await platform.create({ secrets: secretsOf({ NEVER_HEALTHY: '1' }) });
+    await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYING');
+    await waitFor(() => childrenOf(platform.service.pid, body.latest_revision_id!).length > 0);
+    await platform.call('DELETE', `/v2/deployments/${body.id}`);
+    expect(await platform.get(body.id)).toMatchObject({ status: 404 });
+    expect(childrenOf(platform.service.pid, body.latest_revision_id!)).toEqual([]);
+  });
+
+  it('frees its name', async () => {
+    const { id } = await platform.createHealthy({ name: 'to be made again' });
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    expect(await platform.create({ name: 'to be made again' })).toMatchObject({ status: 201 });
+  });
+});
+
+/** Pids of the processes that a parent runs for a revision. */
+function childrenOf(parent: number, revisionId: string): number[] {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+  return children
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+    .filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes(revisionId));
+}
