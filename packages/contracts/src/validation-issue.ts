@@ -66,32 +66,32 @@ function messageOf(error: ErrorObject, all: ErrorObject[]): string {
 }
 
 function unionMessage(union: ErrorObject, all: ErrorObject[]): string {
-  const branches = all.filter((error) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`));
-  const deeper = branches.filter((error) => error.instancePath.length > union.instancePath.length);
-  const closest = deeper.sort((a, b) => b.instancePath.length - a.instancePath.length)[0];
-  if (closest) {
-    const within = formatPath(pathOf(closest).slice(pathOf(union).length));
-    return `is not valid: ${within} ${messageOf(closest, all)}`;
+  const inside = all.filter((error) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`));
+  // The branch that got furthest is most likely the one that was meant; of its errors the outermost tells most.
+  const [furthest] = inside
+    .filter((error) => error.instancePath.length > union.instancePath.length)
+    .sort((a, b) => b.instancePath.length - a.instancePath.length || a.schemaPath.length - b.schemaPath.length);
+  if (furthest) {
+    const within = formatPath(pathOf(furthest).slice(pathOf(union).length));
+    return `is not valid: ${within} ${messageOf(furthest, all)}`;
   }
-  const literals = branches.flatMap((error) =>
-    error.keyword === 'const'
-      ? [error.params.allowedValue as unknown]
-      : error.keyword === 'enum'
-        ? (error.params.allowedValues as unknown[])
-        : [],
-  );
-  const types = branches.flatMap((error) =>
-    error.keyword === 'type' && !('const' in (error.parentSchema ?? {})) ? [error.params.type as string] : [],
-  );
-  const missing = branches.find((error) => error.keyword === 'required');
+  const literals = inside.flatMap(literalsOf);
+  const others = inside
+    .filter((error) => literalsOf(error).length === 0 && !('const' in (error.parentSchema ?? {})))
+    .map((error) => messageOf(error, all));
   const choices = [
     ...(literals.length > 0 ? [`one of ${list(literals)}`] : []),
-    ...(types.length > 0 ? [nameTypes([...new Set(types)])] : []),
+    ...others.filter((message) => message.startsWith('must be ')).map((message) => message.slice('must be '.length)),
   ];
-  if (choices.length > 0) return `must be ${choices.join(' or ')}`;
+  if (choices.length > 0) return `must be ${[...new Set(choices)].join(' or ')}`;
+  const missing = inside.find((error) => error.keyword === 'required');
   if (missing) return `is not valid: ${missing.params.missingProperty as string} is required`;
-  const first = branches[0];
-  return first ? messageOf(first, all) : 'is not valid';
+  return others[0] ?? 'is not valid';
+}
+
+function literalsOf(error: ErrorObject): unknown[] {
+  if (error.keyword === 'const') return [error.params.allowedValue];
+  return error.keyword === 'enum' ? (error.params.allowedValues as unknown[]) : [];
 }
 
 function nameTypes(types: string | string[]): string {

@@ -5,7 +5,7 @@ export * from './http/bind.ts';
 export * from './http/body.ts';
 export { healthOperation, metricsOperation } from './http/built-in.ts';
 export * from './http/cors.ts';
-export { answerError } from './http/error-answer.ts';
+export { answerError, breakOff } from './http/error-answer.ts';
 export type { ReadinessChecks } from './http/health.ts';
 export * from './http/listen.ts';
 export * from './http/reply.ts';

@@ -12,7 +12,7 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
   report(error, log);
   if (res.headersSent) {
     // The status is out already; only a cut connection can still say that the answer is not whole.
-    if (!res.writableEnded) res.destroy();
+    if (!res.writableEnded) breakOff(res);
     return;
   }
   const reply =
@@ -24,6 +24,21 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
         }
       : { status: 500, body: { detail: 'Internal Server Error' } };
   sendWithoutReading(req, res, reply);
+}
+
+const BREAK_OFF_MS = 5_000;
+
+/** Sends what was written so far and closes the connection without the end mark of a whole answer. */
+export function breakOff(res: ServerResponse): void {
+  const { socket } = res;
+  if (!socket || socket.destroyed) {
+    res.destroy();
+    return;
+  }
+  const timer = setTimeout(() => socket.destroy(), BREAK_OFF_MS);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+  socket.destroySoon();
 }
 
 function report(error: unknown, log: Logger): void {

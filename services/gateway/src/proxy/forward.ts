@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGoneError } from '@runyard/service-kit';
+import { breakOff, ClientGoneError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { RequestBody } from '../limits/request-body.ts';
 import { responseHeaders } from './headers.ts';
@@ -109,7 +109,7 @@ class AnswerRelay implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settle();
     if (this.#res.headersSent) {
-      this.#res.destroy();
+      breakOff(this.#res);
       this.#resolve();
     } else this.#reject(error);
   }

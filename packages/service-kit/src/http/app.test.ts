@@ -1,0 +1,344 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { defineOperation } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import Type from 'typebox';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConflictError, UnavailableError } from '../errors.ts';
+import type { ServiceLifecycle } from '../lifecycle.ts';
+import { allowAll } from '../principal.ts';
+import { createContext, type ServiceContext } from '../service.ts';
+import { type AppOptions, createApp } from './app.ts';
+import { bind, type HandlerRequest } from './bind.ts';
+import { listen } from './listen.ts';
+import { created, noContent, ok } from './reply.ts';
+
+const getThread = defineOperation({
+  operationId: 'getThread',
+  method: 'get',
+  path: '/threads/{thread_id}',
+  summary: 'A thread.',
+  tags: ['threads'],
+  access: 'public',
+  params: Type.Object({ thread_id: Type.String({ format: 'uuid' }) }),
+  query: Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1 })),
+    select: Type.Optional(Type.Array(Type.String())),
+  }),
+  responses: { 200: { description: 'It.' } },
+});
+const createThread = defineOperation({
+  operationId: 'createThread',
+  method: 'post',
+  path: '/threads',
+  summary: 'A new thread.',
+  tags: ['threads'],
+  access: 'principal',
+  body: Type.Object({ name: Type.String(), size: Type.Optional(Type.Integer()) }),
+  responses: { 201: { description: 'Made.' } },
+});
+const optional = defineOperation({
+  operationId: 'optional',
+  method: 'post',
+  path: '/optional',
+  summary: 'A body may be left out.',
+  tags: ['threads'],
+  access: 'public',
+  body: Type.Object({ name: Type.Optional(Type.String()) }),
+  bodyOptional: true,
+  responses: { 200: { description: 'Done.' } },
+});
+const internal = defineOperation({
+  operationId: 'internal',
+  method: 'delete',
+  path: '/internal/things',
+  summary: 'For our own.',
+  tags: ['internal'],
+  access: 'internal',
+  responses: { 204: { description: 'Done.' } },
+});
+const threadId = '046b5dc7-2108-582c-9c6c-31d556d138f0';
+
+describe('an app', () => {
+  let context: ServiceContext & { lifecycle: ServiceLifecycle };
+  let url: string;
+  let onGet: (req: HandlerRequest) => ReturnType<Parameters<typeof bind>[1]>;
+
+  async function start(options: Partial<AppOptions> = {}): Promise<void> {
+    const app = createApp({
+      context,
+      operations: [
+        bind(getThread, (req) => onGet(req)),
+        bind(createThread, ({ body, caller }) => created({ body, caller: caller.identity })),
+        bind(optional, ({ body }) => ok(body)),
+        bind(internal, () => noContent()),
+      ],
+      principal: allowAll(),
+      internalToken: 'the-internal-token',
+      bodyLimitBytes: 1000,
+      ...options,
+    });
+    ({ url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 500 }));
+    context.lifecycle.ready();
+  }
+  const call = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(url + path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+  };
+  const post = (path: string, body?: string) => call(path, { method: 'POST', ...(body === undefined ? {} : { body }) });
+
+  beforeEach(async () => {
+    context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+    onGet = ({ params, query }) => ok({ params, query });
+  });
+  afterEach(() => context.lifecycle.stop('the test is over'));
+
+  it('hands a handler what the contract describes', async () => {
+    await start();
+    expect((await call(`/threads/${threadId}?limit=2&select=a&select=b&other=x`)).body).toEqual({
+      params: { thread_id: threadId },
+      query: { limit: 2, select: ['a', 'b'] },
+    });
+    expect(await post('/threads', '{"name":"n","unknown":1}')).toMatchObject({
+      status: 201,
+      body: { body: { name: 'n' }, caller: 'local' },
+    });
+  });
+
+  it('reads JSON whatever the content type', async () => {
+    await start();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await call('/threads', { method: 'POST', body: '{"name":"n"}', headers })).status).toBe(201);
+  });
+
+  it('says in words what is wrong with a request', async () => {
+    await start();
+    const detail = async (answer: Promise<{ status: number; body: unknown }>) => {
+      const { status, body } = await answer;
+      return [status, (body as { detail: string }).detail];
+    };
+    expect(await detail(call('/threads/x'))).toEqual([422, 'Invalid thread ID: must be a UUID']);
+    expect(await detail(call(`/threads/${threadId}?limit=0`))).toEqual([
+      422,
+      'Query parameter limit must be at least 1',
+    ]);
+    expect(await detail(post('/threads', '{'))).toEqual([422, 'Invalid JSON in request body']);
+    expect(await detail(post('/threads'))).toEqual([422, 'Invalid JSON in request body']);
+    expect(await detail(post('/threads', '[1]'))).toEqual([422, 'Request body must be an object']);
+    expect(await detail(post('/threads', '{"size":"x"}'))).toEqual([422, 'name is required']);
+    expect(await detail(post('/threads', '{"name":"n","size":"x"}'))).toEqual([422, 'size must be an integer']);
+  });
+
+  it('lists what is wrong with a request, where clients expect that', async () => {
+    await start({ validationErrors: 'list' });
+    expect((await post('/threads', '{"size":"x"}')).body).toEqual({
+      detail: [
+        { loc: ['body', 'name'], msg: 'Field required', type: 'missing' },
+        { loc: ['body', 'size'], msg: 'Value must be an integer', type: 'type_error' },
+      ],
+    });
+    expect((await post('/threads')).body.detail).toMatchObject([{ loc: ['body'], type: 'missing' }]);
+    expect((await post('/threads', '{')).body.detail).toMatchObject([{ loc: ['body'], type: 'json_invalid' }]);
+    expect((await call('/threads/x')).body.detail).toMatchObject([{ loc: ['path', 'thread_id'] }]);
+  });
+
+  it('lets a body be left out where the contract does', async () => {
+    await start();
+    for (const body of [undefined, 'null', '{}'])
+      expect(await post('/optional', body)).toMatchObject({ status: 200, body: {} });
+  });
+
+  it('answers errors of a kind as themselves, with their headers and fields', async () => {
+    await start();
+    onGet = () => {
+      throw new ConflictError('Thread is busy', { internal: { secret: 1 }, body: { thread_id: 'T' } });
+    };
+    expect(await call(`/threads/${threadId}`)).toMatchObject({
+      status: 409,
+      body: { detail: 'Thread is busy', thread_id: 'T' },
+    });
+    onGet = async () => {
+      throw new UnavailableError('later', { retryAfterSeconds: 1.2 });
+    };
+    expect((await call(`/threads/${threadId}`)).headers.get('retry-after')).toBe('2');
+  });
+
+  it('answers what it did not expect with a plain 500', async () => {
+    await start();
+    onGet = () => {
+      throw new Error('postgres://user:pw@host/db is gone');
+    };
+    expect(await call(`/threads/${threadId}`)).toMatchObject({
+      status: 500,
+      body: { detail: 'Internal Server Error' },
+    });
+  });
+
+  it('cuts the connection when a stream fails after its headers', async () => {
+    await start();
+    onGet = async ({ res }) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write('event: a\n\n');
+      throw new Error('failed in the middle');
+    };
+    const response = await fetch(`${url}/threads/${threadId}`);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('lets a handler take over the response, and tells it when the client is gone', async () => {
+    await start();
+    let aborted!: Promise<unknown>;
+    onGet = async ({ res, signal }) => {
+      aborted = once(signal, 'abort');
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    };
+    const abort = new AbortController();
+    await fetch(`${url}/threads/${threadId}`, { signal: abort.signal });
+    abort.abort();
+    await aborted;
+  });
+
+  it('knows 404, 405 and HEAD', async () => {
+    await start();
+    expect(await call('/nope')).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+    expect(await call('/ok/')).toMatchObject({ status: 404 });
+    const wrong = await call('/threads', { method: 'DELETE' });
+    expect(wrong).toMatchObject({ status: 405, body: { detail: 'Method Not Allowed' } });
+    expect(wrong.headers.get('allow')).toBe('POST');
+    expect(await call('/ok', { method: 'HEAD' })).toMatchObject({ status: 200, body: undefined });
+  });
+
+  it('refuses a body over the limit, announced or chunked', async () => {
+    await start();
+    const refusal = { status: 413, body: { detail: 'Request body is larger than 1000 bytes' } };
+    expect(await post('/threads', JSON.stringify({ name: 'n'.repeat(1000) }))).toMatchObject(refusal);
+    const req = request(`${url}/threads`, { method: 'POST' });
+    req.on('error', () => {});
+    const answered = once(req, 'response') as Promise<[IncomingMessage]>;
+    for (let sent = 0; sent < 3; sent += 1) req.write('x'.repeat(500));
+    const [response] = await answered;
+    expect(response.statusCode).toBe(413);
+    response.resume();
+    req.destroy();
+  });
+
+  it('opens internal operations to the internal token alone', async () => {
+    await start();
+    const remove = (authorization?: string) =>
+      call('/internal/things', { method: 'DELETE', ...(authorization ? { headers: { authorization } } : {}) });
+    expect((await remove()).status).toBe(401);
+    expect((await remove('Bearer the-internal-tokem')).status).toBe(401);
+    expect((await remove('Bearer the-internal-token')).status).toBe(204);
+  });
+
+  it('does not start with an operation nobody guards', () => {
+    const operations = [bind(createThread, () => noContent())];
+    expect(() => createApp({ context, operations })).toThrow('no principal verifier');
+    expect(() => createApp({ context, operations: [bind(internal, () => noContent())] })).toThrow('no internal token');
+  });
+
+  it('is ready when its checks pass and it is not on its way down', async () => {
+    let healthy = true;
+    const readiness = {
+      async database() {
+        if (!healthy) throw new Error('no');
+      },
+    };
+    await start({ readiness });
+    expect((await call('/ok?check_db=1')).body).toEqual({ ok: true, services: { database: 'ok' } });
+    healthy = false;
+    expect(await call('/ok?check_db=1')).toMatchObject({ status: 503, body: { detail: 'Not available: database' } });
+    expect(await call('/ok')).toMatchObject({ status: 200, body: { ok: true } });
+  });
+
+  it('counts requests by route template', async () => {
+    await start({ metricsPrefix: 'lg_api_' });
+    await call(`/threads/${threadId}`);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain('lg_api_http_requests_total{method="GET",path="/threads/{thread_id}",status="200"} 1');
+    expect(text).toContain('lg_api_http_requests_latency_bucket');
+    const { body } = await call('/metrics?format=json');
+    expect(body).toContainEqual(expect.objectContaining({ name: 'lg_api_http_requests_total' }));
+  });
+
+  it('answers pages of any origin when open, and no preflight when closed', async () => {
+    await start({ cors: 'open' });
+    const headers = {
+      origin: 'https://a.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-api-key',
+    };
+    const preflight = await fetch(`${url}/threads`, { method: 'OPTIONS', headers });
+    expect([preflight.status, await preflight.text()]).toEqual([200, 'OK']);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('x-api-key');
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+    const answer = await call('/nope', { headers: { origin: 'https://a.example' } });
+    expect(answer.headers.get('access-control-expose-headers')).toContain('content-location');
+    await context.lifecycle.stop('again');
+    context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+    await start();
+    const closed = await fetch(`${url}/threads`, { method: 'OPTIONS', headers });
+    expect([closed.status, closed.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  });
+
+  it('describes itself to programs and to people', async () => {
+    await start({ openApi: { title: 'Things', version: '1.2.3' } });
+    expect((await call('/openapi.json')).body).toMatchObject({
+      info: { title: 'Things', version: '1.2.3' },
+      paths: { '/threads/{thread_id}': { get: { operationId: 'getThread' } }, '/ok': {} },
+    });
+    const page = await fetch(`${url}/docs`);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const html = await page.text();
+    expect(html).toContain('/threads/{thread_id}');
+    expect(html).not.toMatch(/<script|https?:\/\//);
+  });
+
+  it('lets requests in flight finish at stop, and takes no new ones', async () => {
+    await start();
+    let answer!: () => void;
+    let arrived = false;
+    onGet = () => {
+      arrived = true;
+      return new Promise((resolve) => {
+        answer = () => resolve(ok({ finished: true }));
+      });
+    };
+    const inFlight = call(`/threads/${threadId}`);
+    await waitFor(() => arrived);
+    const stopped = context.lifecycle.stop('test');
+    await waitFor(() =>
+      fetch(`${url}/ok`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    answer();
+    expect((await inFlight).body).toEqual({ finished: true });
+    await stopped;
+  });
+
+  it('does not wait at stop for connections without a request', async () => {
+    await start();
+    const { port } = new URL(url);
+    const idle = connect(Number(port), '127.0.0.1');
+    await once(idle, 'connect');
+    await call('/ok');
+    const startedAt = performance.now();
+    await context.lifecycle.stop('test');
+    expect(performance.now() - startedAt).toBeLessThan(400);
+    idle.destroy();
+  });
+
+  it('cuts at stop what does not end in time', async () => {
+    await start();
+    onGet = async ({ res }) => void res.writeHead(200).flushHeaders();
+    const response = await fetch(`${url}/threads/${threadId}`);
+    await context.lifecycle.stop('test');
+    await expect(response.text()).rejects.toThrow();
+    expect(context.lifecycle.failures).toBe(0);
+  });
+});

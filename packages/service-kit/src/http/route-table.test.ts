@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { RouteTable } from './route-table.ts';
+
+function table(...routes: [method: string, template: string][]): RouteTable<string> {
+  const made = new RouteTable<string>();
+  for (const [method, template] of routes) made.add(method, template, `${method} ${template}`);
+  return made;
+}
+
+describe('finding an operation', () => {
+  const routes = table(
+    ['get', '/threads/{thread_id}'],
+    ['post', '/threads/search'],
+    ['post', '/threads'],
+    ['get', '/threads/{thread_id}/state/{checkpoint_id}'],
+    ['post', '/threads/{thread_id}/state/checkpoint'],
+    ['get', '/files/{path...}'],
+  );
+
+  it('prefers a fixed segment, and goes back when it leads nowhere', () => {
+    expect(routes.find('POST', '/threads/search')).toMatchObject({ target: 'post /threads/search' });
+    expect(routes.find('GET', '/threads/search')).toMatchObject({ params: { thread_id: 'search' } });
+    expect(routes.find('GET', '/threads/T/state/checkpoint')).toMatchObject({
+      params: { thread_id: 'T', checkpoint_id: 'checkpoint' },
+    });
+  });
+
+  it('decodes placeholders after splitting', () => {
+    expect(routes.find('GET', '/threads/a%2Fb')).toMatchObject({ params: { thread_id: 'a/b' } });
+    expect(routes.find('GET', '/threads/%zz')).toEqual({ kind: 'none' });
+    expect(routes.find('GET', '/files/a/b%20c')).toMatchObject({ params: { path: 'a/b c' } });
+  });
+
+  it('serves HEAD where GET is', () => {
+    expect(routes.find('HEAD', '/threads/T')).toMatchObject({ kind: 'found' });
+  });
+
+  it('tells a wrong method from an unknown path', () => {
+    expect(routes.find('DELETE', '/threads')).toEqual({ kind: 'wrong method', allowed: ['POST'] });
+    expect(routes.find('PUT', '/threads/search')).toEqual({ kind: 'wrong method', allowed: ['GET', 'HEAD', 'POST'] });
+    for (const path of ['/threads/', '/Threads', '/threads/T/', '/', '//threads'])
+      expect(routes.find('GET', path)).toEqual({ kind: 'none' });
+  });
+
+  it('refuses two operations for one method and path', () => {
+    expect(() => table(['get', '/a/{x}'], ['get', '/a/{y}'])).toThrow('Two operations');
+  });
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const entry = fileURLToPath(new URL('./sample-service.ts', import.meta.url));
+
+describe('a service process', () => {
+  let child: ChildProcess;
+  let output: string;
+  let exited: Promise<[code: number | null, signal: string | null]>;
+
+  function start(
+    behaviour: string,
+    secrets: Record<string, unknown> | null = { SAMPLE_SECRET: 'of-13-letters' },
+  ): void {
+    output = '';
+    child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry], {
+      env: {
+        PATH: process.env.PATH,
+        SAMPLE_BEHAVIOUR: behaviour,
+        ...(secrets && { RUNYARD_SECRETS_FD: '3' }),
+        RUNYARD_PARENT_FD: '4',
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    });
+    exited = once(child, 'exit') as typeof exited;
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    const pipe = child.stdio[3] as Writable;
+    pipe.on('error', () => {}); // A process that reads no secrets closes it unread.
+    pipe.end(JSON.stringify(secrets ?? {}));
+  }
+  const up = () => waitFor(() => output.includes('sample: up'), { timeoutMs: 20_000 });
+
+  afterEach(() => {
+    child.kill('SIGKILL');
+  });
+
+  it('takes secrets from an inherited pipe and logs none of them', async () => {
+    start('well');
+    await up();
+    expect(output).toContain('"secretLength":13');
+    expect(output).not.toContain('of-13-letters');
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(output).toContain('part closed');
+  });
+
+  it('stops when the parent process is gone', async () => {
+    start('well');
+    await up();
+    (child.stdio[4] as Writable).destroy();
+    expect(await exited).toEqual([0, null]);
+    expect(output).toContain('part closed');
+  });
+
+  it('ends at once at the second signal', async () => {
+    start('stuck');
+    await up();
+    child.kill('SIGINT');
+    await waitFor(() => output.includes('stopping'));
+    child.kill('SIGINT');
+    expect(await exited).toEqual([1, null]);
+  });
+
+  it.each(['rejects', 'throws'])('stops with code 1 when a part %s and nobody catches it', async (behaviour) => {
+    start(behaviour);
+    expect(await exited).toEqual([1, null]);
+    expect(output).toContain('nobody catches this');
+    expect(output).toContain('part closed');
+  });
+
+  it('stops with code 1 when it cannot start, and closes what it had opened', async () => {
+    start('fails to start');
+    expect(await exited).toEqual([1, null]);
+    expect(output).toContain('nothing to listen on');
+    expect(output).toContain('part closed');
+  });
+
+  it('ends with code 78 when the configuration is wrong', async () => {
+    start('well', null);
+    expect(await exited).toEqual([78, null]);
+    expect(output).toContain('sample: SAMPLE_SECRET is required.');
+  });
+});
