@@ -200,6 +200,17 @@ describe.each(Object.keys(adapters).filter((name) => name !== 'kafka' || kafkaAv
       expect(ids()).toEqual([sent.event.id]);
     });
 
+    it('a handler that keeps failing does not keep others from joining its group', async () => {
+      await listen({
+        onEvent: async () => {
+          throw new Error('never');
+        },
+      });
+      await bus.publish('organizations', [issued()]);
+      await waitFor(() => log.messages('error').length > 0);
+      await listen({ by: open() });
+    });
+
     it('an event that is published twice is handled once', async () => {
       const { ids } = await listen();
       const [twice, last] = [issued(), issued()];

@@ -54,7 +54,7 @@ export interface KafkaBusConfig {
   partitions?: number;
   /** How long topics made by us keep events. Default 7 days. */
   retentionMs?: number;
-  /** A consumer not heard of for this long is taken for dead and its work given to others. Default 15 s. */
+  /** A consumer not heard of for this long is taken for dead and its work given to others. Default 10 s. */
   sessionTimeoutMs?: number;
 }
 

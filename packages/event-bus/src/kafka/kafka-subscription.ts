@@ -69,11 +69,10 @@ export class KafkaSubscription {
 
   async #startConsumer(): Promise<void> {
     const { kafka, config, options } = this.#parts;
-    const sessionTimeout = config.sessionTimeoutMs ?? 15_000;
+    const sessionTimeout = config.sessionTimeoutMs ?? 10_000;
     const consumer = kafka.consumer({
       groupId: this.#groupId,
       sessionTimeout,
-      rebalanceTimeout: sessionTimeout,
       heartbeatInterval: Math.min(HEARTBEAT_MS, Math.floor(sessionTimeout / 3)),
       // Also how long a close waits for the fetch under way.
       maxWaitTimeInMs: 500,
@@ -134,17 +133,20 @@ export class KafkaSubscription {
     const { batch, resolveOffset, heartbeat, isRunning, isStale } = payload;
     await this.#positioned;
     const topic = this.#topics.get(batch.topic)!;
-    // A handler may take longer than the session: the group must not take this member for dead meanwhile.
-    const keepAlive = setInterval(() => heartbeat().catch(() => undefined), HEARTBEAT_MS);
+    // A handler may take longer than the session: the group must not take this member for dead meanwhile. If the group is
+    // being arranged anew, an event that keeps failing must not hold up the others: this member joins again and gets it again.
+    const leaving = new AbortController();
+    const keepAlive = setInterval(() => heartbeat().catch((error: unknown) => leaving.abort(error)), HEARTBEAT_MS);
+    const signal = AbortSignal.any([this.#closing.signal, leaving.signal]);
     try {
       for (const message of batch.messages) {
-        if (!isRunning() || isStale() || this.#closing.signal.aborted) return;
-        await this.#delivery.deliver(topic, message.value?.toString() ?? '', this.#closing.signal);
+        if (!isRunning() || isStale() || signal.aborted) return;
+        await this.#delivery.deliver(topic, message.value?.toString() ?? '', signal);
         resolveOffset(message.offset);
       }
     } catch (error) {
       // Closing ends the trying: the event stays where it is for the next member.
-      if (!this.#closing.signal.aborted) throw error;
+      if (!this.#closing.signal.aborted) throw leaving.signal.aborted ? leaving.signal.reason : error;
     } finally {
       clearInterval(keepAlive);
     }
