@@ -2,7 +2,7 @@ import { GroupCommitter, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { FencedError } from './errors.ts';
-import { lockOwnedRuns, lockThreads } from './locks.ts';
+import { currentEpoch, lockOwnedRuns, lockThreads } from './locks.ts';
 import { RunEvents } from './run-events.ts';
 import { cancelRuns, threadsInFlight } from './runs/cancel-runs.ts';
 import { claimRuns } from './runs/claim-runs.ts';
@@ -24,7 +24,6 @@ import type {
   CreatedRun,
   CreateRun,
   CreateThread,
-  ErrorInfo,
   Fence,
   FinishedRun,
   FinishRun,
@@ -32,6 +31,7 @@ import type {
   QueueStatistics,
   ReleasedRun,
   RunRecord,
+  RunRelease,
   SweepResult,
   ThreadRecord,
   WorkerRegistration,
@@ -162,21 +162,29 @@ export class RunEngine {
     return claimed;
   }
 
+  /**
+   * The epoch under which a thread's stream takes appends now; undefined for a thread that is gone. For the end of a run
+   * that is durable already, when the thread has a newer owner by the time it is told.
+   */
+  currentEpoch(threadId: string): Promise<bigint | undefined> {
+    return currentEpoch(this.#pool, threadId);
+  }
+
   /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
     return this.#finishes.submit(finish);
   }
 
   /**
-   * Gives a run back to be claimed again. With a failure the attempt counts against it, and too many end it.
+   * Gives a run back to be claimed again. With a failure the attempt counts against it, and too many in a row end it.
    * Throws FencedError when it is not the caller's any more.
    */
-  releaseRun(fence: Fence, failure: ErrorInfo | null = null): Promise<ReleasedRun> {
+  releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
     return this.#write(async (client) => {
       await lockThreads(client, [fence.threadId]);
       const run = (await lockOwnedRuns(client, [fence.threadId])).get(fence.threadId);
       if (!run || run.epoch !== fence.epoch) throw new FencedError(fence.threadId, fence.epoch);
-      const released = await releaseRuns(client, [{ run, failure }], this.#options, this.#events);
+      const released = await releaseRuns(client, [{ run, ...release }], this.#options, this.#events);
       return released.get(run.runId)!;
     });
   }

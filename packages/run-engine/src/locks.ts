@@ -83,3 +83,13 @@ export async function takeFences(client: pg.ClientBase, threadIds: string[]): Pr
   });
   return new Map(rows.map((row) => [row.thread_id, BigInt(row.epoch)]));
 }
+
+/** The newest epoch of a thread's fence, without a lock. */
+export async function currentEpoch(db: pg.Pool, threadId: string): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ epoch: string }>({
+    name: 'engine_current_epoch',
+    text: 'SELECT epoch FROM thread_fence WHERE thread_id = $1',
+    values: [threadId],
+  });
+  return rows[0] && BigInt(rows[0].epoch);
+}

@@ -99,6 +99,8 @@ export interface ClaimedRun {
   fence: Fence;
   /** True when an earlier attempt of this run committed a checkpoint: go on from it with input null. */
   hasCheckpoint: boolean;
+  /** It may have been the one that took its host down: it is to be executed in a host of its own. */
+  isSuspect: boolean;
   createdAt: Date;
 }
 
@@ -125,6 +127,14 @@ export interface FinishedRun {
   error: ErrorInfo | null;
   /** The thread has a run that may start now. */
   hasNextRun: boolean;
+}
+
+/** Why a run is given back. */
+export interface RunRelease {
+  /** The attempt failed for this reason; it counts. Left out: the run is handed over in good order. */
+  failure?: ErrorInfo;
+  /** The run was one of several in a host that ended; which one is to blame is not known, so it does not count. */
+  isSuspect?: boolean;
 }
 
 /** What became of a run that was given back. */

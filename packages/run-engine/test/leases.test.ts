@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
+
+const failure = { error: 'GraphHostLost', message: 'out of memory' };
 
 let fixture: EngineFixture;
 beforeEach(async () => {
@@ -153,9 +155,34 @@ describe('a worker', () => {
     const outcomes = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const run = await claimOne(await fixture.worker());
-      const released = await fixture.engine.releaseRun(run.fence, { error: 'GraphHostLost', message: 'out of memory' });
-      outcomes.push(released.outcome);
+      outcomes.push((await fixture.engine.releaseRun(run.fence, { failure })).outcome);
     }
     expect(outcomes).toEqual(['pending', 'pending', 'ended']);
+  });
+
+  it('may fail any number of attempts that each got further', async () => {
+    await fixture.engine.createRun(aRun({ keepsThread: true }));
+    const client = await fixture.pool.connect();
+    for (let attempt = 1; attempt <= 6; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      await writeCheckpointUnderFence(client, run, `checkpoint-${attempt}`);
+      expect(await fixture.engine.releaseRun(run.fence, { failure })).toEqual({ outcome: 'pending' });
+    }
+    const outcomes = [];
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      outcomes.push((await fixture.engine.releaseRun(run.fence, { failure })).outcome);
+    }
+    expect(outcomes).toEqual(['pending', 'ended']);
+    client.release();
+  });
+
+  it('that cannot say which run took its host down charges none and marks them suspect', async () => {
+    await fixture.engine.createRun(aRun());
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      const run = await claimOne(await fixture.worker());
+      expect(run.isSuspect).toBe(attempt > 1);
+      expect(await fixture.engine.releaseRun(run.fence, { isSuspect: true })).toEqual({ outcome: 'pending' });
+    }
   });
 });

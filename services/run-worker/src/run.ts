@@ -94,10 +94,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onLost: () => metrics.hostRestarts.inc(),
   });
 
+  const currentEpoch = (threadId: string) => engine.currentEpoch(threadId);
   const executions = new Executions({
     deps: {
       engine,
-      publisher: new EventPublisher({ streams, metrics, logger }),
+      publisher: new EventPublisher({ streams, currentEpoch, metrics, logger }),
+      takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
       storeFor: ({ fence }) => store.forRun(fence),
       metrics,
@@ -105,8 +107,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
       abortGraceMs: ABORT_GRACE_MS,
     },
-    hold: (host) => hosts.hold(host),
-    onDeaf: (host) => hosts.retire(host),
     onFree: ({ hasNextRun }) => (hasNextRun ? claims.poke() : claims.slotFreed()),
   });
   const lease = new LeaseKeeper({
@@ -121,7 +121,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     engine,
     workerId,
     freeSlots,
-    start: (claimed) => executions.start(claimed, hosts.current!),
+    start: (claimed) => executions.start(claimed),
     nextWakeup: () => receiver.next(),
     passOn: () => wakeups.kick('created'),
     metrics,
@@ -132,6 +132,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     engine,
     duty: new Duty(pool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
     streams,
+    currentEpoch,
     wakeups,
     logger,
     everyMs: SWEEP_EVERY_MS,

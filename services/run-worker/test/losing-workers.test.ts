@@ -97,6 +97,20 @@ it('a run that takes its host down every time is given up with a named error, an
   expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
 });
 
+it('runs that were in a host with one that takes it down go on and end well', async () => {
+  await deployment.startWorker();
+  const gate = deployment.file();
+  const ledger = deployment.file();
+  const innocents = await Promise.all(
+    Array.from({ length: 3 }, () => deployment.create('steps', { input: { gate: gate.path, ledger: ledger.path } })),
+  );
+  await waitFor(async () => (await ledger.lines()).length === 3, { what: 'the others to run' });
+  const poison = await deployment.create('poison');
+  expect(await deployment.ended(poison)).toMatchObject({ status: 'error', error: { error: 'RunAttemptsExhausted' } });
+  await gate.write('one two three');
+  for (const run of innocents) expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
+});
+
 it('a run that takes too long ends in an error', async () => {
   await deployment.startWorker({ BG_JOB_TIMEOUT_SECS: '0.5' });
   const run = await deployment.create('endless');

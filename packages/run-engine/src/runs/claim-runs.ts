@@ -46,6 +46,7 @@ async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: Ru
     kwargs: JSON.parse(row.kwargs.toString('utf8')),
     fence: { threadId: row.thread_id, epoch: BigInt(row.epoch), runId: row.run_id },
     hasCheckpoint: row.has_checkpoint,
+    isSuspect: row.is_suspect,
     createdAt: row.created_at,
   }));
 }
@@ -84,6 +85,6 @@ const CLAIM = `
                                  'assistant_id', assistant_id, 'attempt', attempt))
     FROM taken
   )
-  SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at,
+  SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
          attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint
   FROM taken ORDER BY ready_at, seq`;

@@ -1,39 +1,41 @@
 import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { ErrorInfo, ReleasedRun } from '../types.ts';
+import type { ErrorInfo, ReleasedRun, RunRelease } from '../types.ts';
 import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
 
-export interface RunRelease {
+/** A running run and why it is taken from its worker. */
+export interface OwnedRelease extends RunRelease {
   run: OwnedRun;
-  /** Why the attempt ended without a result, when that counts as a failure; null for a run handed back in good order. */
-  failure: ErrorInfo | null;
 }
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 
 /**
  * Takes running runs from their worker in the caller's transaction: back to waiting, to be claimed again and to go on from
- * their last checkpoint. One that was cancelled meanwhile ends as its order says; one that failed too often ends in `error`.
+ * their last checkpoint. One that was cancelled meanwhile ends as its order says. One whose attempts fail again and again
+ * without getting any further ends in `error`; an attempt that has committed a checkpoint of its own did get further.
  * The runs are locked (`lockOwnedRuns`), their thread rows before them.
  */
 export async function releaseRuns(
   client: pg.ClientBase,
-  releases: RunRelease[],
+  releases: OwnedRelease[],
   options: { maxFailures: number },
   events: RunEvents,
 ): Promise<Map<string, ReleasedRun>> {
-  const waiting: RunRelease[] = [];
+  const waiting: (OwnedRelease & { failures: number })[] = [];
   const interrupted: OwnedRun[] = [];
   const rolledBack: OwnedRun[] = [];
   const exhausted: { run: OwnedRun; error: ErrorInfo }[] = [];
+  const gotFurther = await runsThatGotFurther(client, releases);
   for (const release of releases) {
     const { run, failure } = release;
+    const failures = failure ? (gotFurther.has(run.runId) ? 1 : run.failures + 1) : run.failures;
     if (run.cancelAction === 'rollback') rolledBack.push(run);
     else if (run.cancelAction === 'interrupt') interrupted.push(run);
-    else if (failure && run.failures + 1 >= options.maxFailures) {
-      exhausted.push({ run, error: exhaustion(run, failure) });
-    } else waiting.push(release);
+    else if (failure && failures >= options.maxFailures) {
+      exhausted.push({ run, error: exhaustion(failures, failure) });
+    } else waiting.push({ ...release, failures });
   }
   await endRuns(
     client,
@@ -67,30 +69,44 @@ export async function releaseRuns(
   return results;
 }
 
-function exhaustion(run: OwnedRun, failure: ErrorInfo): ErrorInfo {
-  const attempts = run.failures + 1;
+function exhaustion(failures: number, failure: ErrorInfo): ErrorInfo {
   return {
     error: 'RunAttemptsExhausted',
-    message: `The run was given up after ${attempts} failed ${attempts === 1 ? 'attempt' : 'attempts'}; the last: ${failure.error}: ${failure.message}`,
+    message: `The run was given up after ${failures} failed ${failures === 1 ? 'attempt' : 'attempts'}; the last: ${failure.error}: ${failure.message}`,
   };
 }
 
-async function putBack(client: pg.ClientBase, releases: RunRelease[]): Promise<void> {
+async function runsThatGotFurther(client: pg.ClientBase, releases: OwnedRelease[]): Promise<Set<string>> {
+  const repeated = releases.filter(({ run, failure }) => failure && run.failures > 0).map(({ run }) => run.runId);
+  if (repeated.length === 0) return new Set();
+  const { rows } = await client.query<{ run_id: string }>({
+    name: 'engine_runs_got_further',
+    text: `SELECT run_id FROM run r WHERE run_id = ANY($1::uuid[]) AND EXISTS (
+             SELECT 1 FROM checkpoint c WHERE c.run_id = r.run_id AND c.created_at > r.started_at)`,
+    values: [repeated],
+  });
+  return new Set(rows.map((row) => row.run_id));
+}
+
+async function putBack(client: pg.ClientBase, releases: (OwnedRelease & { failures: number })[]): Promise<void> {
   if (releases.length === 0) return;
   await client.query({
     name: 'engine_put_back_runs',
     text: `WITH i AS (
-             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) AS i (run_id, thread_id, failures)
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[])
+               AS i (run_id, thread_id, failures, is_suspect)
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL FROM i WHERE f.thread_id = i.thread_id
            )
            UPDATE run r
-           SET status = 'pending', worker_id = NULL, epoch = NULL, failures = r.failures + i.failures, updated_at = now()
+           SET status = 'pending', worker_id = NULL, epoch = NULL, failures = i.failures,
+               is_suspect = r.is_suspect OR i.is_suspect, updated_at = now()
            FROM i WHERE r.run_id = i.run_id`,
     values: [
       releases.map(({ run }) => run.runId),
       releases.map(({ run }) => run.threadId),
-      releases.map(({ failure }) => (failure ? 1 : 0)),
+      releases.map(({ failures }) => failures),
+      releases.map(({ isSuspect }) => isSuspect ?? false),
     ],
   });
 }

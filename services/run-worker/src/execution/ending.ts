@@ -1,5 +1,5 @@
 import type { RunOutcome } from '@runyard/graph-host';
-import type { ErrorInfo, FinishRun } from '@runyard/run-engine';
+import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
 
 /** Why an attempt was stopped from outside. */
 export type StopReason =
@@ -11,8 +11,8 @@ export type StopReason =
 /** What is to be written about an attempt that is over. */
 export type Ending =
   | ({ kind: 'finish' } & Omit<FinishRun, 'fence' | 'runId' | 'firstEventId'>)
-  /** Back to waiting; with a failure the attempt counts against the run. */
-  | { kind: 'release'; failure: ErrorInfo | null }
+  /** Back to waiting. */
+  | { kind: 'release'; release: RunRelease }
   /** Nothing: it is not ours any more. */
   | { kind: 'drop' };
 
@@ -23,7 +23,7 @@ export type Ending =
 export function endingOf(
   outcome: RunOutcome,
   stop: StopReason | undefined,
-  { timeoutSeconds }: { timeoutSeconds: number },
+  { timeoutSeconds, wasAlone }: { timeoutSeconds: number; wasAlone: boolean },
 ): Ending {
   if (stop?.kind === 'lost') return { kind: 'drop' };
   switch (outcome.kind) {
@@ -38,7 +38,7 @@ export function endingOf(
     }
     case 'aborted': {
       const { values, checkpointId } = outcome;
-      if (stop?.kind === 'drained') return { kind: 'release', failure: null };
+      if (stop?.kind === 'drained') return { kind: 'release', release: {} };
       if (stop?.kind === 'timedOut') {
         const message = `The run took longer than ${timeoutSeconds} seconds.`;
         return failed(values, checkpointId, { error: 'TimeoutError', message });
@@ -54,11 +54,14 @@ export function endingOf(
       };
     }
     case 'drained':
-      return { kind: 'release', failure: null };
+      return { kind: 'release', release: {} };
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
-      return { kind: 'release', failure: { error: 'GraphHostLost', message: outcome.reason } };
+      return {
+        kind: 'release',
+        release: wasAlone ? { failure: { error: 'GraphHostLost', message: outcome.reason } } : { isSuspect: true },
+      };
   }
 }
 

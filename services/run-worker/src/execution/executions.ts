@@ -1,12 +1,8 @@
-import type { GraphHost } from '@runyard/graph-host';
 import type { CancelOrder, ClaimedRun, Fence } from '@runyard/run-engine';
 import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 
 export interface ExecutionsOptions {
-  deps: Omit<ExecutionDeps, 'onDeaf'>;
-  /** Counts a run on its host until the returned function is called. */
-  hold(host: GraphHost): () => void;
-  onDeaf(host: GraphHost): void;
+  deps: ExecutionDeps;
   /** A run is over and its slot free. */
   onFree(outcome: { hasNextRun: boolean }): void;
 }
@@ -25,15 +21,13 @@ export class Executions {
     return this.#running.size;
   }
 
-  start(run: ClaimedRun, host: GraphHost): void {
-    const release = this.#options.hold(host);
-    const execution = new RunExecution(run, host, { ...this.#options.deps, onDeaf: () => this.#options.onDeaf(host) });
+  start(run: ClaimedRun): void {
+    const execution = new RunExecution(run, this.#options.deps);
     const earlier = this.#running.get(run.runId);
     // Claimed again while the attempt before has not noticed its loss: only the new one may write.
     earlier?.lose();
     this.#running.set(run.runId, execution);
     void execution.done.then((outcome) => {
-      release();
       if (this.#running.get(run.runId) === execution) this.#running.delete(run.runId);
       if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
       this.#options.onFree(outcome);

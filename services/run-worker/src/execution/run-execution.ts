@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import { isUnavailable } from '@runyard/database';
-import type { GraphHost, RunHandle, RunOutcome } from '@runyard/graph-host';
+import type { RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
 import {
   type CancelOrder,
   type ClaimedRun,
@@ -10,8 +10,10 @@ import {
   type FinishedRun,
   type FinishRun,
   type RunEngine,
+  type RunRelease,
 } from '@runyard/run-engine';
 import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import type { HostSeat } from '../hosts/host-supervisor.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
 import { endEvent, errorEvent, type StreamedRun, streamedRun } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
@@ -21,6 +23,8 @@ import { runRequest } from './run-request.ts';
 export interface ExecutionDeps {
   engine: Pick<RunEngine, 'finishRun' | 'releaseRun'>;
   publisher: EventPublisher;
+  /** A place in a graph host, for a suspect in one of its own. */
+  takeSeat(run: ClaimedRun): HostSeat | Promise<HostSeat>;
   /** Storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
   checkpointsFor(run: ClaimedRun): CheckpointBackend | undefined;
   storeFor(run: ClaimedRun): StoreBackend;
@@ -29,12 +33,12 @@ export interface ExecutionDeps {
   timeoutMs: number;
   /** What a graph may take to obey an abort before its run is ended without it. */
   abortGraceMs: number;
-  /** The graph does not obey an abort: its host is to be replaced. */
-  onDeaf(): void;
 }
 
 /** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
 const RETRY_MS = 500;
+/** Timers take 31 bits of milliseconds; nobody waits 24 days for an attempt. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
  * One attempt of one run, from its claim to its end: executed by the host, ended in Postgres, told on its stream.
@@ -46,8 +50,9 @@ export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #publisher: RunPublisher;
   readonly #streamed: StreamedRun;
-  readonly #handle: RunHandle;
   readonly #startedAt = performance.now();
+  #seat: HostSeat | undefined;
+  #handle: RunHandle | undefined;
   /** Why the attempt was stopped from outside; the first reason counts, but a loss beats all. */
   #stop: StopReason | undefined;
   #isEnding = false;
@@ -56,28 +61,11 @@ export class RunExecution {
     this.#giveUp = resolve;
   });
 
-  constructor(run: ClaimedRun, host: GraphHost, deps: ExecutionDeps) {
+  constructor(run: ClaimedRun, deps: ExecutionDeps) {
     this.run = run;
     this.#deps = deps;
     this.#streamed = streamedRun(run);
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
-    const checkpoints = deps.checkpointsFor(run);
-    this.#handle = host.startRun(
-      runRequest(run),
-      { store: deps.storeFor(run), ...(checkpoints && { checkpoints }) },
-      {
-        onEvents: (events) =>
-          this.#publisher.add(
-            events.map(({ mode, event, data }) => ({
-              runId: run.runId,
-              attempt: run.attempt,
-              kind: mode,
-              event,
-              data,
-            })),
-          ),
-      },
-    );
     this.done = this.#execute();
   }
 
@@ -91,7 +79,7 @@ export class RunExecution {
   lose(): void {
     if (this.#isEnding) return;
     this.#stop = { kind: 'lost' };
-    this.#handle.abort('the run was taken over');
+    this.#handle?.abort('the run was taken over');
     this.#giveUp({ kind: 'fenced' });
   }
 
@@ -99,25 +87,30 @@ export class RunExecution {
   drain(): void {
     if (this.#stop || this.#isEnding) return;
     this.#stop = { kind: 'drained' };
-    this.#handle.drain();
+    if (this.#handle) this.#handle.drain();
+    else this.#giveUp({ kind: 'drained' });
   }
 
   /** Stops now, to be handed back; what is not in a checkpoint is done again. */
   handBack(): void {
     if (this.#isEnding || this.#stop?.kind === 'lost') return;
     this.#stop = { kind: 'drained' };
-    this.#handle.abort('the worker stops');
+    this.#handle?.abort('the worker stops');
     this.#giveUp({ kind: 'drained' });
   }
 
   #abort(stop: StopReason & { reason: string }): void {
     this.#stop = stop;
+    const nothing = { kind: 'aborted', values: null, checkpointId: null } as const;
+    if (!this.#handle) {
+      this.#giveUp(nothing);
+      return;
+    }
     this.#handle.abort(stop.reason);
-    const { abortGraceMs, onDeaf } = this.#deps;
     const timer = setTimeout(() => {
-      this.#giveUp({ kind: 'aborted', values: null, checkpointId: null });
-      onDeaf();
-    }, abortGraceMs);
+      this.#giveUp(nothing);
+      this.#seat?.complain();
+    }, this.#deps.abortGraceMs);
     void this.#handle.settled.then(() => clearTimeout(timer));
   }
 
@@ -125,25 +118,52 @@ export class RunExecution {
     const { timeoutMs, metrics, logger } = this.#deps;
     metrics.attemptsStarted.inc();
     if (this.run.attempt === 1) metrics.queueWait.observe(Math.max(0, Date.now() - this.run.createdAt.getTime()));
-    const seconds = timeoutMs / 1000;
-    // setTimeout takes 31 bits of milliseconds; nobody waits 24 days for an attempt.
+    const timeoutSeconds = timeoutMs / 1000;
     const timer = setTimeout(
-      () => !this.#stop && this.#abort({ kind: 'timedOut', reason: `the run took longer than ${seconds} s` }),
-      Math.min(timeoutMs, 2 ** 31 - 1),
+      () => !this.#stop && this.#abort({ kind: 'timedOut', reason: `the run took longer than ${timeoutSeconds} s` }),
+      Math.min(timeoutMs, TIMER_MS_MAX),
     );
     try {
-      const outcome = await Promise.race([this.#handle.settled, this.#givenUp]);
+      const outcome = await Promise.race([this.#outcome(), this.#givenUp]);
       clearTimeout(timer);
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
-      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds: seconds }));
+      const wasAlone = !this.#seat?.wasLostWithOthers();
+      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds, wasAlone }));
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
       else logger.error('a run could not be ended', { runId: this.run.runId, error });
       return { hasNextRun: false };
     } finally {
       clearTimeout(timer);
+      this.#seat?.leave();
     }
+  }
+
+  async #outcome(): Promise<RunOutcome> {
+    const { run } = this;
+    let seat: HostSeat;
+    try {
+      seat = await this.#deps.takeSeat(run);
+    } catch (error) {
+      this.#deps.logger.warn('a claimed run found no graph host', { runId: run.runId, error });
+      return { kind: 'drained' };
+    }
+    if (this.#isEnding || this.#stop) {
+      // Stopped while it waited for a place.
+      seat.leave();
+      return this.#givenUp;
+    }
+    this.#seat = seat;
+    const checkpoints = this.#deps.checkpointsFor(run);
+    const backends = { store: this.#deps.storeFor(run), ...(checkpoints && { checkpoints }) };
+    this.#handle = seat.host.startRun(runRequest(run), backends, { onEvents: (events) => this.#publish(events) });
+    return this.#handle.settled;
+  }
+
+  #publish(events: RunEvent[]): void | Promise<void> {
+    const { runId, attempt } = this.run;
+    return this.#publisher.add(events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data })));
   }
 
   async #end(ending: Ending): Promise<{ hasNextRun: boolean }> {
@@ -151,7 +171,7 @@ export class RunExecution {
       case 'finish':
         return this.#finish(ending);
       case 'release':
-        return this.#release(ending.failure);
+        return this.#release(ending.release);
       case 'drop':
         this.#deps.metrics.lost.inc();
         return { hasNextRun: false };
@@ -172,12 +192,12 @@ export class RunExecution {
     return { hasNextRun: finished.hasNextRun };
   }
 
-  async #release(failure: ErrorInfo | null): Promise<{ hasNextRun: boolean }> {
+  async #release(release: RunRelease): Promise<{ hasNextRun: boolean }> {
     const { engine, metrics } = this.#deps;
-    const shown = failure && sanitized(failure);
+    const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
     const released = await this.#untilWritten(() => engine.releaseRun(this.run.fence, shown));
     if (released.outcome === 'pending') {
-      (failure ? metrics.failedRetriable : metrics.handedBack).inc();
+      (release.failure || release.isSuspect ? metrics.failedRetriable : metrics.handedBack).inc();
       return { hasNextRun: true };
     }
     if (released.status === 'error') metrics.failedAfterRetry.inc();

@@ -19,6 +19,17 @@ export interface HostSupervisorOptions {
 
 const KILL = 0;
 
+/** A run's place in a host. */
+export interface HostSeat {
+  host: GraphHost;
+  /** True when the host is gone and had other runs besides: which one took it down is not known. */
+  wasLostWithOthers(): boolean;
+  /** The host does not obey: it is to be replaced. */
+  complain(): void;
+  /** The run is over. */
+  leave(): void;
+}
+
 interface Supervised {
   host: GraphHost;
   /** Monotonic time of the last answer to a ping. */
@@ -27,17 +38,21 @@ interface Supervised {
   /** Gets no new runs and is closed once those it has are over. */
   isRetired: boolean;
   runs: number;
+  /** How many runs it had when it was lost; undefined while it lives. */
+  runsWhenLost: number | undefined;
 }
 
 /**
- * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. The runs of a host that
- * goes away are settled by the host's own parent side (`lost`), never here.
+ * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A suspect run gets a host
+ * of its own, one at a time. The runs of a host that goes away are settled by the host's own parent side (`lost`), never here.
  */
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
   readonly #hosts = new Set<Supervised>();
   #current: Supervised | undefined;
   #starting: Promise<void> | undefined;
+  /** Resolves when the suspect that runs alone, and those that wait before the next one, are over. */
+  #alone: Promise<void> = Promise.resolve();
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
@@ -66,25 +81,56 @@ export class HostSupervisor {
     return current.host;
   }
 
-  /** Counts a run on the host, so that a retired one is closed when its last run is over. */
-  hold(host: GraphHost): () => void {
-    const supervised = [...this.#hosts].find((candidate) => candidate.host === host);
-    if (!supervised) return () => undefined;
+  /** A place in the host that takes new runs. Throws when there is none. */
+  takeSeat(): HostSeat {
+    if (!this.current || !this.#current) throw new Error('no graph host is ready');
+    return this.#seatIn(this.#current);
+  }
+
+  /** A place in a new host without any other run, as soon as no other suspect has one. */
+  async takeSeatAlone(): Promise<HostSeat> {
+    const before = this.#alone;
+    let leave!: () => void;
+    const left = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    this.#alone = before.then(() => left);
+    await before;
+    try {
+      const supervised = await this.#startHost();
+      supervised.isRetired = true;
+      const seat = this.#seatIn(supervised);
+      return {
+        ...seat,
+        leave: () => {
+          seat.leave();
+          leave();
+        },
+      };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #seatIn(supervised: Supervised): HostSeat {
     supervised.runs += 1;
-    return () => {
-      supervised.runs -= 1;
-      if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+    return {
+      host: supervised.host,
+      wasLostWithOthers: () => (supervised.runsWhenLost ?? 0) > 1,
+      complain: () => this.#retire(supervised),
+      leave: () => {
+        supervised.runs -= 1;
+        if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+      },
     };
   }
 
-  /** Replaces a host that does not obey; runs that do well on it may end there. */
-  retire(host: GraphHost): void {
-    const supervised = [...this.#hosts].find((candidate) => candidate.host === host);
-    if (!supervised || supervised.isRetired) return;
+  #retire(supervised: Supervised): void {
+    if (supervised.isRetired) return;
     this.#options.logger.warn('a graph host does not obey and is replaced');
     supervised.isRetired = true;
     if (this.#current === supervised) this.#current = undefined;
-    if (supervised.runs === 0) void this.#close(supervised, KILL);
     this.#restart();
   }
 
@@ -97,28 +143,40 @@ export class HostSupervisor {
   }
 
   async #open(): Promise<void> {
-    const exit: { reason?: string } = {};
+    this.#current = await this.#startHost();
+    this.#failedStarts = 0;
+    if (!this.#isClosed) this.#options.onReady();
+  }
+
+  async #startHost(): Promise<Supervised> {
+    let exitReason: string | undefined;
     let supervised: Supervised | undefined;
     const host = await this.#options.start((reason) => {
-      exit.reason = reason;
+      exitReason = reason;
       if (supervised) this.#onExit(supervised, reason);
     });
-    supervised = { host, answeredAt: performance.now(), isPinging: false, isRetired: false, runs: 0 };
-    if (exit.reason !== undefined) throw new Error(`the graph host ${exit.reason}`);
+    if (exitReason !== undefined) throw new Error(`the graph host ${exitReason}`);
+    supervised = {
+      host,
+      answeredAt: performance.now(),
+      isPinging: false,
+      isRetired: false,
+      runs: 0,
+      runsWhenLost: undefined,
+    };
     this.#hosts.add(supervised);
-    this.#current = supervised;
-    this.#failedStarts = 0;
     if (this.#isClosed) await this.#close(supervised, KILL);
-    else this.#options.onReady();
+    return supervised;
   }
 
   #onExit(supervised: Supervised, reason: string): void {
+    supervised.runsWhenLost = supervised.runs;
     this.#hosts.delete(supervised);
     if (this.#current === supervised) this.#current = undefined;
     if (this.#isClosed) return;
-    this.#options.logger.error('a graph host is gone and is replaced', { reason });
+    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.runs });
     this.#options.onLost();
-    if (!supervised.isRetired) this.#restart();
+    this.#restart();
   }
 
   #restart(): void {
@@ -144,11 +202,8 @@ export class HostSupervisor {
       this.#ping(supervised);
       const silentMs = performance.now() - supervised.answeredAt;
       if (silentMs < this.#options.deadMs || !this.#hosts.has(supervised)) continue;
-      this.#options.logger.error('a graph host does not answer and is killed', { silentMs: Math.round(silentMs) });
-      this.#options.onLost();
-      if (this.#current === supervised) this.#current = undefined;
       void this.#close(supervised, KILL);
-      this.#restart();
+      this.#onExit(supervised, 'did not answer and was killed');
     }
   }
 

@@ -1,13 +1,12 @@
 import type { Duty } from '@runyard/database';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
-import type { RunStreams } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
+import { appendEnd, type EndAppending } from '../streams/append-end.ts';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 
-export interface SweeperOptions {
+export interface SweeperOptions extends EndAppending {
   engine: Pick<RunEngine, 'sweep'>;
   duty: Pick<Duty, 'isMine' | 'release'>;
-  streams: Pick<RunStreams, 'append'>;
   wakeups: Pick<RunWakeups, 'kick'>;
   logger: Logger;
   everyMs: number;
@@ -53,8 +52,8 @@ export class Sweeper {
   async #tellEnd({ fence, status, error, ...run }: SweptRun): Promise<void> {
     const streamed = { ...run, fence, isResumable: false };
     const end = endEvent(streamed, status, null);
-    await this.#options.streams
-      .append(fence, error ? [errorEvent(streamed, error), end] : [end], { resumable: false, endsRun: true })
-      .catch((cause) => this.#options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }));
+    await appendEnd(this.#options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>
+      this.#options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }),
+    );
   }
 }

@@ -1,13 +1,13 @@
-import { type AppendEvent, type RunStreams, StaleEpochError } from '@runyard/run-stream';
+import { type AppendEvent, StaleEpochError } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
+import { appendEnd, type EndAppending } from './append-end.ts';
 import { metadataEvent, type StreamedRun } from './run-events.ts';
 
 /** Above this much unsent the graph is held back. */
 const WAITING_BYTES_MAX = 512 * 1024;
 
-export interface EventPublisherOptions {
-  streams: Pick<RunStreams, 'append'>;
+export interface EventPublisherOptions extends EndAppending {
   metrics: WorkerMetrics;
   logger: Logger;
 }
@@ -50,27 +50,23 @@ export class EventPublisher {
   }
 
   async #sendOf(publisher: RunPublisher): Promise<void> {
-    const { run } = publisher;
     const { events, isLast } = publisher.take();
     if (events.length === 0) return publisher.sent(undefined);
     const startedAt = performance.now();
     try {
-      const ids = await this.#options.streams.append(run.fence, events, {
-        resumable: run.isResumable,
-        ...(isLast && { endsRun: true }),
-      });
+      const { run } = publisher;
+      const [firstId] = isLast
+        ? await appendEnd(this.#options, run, events)
+        : await this.#options.streams.append(run.fence, events, { resumable: run.isResumable });
       this.#options.metrics.publishLatency.observe(performance.now() - startedAt);
-      publisher.sent(ids[0]);
+      publisher.sent(firstId);
     } catch (error) {
       publisher.sent(undefined);
       if (error instanceof StaleEpochError) return publisher.onStale();
       // Streams are delivery, not truth: the run goes on, and the stream marks the gap.
       this.#options.metrics.lostEvents.inc(events.length);
-      this.#options.logger.warn('events of a run could not be published', {
-        runId: run.runId,
-        events: events.length,
-        error,
-      });
+      const { runId } = publisher.run;
+      this.#options.logger.warn('events of a run could not be published', { runId, events: events.length, error });
     }
   }
 }

@@ -84,7 +84,8 @@ CREATE TABLE run (
   keeps_thread       boolean     NOT NULL DEFAULT true,     -- false: stateless with on_completion "delete": no thread row, no checkpoints
   ready_at           timestamptz NOT NULL DEFAULT now(),    -- later with after_seconds
   attempt            integer     NOT NULL DEFAULT 0,        -- number of the current or last attempt; grows with every claim
-  failures           integer     NOT NULL DEFAULT 0,        -- attempts that ended with their worker or host; what retries are counted by
+  failures           integer     NOT NULL DEFAULT 0,        -- attempts in a row that ended with their worker or host and got no further; what retries are counted by
+  is_suspect         boolean     NOT NULL DEFAULT false,    -- was one of several runs in a host that ended: runs alone from then on
   epoch              bigint,                                -- fence epoch of the current attempt
   worker_id          uuid,
   first_event_id     text,                                  -- where the run's events begin in the thread's stream
