@@ -48,7 +48,7 @@ describe('an OpenAPI document', () => {
       headers: { Location: { description: 'Where it is.' } },
       content: { 'application/json': { example: { id: 'a' } } },
     });
-    expect(described.security).toEqual([{ 'API Key': [] }, { 'Tenant ID': [] }, { 'Bearer Auth': [] }]);
+    expect(described.security).toEqual([{ ApiKey: [] }, { TenantId: [] }, { Bearer: [] }]);
   });
 
   it('refuses two different schemas of one name', () => {

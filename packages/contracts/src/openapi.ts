@@ -48,9 +48,9 @@ export interface OpenApiDocument {
 
 /** Alternative ways to be known; a tenant header alone authenticates nobody, it only chooses the workspace. */
 const SECURITY_SCHEMES = {
-  'API Key': { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-  'Tenant ID': { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
-  'Bearer Auth': { type: 'http', scheme: 'bearer' },
+  ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  TenantId: { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+  Bearer: { type: 'http', scheme: 'bearer' },
 };
 
 /** The OpenAPI 3.1 document of a service. Schemas with an `$id` become components of that name. */

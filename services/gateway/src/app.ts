@@ -83,7 +83,9 @@ export class Gateway {
       const body = await takeBody(req, bodyLimitBytes);
       const headers = this.#headers(req, itinerary, requestId);
       const { upstreams, target, name } = itinerary;
-      await forward(req, res, { dispatcher, upstreams, target, headers, body, requestId }).catch((error: unknown) => {
+      const isLast = () => context.lifecycle.isDraining;
+      const forwarding = { dispatcher, upstreams, target, headers, body, requestId, isLast };
+      await forward(req, res, forwarding).catch((error: unknown) => {
         throw error instanceof ClientGoneError || res.destroyed
           ? new ClientGoneError(error)
           : upstreamFailure(error, name);

@@ -142,6 +142,45 @@ describe('what passes through the gateway', () => {
     expect((await bodyOf(response)).toString()).toBe('100000');
   });
 
+  it('gives the client an answer that comes before its body is through', async () => {
+    answer = (_req, res) => {
+      res.writeHead(422, { 'content-type': 'application/json' }).end('{"detail":"no need to go on"}');
+    };
+    const response = await fetch(`${base}/x`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: Buffer.alloc(190_000),
+    });
+    expect([response.status, await response.text()]).toEqual([422, '{"detail":"no need to go on"}']);
+  });
+
+  it('makes the upstream wait for a client that does not read, instead of holding what it sends', async () => {
+    let written = 0;
+    answer = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/octet-stream' });
+      const chunk = Buffer.alloc(1_000_000);
+      const push = () => {
+        while (written < 200 * chunk.length && res.write(chunk)) written += chunk.length;
+        res.once('drain', push);
+      };
+      push();
+    };
+    const req = request(`${base}/x`, { headers: { 'x-api-key': key } });
+    req.end();
+    const [response] = (await once(req, 'response')) as [IncomingMessage];
+    let before = -1;
+    await waitFor(
+      () => {
+        const isStill = written === before;
+        before = written;
+        return isStill;
+      },
+      { intervalMs: 200 },
+    );
+    expect(written).toBeLessThan(40_000_000);
+    response.destroy();
+  });
+
   it('refuses a body over the limit by its announced length', async () => {
     answer = (_req, res) => res.end('should not get here');
     const response = await fetch(`${base}/x`, {

@@ -14,6 +14,8 @@ export interface Forwarding {
   headers: string[];
   body: RequestBody;
   requestId: string;
+  /** Asked when the answer begins: is this the last one on its connection. */
+  isLast(): boolean;
 }
 
 /**
@@ -35,10 +37,10 @@ export async function forward(req: IncomingMessage, res: ServerResponse, forward
 }
 
 function exchange(req: IncomingMessage, res: ServerResponse, upstream: string, forwarding: Forwarding): Promise<void> {
-  const { dispatcher, target, headers, body, requestId } = forwarding;
+  const { dispatcher, target, headers, body } = forwarding;
   const base = new URL(upstream);
   return new Promise((resolve, reject) => {
-    const relay = new AnswerRelay(res, requestId, resolve, reject);
+    const relay = new AnswerRelay(res, forwarding, resolve, reject);
     dispatcher.dispatch(
       {
         origin: base.origin,
@@ -59,7 +61,7 @@ function exchange(req: IncomingMessage, res: ServerResponse, upstream: string, f
 /** Receives the upstream's answer and hands it to the client at the client's pace. */
 class AnswerRelay implements Dispatcher.DispatchHandler {
   readonly #res: ServerResponse;
-  readonly #requestId: string;
+  readonly #forwarding: Forwarding;
   readonly #resolve: () => void;
   readonly #reject: (error: Error) => void;
   readonly #onClientClosed: () => void;
@@ -67,9 +69,9 @@ class AnswerRelay implements Dispatcher.DispatchHandler {
   #resume: () => void = () => {};
   #settled = false;
 
-  constructor(res: ServerResponse, requestId: string, resolve: () => void, reject: (error: Error) => void) {
+  constructor(res: ServerResponse, forwarding: Forwarding, resolve: () => void, reject: (error: Error) => void) {
     this.#res = res;
-    this.#requestId = requestId;
+    this.#forwarding = forwarding;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#onClientClosed = () => {
@@ -85,7 +87,8 @@ class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { list, announcesLength } = responseHeaders(raw, this.#requestId);
+    const { requestId, isLast } = this.#forwarding;
+    const { list, announcesLength } = responseHeaders(raw, requestId, isLast());
     this.#res.writeHead(status, statusText, list as unknown as Record<string, string>);
     // A stream's headers must not wait for its first event; with a length given the body is right behind.
     if (!announcesLength) this.#res.flushHeaders();

@@ -72,10 +72,14 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   'x-request-id',
 ]);
 
-/** The upstream's headers for the client. `announcesLength` tells whether a body of known length follows. */
+/**
+ * The upstream's headers for the client. `announcesLength` tells whether a body of known length follows; `closes` tells the
+ * client that the connection takes no further request.
+ */
 export function responseHeaders(
   raw: readonly (Buffer | string)[],
   requestId: string,
+  closes = false,
 ): { list: string[]; announcesLength: boolean } {
   const list: string[] = [];
   let named: ReadonlySet<string> | undefined;
@@ -90,6 +94,7 @@ export function responseHeaders(
     list.push(name, text(raw[index + 1]!));
   }
   list.push('x-request-id', requestId);
+  if (closes) list.push('connection', 'close');
   return { list, announcesLength };
 }
 
