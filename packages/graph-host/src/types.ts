@@ -139,7 +139,7 @@ export interface StateUpdateRequest extends StateRequest {
   values?: unknown;
   asNode?: string;
   /** Several updates in order make supersteps; left out: one update of `values` and `asNode`. */
-  supersteps?: { updates: { values?: unknown; command?: unknown; as_node: string }[] }[];
+  supersteps?: { updates: { values?: unknown; command?: unknown; as_node?: string }[] }[];
 }
 
 export interface HistoryRequest {
@@ -157,6 +157,8 @@ export type ThreadStateJson = Record<string, unknown>;
 
 /** A child process with a project loaded in it. */
 export interface GraphHost {
+  /** Of the child process, for logs and metrics. */
+  readonly pid: number;
   graphs(): GraphDescription[];
   /** Never throws: a host that is gone settles the run as `lost`. */
   startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;

@@ -4,6 +4,7 @@ import {
   type CheckpointBackend,
   type CheckpointPut,
   type CheckpointQuery,
+  type PendingWrite,
   type StoreBackend,
   type StoredCheckpoint,
   type StoreOperation,
@@ -12,51 +13,99 @@ import {
 } from '@runyard/checkpointer';
 import { type Answer, type Connection, RemoteError } from '../protocol/connection.ts';
 import { packPut, packWrites, type StoredDocument, unpackStored } from '../protocol/values.ts';
+import { isResume, withMarker, withoutMarkers } from './resume-marker.ts';
 
 const REASONS: ReadonlySet<string> = new Set(['fenced', 'unavailable', 'too_large', 'invalid']);
+
+export interface RemoteCheckpointsOptions {
+  /**
+   * A put resolves as soon as it is on its way, in order, and this is told if it fails. LangGraph sends the next put only
+   * when the last one has resolved, so waiting for each commit would make a run one commit per step slower, and its events
+   * could not be told from those of the checkpoint before. Left out: a put resolves when it is durable.
+   */
+  onPutFailed?: (error: Error) => void;
+  /** The run whose `command.resume` is about to be stored. */
+  resumingRunId?: string;
+}
 
 export class RemoteCheckpoints implements CheckpointBackend {
   readonly #connection: Connection;
   readonly #use: number;
-  readonly #beforePut: () => void;
+  readonly #options: RemoteCheckpointsOptions;
   /** The newest checkpoint of the root graph that this use read or wrote. */
   lastRootCheckpointId: string | null = null;
+  /** Pending writes of the first root checkpoint that was read. */
+  #foundWrites: PendingWrite[] | undefined;
+  #resumeIsMarked = false;
+  readonly #underWay = new Set<Promise<unknown>>();
 
-  /** @param beforePut called before a checkpoint is sent: what is sent after it waits until it is durable */
-  constructor(connection: Connection, use: number, beforePut: () => void = () => {}) {
+  constructor(connection: Connection, use: number, options: RemoteCheckpointsOptions = {}) {
     this.#connection = connection;
     this.#use = use;
-    this.#beforePut = beforePut;
+    this.#options = options;
   }
 
   async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    const answer = await this.#ask({ t: 'checkpoint.get', threadId, namespace, checkpointId });
-    const stored = unpackStored(answer.ok as StoredDocument[], answer.raw)[0];
-    if (namespace === '' && this.lastRootCheckpointId === null) {
+    const stored = await this.getWithMarkers(threadId, namespace, checkpointId);
+    if (namespace === '' && this.#foundWrites === undefined) {
       this.lastRootCheckpointId = stored?.key.checkpointId ?? null;
+      this.#foundWrites = stored?.pendingWrites ?? [];
     }
-    return stored;
+    return stored && withoutMarkers(stored);
+  }
+
+  async getWithMarkers(
+    threadId: string,
+    namespace: string,
+    checkpointId?: string,
+  ): Promise<StoredCheckpoint | undefined> {
+    await this.settled();
+    const answer = await this.#ask({ t: 'checkpoint.get', threadId, namespace, checkpointId });
+    return unpackStored(answer.ok as StoredDocument[], answer.raw)[0];
   }
 
   async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
+    await this.settled();
     const answer = await this.#ask({ t: 'checkpoint.list', query });
-    return unpackStored(answer.ok as StoredDocument[], answer.raw);
+    return unpackStored(answer.ok as StoredDocument[], answer.raw).map(withoutMarkers);
   }
 
   async put(put: CheckpointPut): Promise<void> {
     const { document, parts } = packPut(put);
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
-    this.#beforePut();
-    await this.#ask({ t: 'checkpoint.put', put: document }, parts);
+    const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
+    const { onPutFailed } = this.#options;
+    if (!onPutFailed) await committed;
+    else committed.catch(onPutFailed);
+  }
+
+  /** Resolves when nothing is under way to storage any more, however it ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
   }
 
   async putWrites(put: WritesPut): Promise<void> {
-    const { document, parts } = packWrites(put);
-    await this.#ask({ t: 'checkpoint.putWrites', put: document }, parts);
+    const { document, parts } = packWrites(this.#marked(put));
+    await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
   }
 
   async deleteThread(threadId: string): Promise<void> {
     await this.#ask({ t: 'checkpoint.deleteThread', threadId });
+  }
+
+  /** The first resume that a run stores is the one it was started with. */
+  #marked(put: WritesPut): WritesPut {
+    const { resumingRunId } = this.#options;
+    if (resumingRunId === undefined || this.#resumeIsMarked || !isResume(put)) return put;
+    this.#resumeIsMarked = true;
+    return withMarker(put, resumingRunId, this.#foundWrites ?? []);
+  }
+
+  #track<T>(operation: Promise<T>): Promise<T> {
+    this.#underWay.add(operation);
+    const done = () => this.#underWay.delete(operation);
+    operation.then(done, done);
+    return operation;
   }
 
   async #ask(header: Record<string, unknown>, raw?: Uint8Array[]): Promise<Answer> {

@@ -2,6 +2,8 @@
 import { GraphLoadError } from '../errors.ts';
 
 const SHOWN_FRAMES = 5;
+/** Where this file lies: frames from here and below are the host's own. */
+const OWN_FILES = new URL('.', import.meta.url).pathname;
 
 /** "Graph "agent" did not load: TypeError: … at src/agent.ts:3:7", paths relative to the project. */
 export function describeLoadFailure(subject: string, error: unknown, directory: string): string {
@@ -25,7 +27,7 @@ function framesOf(error: unknown): string[] {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return [];
   return error.stack
     .split('\n')
-    .filter((line) => /^\s+at /.test(line) && !/node:|node_modules|graph-host/.test(line))
+    .filter((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line) && !line.includes(OWN_FILES))
     .slice(0, SHOWN_FRAMES)
     .map((line) => `    ${line.trim()}`);
 }

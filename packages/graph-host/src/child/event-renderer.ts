@@ -75,8 +75,15 @@ export class EventRenderer {
   renderStreamedEvent(event: StreamedEvent): void {
     if (!this.#asked.has('events')) return;
     const { event: name, data, name: runName, tags, run_id, metadata, parent_ids } = event;
-    const body = { event: name, data, name: runName, tags: tags ?? [], run_id, metadata: metadata ?? {} };
-    this.#send('events', [], { ...body, parent_ids: parent_ids ?? [] });
+    const about = { name: runName, tags: tags ?? [], run_id, metadata: metadata ?? {}, parent_ids: parent_ids ?? [] };
+    let text: string;
+    try {
+      text = toWireJson({ event: name, data, ...about });
+    } catch {
+      // These events carry whatever runnables pass to each other; one that has no JSON form is no fault of the run.
+      text = toWireJson({ event: name, data: {}, ...about });
+    }
+    this.#emit({ mode: 'events', event: 'events', data: text });
   }
 
   #renderValues(namespace: string[], payload: unknown): void {

@@ -29,6 +29,8 @@ export interface CompiledGraph {
   checkpointer?: unknown;
   store?: unknown;
   nodes?: Record<string, unknown>;
+  /** The channels that are the state: by name, or one channel that holds all of it. */
+  streamChannelsAsIs?: string | string[];
   stream(input: unknown, options: GraphConfig): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: GraphConfig): AsyncIterable<StreamedEvent>;
   getState(config: GraphConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;

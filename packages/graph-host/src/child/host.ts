@@ -79,6 +79,8 @@ export class Host {
     this.#limits = limits;
     captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
     const project = await readProject(projectDir, configPath);
+    // What the deployment sets wins over what the project brings along.
+    for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
     for (const message of project.warnings) this.log({ level: 'warn', message });
     if (project.missingEnvFile) this.log({ level: 'info', message: `There is no env file ${project.missingEnvFile}.` });
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));

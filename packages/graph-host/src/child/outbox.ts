@@ -37,6 +37,7 @@ export class Outbox {
   /** The waiting event that a later one with the same key replaces. */
   readonly #replaceable = new Map<string, Waiting>();
   #scheduled = false;
+  #holds = 0;
   #overflown = false;
   #onEmpty: (() => void) | undefined;
 
@@ -57,23 +58,40 @@ export class Outbox {
       this.#options.onOverflow(new StreamBufferOverflowError(this.#options.bufferBytes));
       return;
     }
-    if (!this.#scheduled) {
-      this.#scheduled = true;
-      this.#options.connection.beforeFlush(() => {
-        this.#scheduled = false;
-        this.flush();
-      });
-    }
+    this.#schedule();
+  }
+
+  /** Sends nothing until as many calls of `release`: what is being prepared has to go first. */
+  hold(): void {
+    this.#holds++;
+  }
+
+  release(): void {
+    this.#holds--;
+    if (this.#holds === 0 && this.#waiting.length > 0) this.#schedule();
   }
 
   grant(bytes: number): void {
     this.#credit += bytes;
-    this.flush();
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /** Hands waiting events to the connection, as far as the credit goes. Before a checkpoint is sent, so that none waits for it. */
-  flush(): void {
-    if (this.#waiting.length === 0 || this.#credit <= 0) return;
+  /**
+   * Events go at the end of a turn of the event loop and never within: a checkpoint that the graph writes in the same turn
+   * reaches the connection first, and the parent delivers them after it.
+   */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.connection.beforeFlush(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  /** Hands waiting events to the connection, as far as the credit goes. */
+  #flush(): void {
+    if (this.#holds > 0 || this.#waiting.length === 0 || this.#credit <= 0) return;
     const events: [string, string, number][] = [];
     const raw: Buffer[] = [];
     let taken = 0;
@@ -95,7 +113,6 @@ export class Outbox {
 
   /** Resolves when everything has been handed over. */
   async drained(): Promise<void> {
-    this.flush();
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 

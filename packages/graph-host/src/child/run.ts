@@ -8,7 +8,8 @@ import { errorBody } from './error-body.ts';
 import { EventRenderer, withInterruptSchema } from './event-renderer.ts';
 import type { CompiledGraph, GraphConfig, StateSnapshot } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';
-import { Outbox, type StreamBufferOverflowError } from './outbox.ts';
+import { Outbox } from './outbox.ts';
+import { remainingResume } from './resume-marker.ts';
 import { toCommand } from './run-command.ts';
 import { runMetadata } from './run-metadata.ts';
 import { toWireJson } from './wire-json.ts';
@@ -24,6 +25,8 @@ export interface RunOptions {
   graph: LoadedGraph;
   limits: { creditBytes: number; bufferBytes: number };
 }
+
+type RunCommand = NonNullable<RunRequest['command']>;
 
 interface Settlement {
   kind: 'done' | 'failed' | 'aborted' | 'drained';
@@ -41,7 +44,8 @@ export class Run {
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
   #isDraining = false;
-  #overflow: StreamBufferOverflowError | undefined;
+  /** Why the run ends although its graph would go on. */
+  #failure: Error | undefined;
 
   constructor(options: RunOptions) {
     const { connection, use, request, graph, limits } = options;
@@ -50,14 +54,14 @@ export class Run {
       connection,
       use,
       ...limits,
-      onOverflow: (error) => {
-        this.#overflow = error;
-        this.#abort.abort(error);
-      },
+      onOverflow: (error) => this.#fail(error),
     });
     this.#renderer = new EventRenderer(request.streamModes, (event) => this.#outbox.push(event));
     this.#checkpoints = options.hasCheckpoints
-      ? new RemoteCheckpoints(connection, use, () => this.#outbox.flush())
+      ? new RemoteCheckpoints(connection, use, {
+          ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.#fail(error) }),
+          ...(request.command?.resume !== undefined && { resumingRunId: request.runId }),
+        })
       : undefined;
     const { RunControl } = graph.modules.langgraph;
     this.#control = RunControl && new RunControl();
@@ -80,6 +84,11 @@ export class Run {
     else this.#abort.abort(new Error('shutdown'));
   }
 
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#abort.abort(error);
+  }
+
   /** Never rejects: whatever happens becomes the settlement. */
   async execute(): Promise<void> {
     const settlement = await this.#settlement();
@@ -94,7 +103,8 @@ export class Run {
       const compiled = await graph.take({ ...request.config, context: request.context }, use);
       const config = this.#config();
       await this.#stream(compiled, await this.#input(), config);
-      if (this.#overflow) throw this.#overflow;
+      await this.#checkpoints?.settled();
+      if (this.#failure) throw this.#failure;
       if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
       return await this.#done(compiled, config);
     } catch (error) {
@@ -105,19 +115,35 @@ export class Run {
   async #input(): Promise<unknown> {
     const { request, graph } = this.#options;
     if (request.continuesAttempt) return null;
-    if (request.command) return toCommand(graph.modules.langgraph, request.command);
-    return request.input ?? null;
+    if (!request.command) return request.input ?? null;
+    const command = request.attempt > 1 ? await this.#remainingCommand(request.command) : request.command;
+    return command === null ? null : toCommand(graph.modules.langgraph, command);
+  }
+
+  /** What an earlier attempt, which came to no checkpoint, has left of the command. */
+  async #remainingCommand(command: RunCommand): Promise<RunCommand | null> {
+    if (command.resume === undefined || !this.#checkpoints) return command;
+    const { request } = this.#options;
+    const { checkpoint_id } = request.config.configurable;
+    const stored = await this.#checkpoints.getWithMarkers(request.threadId, '', checkpoint_id as string | undefined);
+    const { resume: _stored, ...rest } = command;
+    const resume = remainingResume(command.resume, request.runId, stored);
+    if (resume !== undefined) return { ...rest, resume };
+    return Object.keys(rest).length > 0 ? rest : null;
   }
 
   #config(): GraphConfig {
     const { request, graph, connection, use } = this.#options;
-    const { checkpoint } = graph.modules;
+    const { checkpoint_id, ...configurable } = request.config.configurable;
+    // A fork point is where the run began; another attempt goes on from the checkpoints made since.
+    const isFork = checkpoint_id !== undefined && !request.continuesAttempt;
     return {
       configurable: {
-        ...request.config.configurable,
-        ...(this.#checkpoints && { [CHECKPOINTER_KEY]: createSaver(checkpoint, this.#checkpoints) }),
+        ...configurable,
+        ...(isFork && { checkpoint_id }),
+        ...(this.#checkpoints && { [CHECKPOINTER_KEY]: this.#saver(this.#checkpoints) }),
       },
-      store: createStore(checkpoint, new RemoteStore(connection, use)),
+      store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
       metadata: runMetadata(request, graph.modules.langgraphVersion),
       runId: request.runId,
       signal: this.#abort.signal,
@@ -129,6 +155,21 @@ export class Run {
       ...(request.interruptBefore !== undefined && { interruptBefore: request.interruptBefore }),
       ...(request.interruptAfter !== undefined && { interruptAfter: request.interruptAfter }),
     };
+  }
+
+  /** Events wait while a checkpoint is being serialized: its put has to be on the wire before them. */
+  #saver(checkpoints: RemoteCheckpoints): object {
+    const saver = createSaver(this.#options.graph.modules.checkpoint, checkpoints);
+    const put = saver.put.bind(saver);
+    saver.put = async (...checkpoint) => {
+      this.#outbox.hold();
+      try {
+        return await put(...checkpoint);
+      } finally {
+        this.#outbox.release();
+      }
+    };
+    return saver;
   }
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {
@@ -154,7 +195,8 @@ export class Run {
   async #done(graph: CompiledGraph, config: GraphConfig): Promise<Settlement> {
     const values = this.#renderer.rootValues;
     if (!this.#renderer.isInterrupted) {
-      const final = values === undefined && this.#checkpoints ? (await graph.getState(config)).values : values;
+      const final =
+        values === undefined && this.#checkpoints ? (await graph.getState(newestState(config))).values : values;
       return { kind: 'done', values: final ?? {}, next: [] };
     }
     const interrupted = {
@@ -163,7 +205,7 @@ export class Run {
     };
     const settlement = { kind: 'done', values: withInterruptSchema(interrupted) } as const;
     if (!this.#checkpoints) return { ...settlement, next: [] };
-    const { next, tasks } = await graph.getState(config);
+    const { next, tasks } = await graph.getState(newestState(config));
     return { ...settlement, next, interrupts: interruptsByTask(tasks) };
   }
 
@@ -172,7 +214,7 @@ export class Run {
   }
 
   #stopped(error: unknown): Settlement {
-    if (this.#overflow) return { kind: 'failed', error: errorBody(this.#overflow), values: this.#renderer.rootValues };
+    if (this.#failure) return { kind: 'failed', error: errorBody(this.#failure), values: this.#renderer.rootValues };
     if (error instanceof Error && error.name === 'GraphDrained') return { kind: 'drained' };
     if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
     return { kind: 'failed', error: errorBody(error), values: this.#renderer.rootValues };
@@ -201,6 +243,12 @@ export class Run {
     };
     connection.send(use, header, [...(values ? [values] : []), ...(interrupts ? [interrupts] : [])]);
   }
+}
+
+/** The thread's state as it is now, wherever the run began. */
+function newestState({ configurable }: GraphConfig): GraphConfig {
+  const { thread_id, [CHECKPOINTER_KEY]: checkpointer } = configurable ?? {};
+  return { configurable: { thread_id, checkpoint_ns: '', [CHECKPOINTER_KEY]: checkpointer } };
 }
 
 /** `{task id: [{id, value}]}` of the tasks that wait for an answer; undefined when none does. */

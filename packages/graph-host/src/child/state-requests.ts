@@ -1,25 +1,21 @@
 /** Reads and writes of a thread's state outside a run. */
-import { createSaver, createStore } from '@runyard/checkpointer';
 import { GraphRequestError } from '../errors.ts';
 import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../types.ts';
-import type { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import { checkpointOf } from './event-renderer.ts';
-import type { CompiledGraph, GraphConfig, StateSnapshot } from './graph-types.ts';
+import type { GraphConfig, StateSnapshot } from './graph-types.ts';
 import type { GraphUse, LoadedGraph } from './load-graphs.ts';
 import { toCommand } from './run-command.ts';
+import { type StateBackends, type StateView, stateView } from './state-view.ts';
+import { stepWrites } from './step-writes.ts';
 import { threadState } from './thread-state.ts';
 
-export interface StateBackends {
-  checkpoints: RemoteCheckpoints;
-  store: RemoteStore;
-}
-
 type Json = Record<string, unknown>;
+type Update = NonNullable<StateUpdateRequest['supersteps']>[number]['updates'][number];
 
 export async function getState(graph: LoadedGraph, request: StateRequest, backends: StateBackends): Promise<Json> {
-  const view = await viewOf(graph, request, backends, 'threads.read');
-  const snapshot = await view.getState(configOf(request), { subgraphs: request.subgraphs ?? false });
-  return threadState(snapshot, { graphId: request.graphId, parent: await parentOf(view, snapshot) });
+  const view = await viewFor(graph, request, backends, 'threads.read');
+  const snapshot = await view.graph.getState(configOf(request), { subgraphs: request.subgraphs ?? false });
+  return threadState(snapshot, { graphId: request.graphId, writes: await writesBefore(view, snapshot) });
 }
 
 export async function getHistory(
@@ -28,7 +24,7 @@ export async function getHistory(
   backends: StateBackends,
 ): Promise<Json[]> {
   if (request.limit <= 0) return [];
-  const view = await viewOf(graph, request, backends, 'threads.read');
+  const view = await viewFor(graph, request, backends, 'threads.read');
   const options = {
     // One more than asked: the oldest one's writes are found on its parent.
     limit: request.limit + 1,
@@ -38,13 +34,11 @@ export async function getHistory(
     }),
   };
   const snapshots: StateSnapshot[] = [];
-  for await (const snapshot of view.getStateHistory(configOf(request), options)) snapshots.push(snapshot);
-  const byId = new Map(snapshots.map((snapshot) => [snapshot.config.configurable?.checkpoint_id, snapshot]));
+  for await (const snapshot of view.graph.getStateHistory(configOf(request), options)) snapshots.push(snapshot);
   const states: Json[] = [];
   for (const snapshot of snapshots.slice(0, request.limit)) {
-    const known = byId.get(snapshot.parentConfig?.configurable?.checkpoint_id);
-    const parent = known ?? (await parentOf(view, snapshot));
-    states.push(threadState(snapshot, { graphId: request.graphId, parent }));
+    const writes = await writesBefore(view, snapshot, snapshots);
+    states.push(threadState(snapshot, { graphId: request.graphId, writes }));
   }
   return states;
 }
@@ -55,44 +49,60 @@ export async function updateState(
   request: StateUpdateRequest,
   backends: StateBackends,
 ): Promise<Json> {
-  const view = await viewOf(graph, request, backends, 'threads.update');
-  const supersteps = request.supersteps ?? [{ updates: [{ values: request.values, as_node: request.asNode }] }];
-  const steps = supersteps.map(({ updates }) => ({
-    updates: updates.map(({ as_node, ...update }) => ({
-      values:
-        'command' in update && update.command != null
-          ? toCommand(graph.modules.langgraph, update.command as Json)
-          : (update.values ?? null),
-      asNode: as_node,
-    })),
-  }));
+  const view = await viewFor(graph, request, backends, 'threads.update');
+  const { values, asNode } = request;
+  const supersteps = request.supersteps ?? [
+    { updates: [{ values, ...(asNode !== undefined && { as_node: asNode }) }] },
+  ];
+  let config = configOf(request);
   try {
-    const checkpoint = checkpointOf(await view.bulkUpdateState(configOf(request), steps));
-    return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
+    for (const { updates } of supersteps as { updates: Update[] }[]) {
+      view.nextMetadata = await writesOf(view, updates, config);
+      const steps = [
+        { updates: updates.map((update) => ({ values: valuesOf(graph, update), asNode: update.as_node })) },
+      ];
+      config = await view.graph.bulkUpdateState(config, steps);
+    }
   } catch (cause) {
     if (!(cause instanceof Error) || cause.name !== 'InvalidUpdateError') throw cause;
     throw new GraphRequestError('bad_request', cause.message, { cause, name: cause.name });
   }
+  const checkpoint = checkpointOf(config);
+  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
 }
 
-/**
- * The graph with this request's checkpointer and store, as an object of its own that inherits everything else: the shared
- * one is never touched, and LangGraph finds both where it looks for them outside a run.
- */
-async function viewOf(
-  graph: LoadedGraph,
-  request: StateRequest | HistoryRequest,
-  { checkpoints, store }: StateBackends,
-  accessContext: GraphUse['accessContext'],
-): Promise<CompiledGraph> {
-  const compiled = await graph.take(
-    { configurable: { thread_id: request.threadId } },
-    { accessContext, executionRuntime: null },
+function valuesOf({ modules }: LoadedGraph, { values, command }: Update): unknown {
+  return command === undefined || command === null ? (values ?? null) : toCommand(modules.langgraph, command as Json);
+}
+
+/** LangGraph does not keep as which node an update was made, so it is written into the metadata with the update. */
+async function writesOf(view: StateView, updates: Update[], config: GraphConfig): Promise<Json> {
+  const writes: Json = {};
+  for (const { as_node, values, command } of updates) {
+    if (as_node === '__input__') return {};
+    const node = as_node ?? (await lastNode(view, config));
+    if (node !== undefined) writes[node] = values ?? command ?? null;
+  }
+  return { writes };
+}
+
+/** The node an update without one counts as: the only one there is, or the one that ran last. */
+async function lastNode(view: StateView, config: GraphConfig): Promise<string | undefined> {
+  await view.graph.getState(config);
+  const seen = Object.entries(view.versionsSeen()).flatMap(([node, versions]) =>
+    node === '__interrupt__' ? [] : Object.values(versions).map((version) => ({ node, version: Number(version) })),
   );
-  return Object.create(compiled, {
-    checkpointer: { value: createSaver(graph.modules.checkpoint, checkpoints) },
-    store: { value: createStore(graph.modules.checkpoint, store) },
-  }) as CompiledGraph;
+  return seen.sort((a, b) => b.version - a.version)[0]?.node;
+}
+
+async function viewFor(
+  graph: LoadedGraph,
+  { threadId }: StateRequest | HistoryRequest,
+  backends: StateBackends,
+  accessContext: GraphUse['accessContext'],
+): Promise<StateView> {
+  const config = { configurable: { thread_id: threadId } };
+  return stateView(await graph.take(config, { accessContext, executionRuntime: null }), graph, backends);
 }
 
 function configOf(request: StateRequest | HistoryRequest): GraphConfig {
@@ -105,7 +115,17 @@ function configOf(request: StateRequest | HistoryRequest): GraphConfig {
   };
 }
 
-async function parentOf(view: CompiledGraph, snapshot: StateSnapshot): Promise<StateSnapshot | undefined> {
-  const needsParent = snapshot.metadata?.source !== 'input' && snapshot.parentConfig?.configurable?.checkpoint_id;
-  return needsParent ? await view.getState(snapshot.parentConfig as GraphConfig) : undefined;
+/** What the step before a snapshot wrote. An input's own checkpoint holds what was put in. */
+async function writesBefore(view: StateView, snapshot: StateSnapshot, known: StateSnapshot[] = []): Promise<Json> {
+  const channels = view.graph.streamChannelsAsIs;
+  const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id;
+  if (snapshot.metadata?.source === 'input') {
+    return stepWrites({ at: snapshot, writes: view.writesAt(idOf(snapshot)), channels }, true);
+  }
+  const parentId = snapshot.parentConfig?.configurable?.checkpoint_id;
+  if (parentId === undefined || snapshot.metadata?.writes) return {};
+  const parent =
+    known.find((candidate) => idOf(candidate) === parentId) ??
+    (await view.graph.getState(snapshot.parentConfig as GraphConfig));
+  return stepWrites({ at: parent, writes: view.writesAt(parentId), channels }, false);
 }

@@ -4,8 +4,8 @@ import type { GraphConfig, StateSnapshot, StateTask } from './graph-types.ts';
 
 export interface ThreadStateOptions {
   graphId: string;
-  /** The snapshot this one was made from, whose tasks hold what the step between them wrote. */
-  parent: StateSnapshot | undefined;
+  /** What the step that led to the snapshot wrote, by node. */
+  writes: Record<string, unknown>;
 }
 
 export function threadState(snapshot: StateSnapshot, options: ThreadStateOptions): Record<string, unknown> {
@@ -29,7 +29,7 @@ export function threadState(snapshot: StateSnapshot, options: ThreadStateOptions
 function stateMetadata(
   snapshot: StateSnapshot,
   checkpoint: Record<string, unknown> | null,
-  { graphId, parent }: ThreadStateOptions,
+  { graphId, writes }: ThreadStateOptions,
 ): Record<string, unknown> {
   const metadata = snapshot.metadata ?? {};
   return {
@@ -40,21 +40,8 @@ function stateMetadata(
     source: metadata.source ?? null,
     step: metadata.step ?? null,
     parents: metadata.parents ?? {},
-    writes: metadata.writes ?? stepWrites(snapshot, parent),
+    writes: metadata.writes ?? writes,
   };
-}
-
-/** What the step that led to this snapshot wrote, keyed by node; an input counts as written by `__start__`. */
-function stepWrites(snapshot: StateSnapshot, parent: StateSnapshot | undefined): Record<string, unknown> {
-  const isInput = snapshot.metadata?.source === 'input';
-  const tasks = (isInput ? snapshot : parent)?.tasks ?? [];
-  const writes: Record<string, unknown> = {};
-  for (const { name, result } of tasks) {
-    if ((name === '__start__') !== isInput || result === undefined) continue;
-    const before = writes[name];
-    writes[name] = name in writes ? [...(Array.isArray(before) ? before : [before]), result] : result;
-  }
-  return writes;
 }
 
 function taskState(task: StateTask, options: ThreadStateOptions): Record<string, unknown> {
@@ -67,7 +54,7 @@ function taskState(task: StateTask, options: ThreadStateOptions): Record<string,
     error: taskError(task.error),
     interrupts: task.interrupts ?? [],
     checkpoint: isSnapshot ? null : checkpointOf(nested),
-    state: isSnapshot ? threadState(nested as StateSnapshot, { ...options, parent: undefined }) : null,
+    state: isSnapshot ? threadState(nested as StateSnapshot, { ...options, writes: {} }) : null,
     result: task.result ?? null,
   };
 }

@@ -21,6 +21,7 @@ import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { ParentRun } from './run.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
+const LAST_WORDS = 20;
 const LIMITS = { creditBytes: 1024 * 1024, bufferBytes: 64 * 1024 * 1024, logBytesPerSecond: 1024 * 1024 };
 
 export class ChildGraphHost implements GraphHost {
@@ -33,6 +34,8 @@ export class ChildGraphHost implements GraphHost {
   #graphs: GraphDescription[] = [];
   #nextUse = 1;
   #isClosing = false;
+  /** The child's last lines outside its own capture: what it says when it cannot even start. */
+  readonly #lastWords: string[] = [];
   /** Why the child is gone; undefined while it lives. */
   #gone: string | undefined;
   #hello!: () => void;
@@ -46,7 +49,7 @@ export class ChildGraphHost implements GraphHost {
       projectDir: options.projectDir,
       environment: options.environment,
       heapLimitMb: options.heapLimitMb,
-      onOutput: (message) => options.onLog({ level: 'error', message }),
+      onOutput: (message) => this.#onOutput(message),
     });
     this.#connection = new Connection({
       socket: this.#child.socket,
@@ -75,7 +78,7 @@ export class ChildGraphHost implements GraphHost {
       tooSlow.signal.addEventListener('abort', () => clearTimeout(timer));
     });
     const died = this.#exited.then((reason) => {
-      throw new GraphLoadError(`The process that loads the project ${reason}.`);
+      throw new GraphLoadError([`The process that loads the project ${reason}.`, ...this.#lastWords].join('\n'));
     });
     try {
       await Promise.race([this.#load(), died, timeout]);
@@ -95,6 +98,10 @@ export class ChildGraphHost implements GraphHost {
     const { role, projectDir, configPath } = this.#options;
     const header = { t: 'init', role, projectDir, configPath, limits: { ...LIMITS, ...this.#options.limits } };
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
+  }
+
+  get pid(): number {
+    return this.#child.process.pid ?? 0;
   }
 
   graphs(): GraphDescription[] {
@@ -194,6 +201,12 @@ export class ChildGraphHost implements GraphHost {
         else this.#refuseEnded(header.use, header.id);
       }
     }
+  }
+
+  #onOutput(message: string): void {
+    this.#lastWords.push(message);
+    if (this.#lastWords.length > LAST_WORDS) this.#lastWords.shift();
+    this.#options.onLog({ level: 'error', message });
   }
 
   #refuseEnded(use: number, id: number): void {

@@ -47,13 +47,15 @@ export class Connection {
     this.#options = options;
     this.#socket = options.socket;
     this.#writer = new FrameWriter(options.socket);
-    const reader = new FrameReader((message) => this.#receive(message));
+    const received: Incoming[] = [];
+    const reader = new FrameReader((message) => received.push(decode(message)));
     options.socket.on('data', (chunk: Buffer) => {
       try {
         reader.push(chunk);
       } catch (error) {
         this.close(`bytes that are not the protocol: ${(error as Error).message}`);
       }
+      for (const message of received.splice(0)) this.#receive(message);
     });
     options.socket.on('error', (error) => this.close(error.message));
     options.socket.on('end', () => this.close('the other side closed the connection'));
@@ -102,11 +104,8 @@ export class Connection {
     this.#options.onClose(reason);
   }
 
-  #receive(message: Buffer): void {
+  #receive({ header, raw }: Incoming): void {
     if (this.#closed !== undefined) return;
-    const headerLength = message.readUInt32BE(0);
-    const header = JSON.parse(message.toString('utf8', 4, 4 + headerLength)) as Incoming['header'];
-    const raw = message.subarray(4 + headerLength);
     const check = this.#options.checks.get(header.t);
     if (check === undefined || !check(header)) {
       this.#refuse(header, check === undefined);
@@ -139,6 +138,13 @@ export class Connection {
     if (header.error) waiter.reject(new RemoteError(header.error as ErrorBody));
     else waiter.resolve({ ok: header.ok, raw });
   }
+}
+
+function decode(message: Buffer): Incoming {
+  const headerLength = message.readUInt32BE(0);
+  const header = JSON.parse(message.toString('utf8', 4, 4 + headerLength)) as Incoming['header'];
+  if (typeof header?.t !== 'string') throw new TypeError('a message without a type');
+  return { header, raw: message.subarray(4 + headerLength) };
 }
 
 function gone(reason: string): RemoteError {

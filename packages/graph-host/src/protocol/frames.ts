@@ -164,8 +164,7 @@ export class FrameReader {
     const bytes = this.#pending.length === 1 ? chunk : Buffer.concat(this.#pending, this.#pendingBytes);
     let position = 0;
     while (bytes.byteLength - position >= 4) {
-      const length = bytes.readUInt32BE(position);
-      if (length < 4 || length > MAX_FRAME_BYTES) throw new RangeError(`frame of ${length} bytes`);
+      const length = frameLength(bytes, position);
       if (bytes.byteLength - position - 4 < length) break;
       this.#frame(bytes.readUInt32BE(position + 4), bytes.subarray(position + 8, position + 4 + length));
       position += 4 + length;
@@ -178,7 +177,7 @@ export class FrameReader {
   /** How many bytes must be there before looking again makes sense: avoids joining a frame's chunks over and over. */
   #needed(): number {
     const first = this.#pending[0] as Buffer;
-    return first.byteLength >= 4 ? first.readUInt32BE(0) + 4 : 4;
+    return first.byteLength >= 4 ? frameLength(first, 0) + 4 : 4;
   }
 
   #frame(streamField: number, piece: Buffer): void {
@@ -197,4 +196,10 @@ export class FrameReader {
     this.#streams.delete(stream);
     this.#onMessage(pieces ? Buffer.concat([...pieces, piece]) : piece);
   }
+}
+
+function frameLength(bytes: Buffer, position: number): number {
+  const length = bytes.readUInt32BE(position);
+  if (length < 4 || length > MAX_FRAME_BYTES) throw new RangeError(`frame of ${length} bytes`);
+  return length;
 }

@@ -1,0 +1,63 @@
+/**
+ * A graph with the checkpointer and store of one state request, as an object of its own that inherits everything else: the
+ * shared graph is never touched, and LangGraph finds both where it looks for them outside a run.
+ */
+import { createSaver, createStore } from '@runyard/checkpointer';
+import type { RemoteCheckpoints, RemoteStore } from './backends.ts';
+import type { CompiledGraph } from './graph-types.ts';
+import type { LoadedGraph } from './load-graphs.ts';
+
+/** `[task id, channel, value]`. */
+export type PendingWrite = [string, string, unknown];
+
+interface Tuple {
+  config: { configurable?: Record<string, unknown> };
+  checkpoint: { versions_seen?: Record<string, Record<string, number | string>> };
+  pendingWrites?: PendingWrite[];
+}
+
+export interface StateView {
+  graph: CompiledGraph;
+  /** What the tasks that began at a checkpoint wrote; known for checkpoints that have been read through `graph`. */
+  writesAt(checkpointId: unknown): PendingWrite[];
+  /** Of the checkpoint that was read last: which node last saw which version of each channel. */
+  versionsSeen(): Record<string, Record<string, number | string>>;
+  /** Added to the metadata of the next checkpoints that are put. */
+  nextMetadata: Record<string, unknown>;
+}
+
+export interface StateBackends {
+  checkpoints: RemoteCheckpoints;
+  store: RemoteStore;
+}
+
+export function stateView(shared: CompiledGraph, { modules }: LoadedGraph, backends: StateBackends): StateView {
+  const saver = createSaver(modules.checkpoint, backends.checkpoints);
+  const writes = new Map<unknown, PendingWrite[]>();
+  let newest: Tuple | undefined;
+  const remember = <T>(read: T): T => {
+    const tuple = read as unknown as Tuple | undefined;
+    if (tuple) writes.set(tuple.config.configurable?.checkpoint_id, tuple.pendingWrites ?? []);
+    newest = tuple;
+    return read;
+  };
+  const getTuple = saver.getTuple.bind(saver);
+  const list = saver.list.bind(saver);
+  const put = saver.put.bind(saver);
+  const view: StateView = {
+    graph: Object.create(shared, {
+      checkpointer: { value: saver },
+      store: { value: createStore(modules.checkpoint, backends.store) },
+    }) as CompiledGraph,
+    writesAt: (checkpointId) => writes.get(checkpointId) ?? [],
+    versionsSeen: () => newest?.checkpoint.versions_seen ?? {},
+    nextMetadata: {},
+  };
+  saver.getTuple = async (config) => remember(await getTuple(config));
+  saver.list = async function* (config, options) {
+    for await (const tuple of list(config, options)) yield remember(tuple);
+  };
+  saver.put = (config, checkpoint, metadata, versions) =>
+    put(config, checkpoint, { ...metadata, ...view.nextMetadata }, versions);
+  return view;
+}

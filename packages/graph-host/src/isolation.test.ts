@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type HostUnderTest, runRequest, runToEnd, startHost, startRun } from '../test/host-under-test.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost('basic', { environment: { ALLOWED: 'yes' }, heapLimitMb: 256 });
+});
+afterAll(() => host.close());
+
+const until = async (condition: () => boolean | Promise<boolean>) => {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+};
+const isAlive = (pid: number) =>
+  readFile(`/proc/${pid}/stat`, 'utf8').then(
+    (stat) => !/\) Z /.test(stat),
+    () => false,
+  );
+
+it('gives the project the variables it is allowed and nothing else of its parent', async () => {
+  process.env.PARENT_SECRET = 'do not tell';
+  const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'environment' } }));
+  const { env, argv } = values!.seen as { env: Record<string, string>; argv: string[][] };
+  expect(env).toEqual({ ALLOWED: 'yes', FROM_CONFIG: 'yes' });
+  expect(JSON.stringify(argv)).not.toMatch(/secret|PARENT/i);
+  expect(argv[1]).toContain('--max-old-space-size=256');
+});
+
+it('tells who printed what', async () => {
+  const request = runRequest('probe', { input: { do: 'print' } });
+  const { runId, threadId } = request;
+  await runToEnd(host, request);
+  expect(host.logs).toContainEqual({ level: 'info', message: 'printed by a node', runId, threadId });
+  expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', runId, threadId });
+});
+
+it('goes on with all runs when user code rejects unhandled or calls process.exit', async () => {
+  const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
+  const rejects = await runToEnd(host, runRequest('probe', { input: { do: 'reject' } }));
+  const exits = await runToEnd(host, runRequest('probe', { input: { do: 'exit' } }));
+  expect(rejects.values).toMatchObject({ seen: 'went on' });
+  expect(exits.outcome).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringContaining('process.exit(3)') },
+  });
+  expect(await bystander.settled).toMatchObject({ kind: 'done' });
+  await until(() =>
+    host.logs.some(({ level, message }) => level === 'error' && message.includes('nobody catches this')),
+  );
+});
+
+it('holds events back while nobody takes them, and delivers all of them in the end', async () => {
+  const held = await startHost('basic', { limits: { creditBytes: 10_000 } });
+  let take = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  const received: number[] = [];
+  const run = held.startRun(
+    runRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] }),
+    { store: { batch: async () => [] } },
+    {
+      onEvents: (events) => {
+        for (const { data } of events) received.push(JSON.parse(data).i);
+        return blocked;
+      },
+    },
+  );
+  await until(() => received.length > 0);
+  for (let turn = 0; turn < 20; turn++) await held.ping();
+  expect(received.length).toBeLessThan(20);
+  take();
+  expect(await run.settled).toMatchObject({ kind: 'done' });
+  expect(received).toEqual(Array.from({ length: 2000 }, (_, index) => index));
+  await held.close();
+});
+
+it('fails a run, by name, whose events fill the buffer', async () => {
+  const held = await startHost('basic', { limits: { creditBytes: 10_000, bufferBytes: 100_000 } });
+  let take = () => {};
+  const blocked = new Promise<void>((resolve) => {
+    take = resolve;
+  });
+  const request = runRequest('probe', { input: { do: 'flood' }, streamModes: ['custom'] });
+  const run = held.startRun(request, { store: { batch: async () => [] } }, { onEvents: () => blocked });
+  await until(() => held.logs.some(({ message }) => message === 'flooded'));
+  take();
+  expect(await run.settled).toMatchObject({
+    kind: 'failed',
+    error: {
+      error: 'StreamBufferOverflowError',
+      message: 'The run streamed more than 100000 bytes that could not be delivered',
+    },
+  });
+  await held.close();
+});
+
+it('settles every open run as lost when the child is killed, and says why it is gone', async () => {
+  const doomed = await startHost();
+  const runs = ['wait 1', 'wait 2'].map(() => startRun(doomed, runRequest('slow', { input: { seen: [] } })));
+  await until(() => doomed.logs.filter(({ message }) => message === 'tool waits').length === 2);
+  process.kill(doomed.pid, 'SIGKILL');
+  for (const run of runs)
+    expect(await run.settled).toEqual({ kind: 'lost', reason: 'the graph host ended by SIGKILL' });
+  expect(doomed.exits).toEqual(['ended by SIGKILL']);
+  expect(await startRun(doomed, runRequest('echo')).settled).toMatchObject({ kind: 'lost' });
+  await expect(doomed.ping()).rejects.toMatchObject({ kind: 'gone' });
+  await doomed.close();
+});
+
+it('ends with its parent, also while user code keeps its event loop busy', async () => {
+  const script = fileURLToPath(new URL('../test/parent-that-dies.ts', import.meta.url));
+  for (const mode of ['idle', 'busy']) {
+    const parent = spawn(process.execPath, ['--import', 'tsx', script, mode], {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(createInterface(parent.stdout), 'line')) as [string];
+    const pid = Number(line);
+    expect(await isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    await until(async () => !(await isAlive(pid)));
+  }
+});
+
+it('drains open runs when it is closed, and the child exits by itself', async () => {
+  const closing = await startHost();
+  const run = startRun(
+    closing,
+    runRequest('steps', { input: { until: 400 }, config: { configurable: {}, recursion_limit: 500 } }),
+  );
+  await until(() => run.events.length > 2);
+  await closing.close();
+  expect(await run.settled).toEqual({ kind: 'drained' });
+  expect(closing.exits).toEqual([]);
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  fixtures,
+  type HostUnderTest,
+  memoryBackends,
+  runRequest,
+  runToEnd,
+  startHost,
+} from '../test/host-under-test.ts';
+import { temporaryProject } from '../test/temporary-project.ts';
+import { GraphLoadError } from './errors.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost();
+});
+afterAll(() => host.close());
+
+async function loadFailure(projectDir: string, startTimeoutMs?: number): Promise<GraphLoadError> {
+  const configPath = `${projectDir}/langgraph.json`;
+  const started = startHost('', { projectDir, configPath, ...(startTimeoutMs !== undefined && { startTimeoutMs }) });
+  return started.then(
+    async (unexpected) => {
+      await unexpected.close();
+      throw new Error('the project loaded');
+    },
+    (error) => error as GraphLoadError,
+  );
+}
+
+it('names the graphs of the project', () => {
+  expect(host.graphs()).toEqual(
+    expect.arrayContaining([{ graphId: 'echo' }, { graphId: 'hitl', description: 'Asks before it goes on' }]),
+  );
+});
+
+it.each([
+  ['exports-builder', 'hi builder'],
+  ['exports-promise', 'hi promised'],
+  ['exports-own-saver', 'hi own'],
+])('takes the export of %s', async (graphId, text) => {
+  const backends = memoryBackends();
+  const { values } = await runToEnd(host, runRequest(graphId, { input: { text: 'hi' } }), backends);
+  expect(values).toEqual({ text });
+  expect(backends.checkpoints.stored).toHaveLength(3);
+});
+
+it('calls a factory for each use, with the config of that use', async () => {
+  const tones = await Promise.all(
+    ['kind', 'stern'].map((tone) =>
+      runToEnd(host, runRequest('exports-factory', { input: { text: 'hi' }, config: { configurable: { tone } } })),
+    ),
+  );
+  expect(tones.map(({ values }) => values)).toEqual([{ text: 'hi kind' }, { text: 'hi stern' }]);
+});
+
+it('takes the graph out of an agent of createAgent', async () => {
+  const { values } = await runToEnd(host, runRequest('agent', { input: { messages: ['hi'] } }));
+  expect(values?.messages).toHaveLength(2);
+});
+
+it('says that a compiled-in checkpointer is replaced', () => {
+  expect(host.logs).toContainEqual({
+    level: 'warn',
+    message: 'Graph "exports-own-saver" is compiled with its own checkpointer; the platform\'s is used instead.',
+  });
+});
+
+it('loads CommonJS and ES modules of one project, each with its own form of LangGraph', async () => {
+  const commonjs = await startHost('commonjs');
+  for (const graphId of ['typed', 'plain', 'module']) {
+    const backends = memoryBackends();
+    const { values } = await runToEnd(commonjs, runRequest(graphId, { input: { text: 'hi' } }), backends);
+    expect(values).toEqual({ text: graphId });
+    expect(backends.checkpoints.stored.length).toBeGreaterThan(0);
+  }
+  await commonjs.close();
+});
+
+it('names file and line of a syntax error', async () => {
+  const error = await loadFailure(await temporaryProject({ 'agent.ts': 'export const graph = {\n  broken: (\n};\n' }));
+  expect(error).toBeInstanceOf(GraphLoadError);
+  expect(error.graphId).toBe('agent');
+  expect(error.message).toMatch(/^Graph "agent" did not load: /);
+  expect(error.message).toMatch(/agent\.ts:3:0/);
+});
+
+it('names message and source line of an error that a file throws', async () => {
+  const source = `
+    interface Settings { key: string }
+
+    function settings(): Settings {
+      throw new TypeError('SETTINGS are missing');
+    }
+    export const graph = settings();`;
+  const projectDir = await temporaryProject({ 'agent.ts': source });
+  const { message } = await loadFailure(projectDir);
+  expect(message).toContain('Graph "agent" did not load: TypeError: SETTINGS are missing');
+  expect(message).toMatch(/at settings \(agent\.ts:5:\d+\)/);
+  expect(message).not.toContain(projectDir);
+});
+
+it('says which file or export is missing', async () => {
+  expect((await loadFailure(await temporaryProject({}))).message).toBe(
+    'Graph "agent" did not load: agent.ts does not exist. Correct the path in langgraph.json.',
+  );
+  const exportsOthers = await temporaryProject({ 'agent.ts': 'export const agent = {};\nexport const helper = 1;' });
+  expect((await loadFailure(exportsOthers)).message).toBe(
+    'Graph "agent" did not load: agent.ts has no export named "graph". It exports agent, helper.',
+  );
+});
+
+it('says what an export is that is not a graph', async () => {
+  const { message } = await loadFailure(await temporaryProject({ 'agent.ts': 'export const graph = new Map();' }));
+  expect(message).toContain('The export "graph" is a Map, not a graph.');
+});
+
+it('says that LangGraph is not installed, or names the version that is too old', async () => {
+  const agent = { 'agent.ts': 'export const graph = { stream() {}, getState() {} };' };
+  expect((await loadFailure(await temporaryProject(agent, false))).message).toMatch(
+    /@langchain\/langgraph is not installed for agent\.ts/,
+  );
+  const installed = 'node_modules/@langchain/langgraph';
+  const old = {
+    ...agent,
+    [`${installed}/package.json`]: '{ "name": "@langchain/langgraph", "version": "0.2.74", "main": "index.js" }',
+    [`${installed}/index.js`]: '',
+  };
+  expect((await loadFailure(await temporaryProject(old, false))).message).toMatch(
+    /The project has @langchain\/langgraph 0\.2\.74; the oldest supported version is 1\.0\.0/,
+  );
+});
+
+it('says when a project takes too long, and leaves no process behind', async () => {
+  const source = 'await new Promise((resolve) => setTimeout(resolve, 60_000));\nexport const graph = {};';
+  const { message } = await loadFailure(await temporaryProject({ 'agent.ts': source }), 1500);
+  expect(message).toBe('The project did not load within 1500 ms.');
+});
+
+it('says when there is no project', async () => {
+  const started = startHost('basic', { configPath: `${fixtures}basic/nowhere.json` });
+  await expect(started).rejects.toThrow(/no readable .*nowhere\.json/);
+});

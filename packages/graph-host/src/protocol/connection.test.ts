@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Connection, type Incoming, RemoteError } from './connection.ts';
+import { checksAtHost, checksAtParent } from './messages.ts';
+
+let parent: Connection;
+let host: Connection;
+let hostSocket: Socket;
+let received: Incoming[];
+let closed: string[];
+let answer: (message: Incoming) => void;
+
+beforeEach(async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  hostSocket = connect((server.address() as { port: number }).port, '127.0.0.1');
+  const [parentSocket] = (await once(server, 'connection')) as [Socket];
+  server.close();
+  received = [];
+  closed = [];
+  answer = () => {};
+  host = new Connection({
+    socket: hostSocket,
+    checks: checksAtHost(),
+    onMessage: (message) => {
+      received.push(message);
+      answer(message);
+    },
+    onClose: () => {},
+  });
+  parent = new Connection({
+    socket: parentSocket,
+    checks: checksAtParent(),
+    onMessage: () => {},
+    onClose: (reason) => closed.push(reason),
+  });
+});
+
+afterEach(() => {
+  parent.close('test ended');
+  host.close('test ended');
+});
+
+it('matches answers to their requests, with raw bytes', async () => {
+  answer = ({ header }) => host.answer(0, header.id as number, { for: header.t }, [Buffer.from('raw')]);
+  const [ping, describe] = await Promise.all([
+    parent.request(0, { t: 'ping' }),
+    parent.request(1, { t: 'graph.describe' }),
+  ]);
+  expect(ping.ok).toEqual({ for: 'ping' });
+  expect(describe.ok).toEqual({ for: 'graph.describe' });
+  expect(describe.raw.toString()).toBe('raw');
+});
+
+it('answers an unknown request with `unsupported`, and an ill-formed one with `invalid`', async () => {
+  await expect(parent.request(0, { t: 'graph.teleport' })).rejects.toMatchObject({ kind: 'unsupported' });
+  await expect(parent.request(0, { t: 'state.get', use: 'one' })).rejects.toMatchObject({ kind: 'invalid' });
+  expect(received).toEqual([]);
+});
+
+it('rejects open requests when the other side goes away', async () => {
+  const request = parent.request(0, { t: 'ping' });
+  hostSocket.destroy();
+  await expect(request).rejects.toBeInstanceOf(RemoteError);
+  await expect(parent.request(0, { t: 'ping' })).rejects.toMatchObject({ kind: 'gone' });
+});
+
+it('closes on bytes that are not the protocol', async () => {
+  const gone = once(hostSocket, 'close');
+  hostSocket.write('GET / HTTP/1.1\r\n\r\n');
+  await gone;
+  expect(closed[0]).toMatch(/not the protocol/);
+});

@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { BackendError } from '@runyard/checkpointer';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type HostUnderTest,
+  memoryBackends,
+  runRequest,
+  runToEnd,
+  startHost,
+  startRun,
+} from '../test/host-under-test.ts';
+import { MemoryStore } from '../test/memory-backends.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost();
+});
+afterAll(() => host.close());
+
+const until = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+};
+
+it('goes on from an interrupt with the answer of a command', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const second = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'yes' } }), backends);
+  expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about yes?' } }] });
+  const third = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'very' } }), backends);
+  expect(third.outcome).toMatchObject({ kind: 'done', next: [], interrupts: null });
+  expect(third.values).toEqual({ topic: 'done with yes and very', answers: ['yes', 'very'] });
+});
+
+it('does not answer the next interrupt with the same answer when an attempt is repeated', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const request = runRequest('hitl', { threadId, command: { resume: 'yes' } });
+  await runToEnd(host, request, backends);
+  // Its finish was lost: the run is attempted again, and has come to no checkpoint.
+  const again = await runToEnd(host, { ...request, attempt: 2 }, backends);
+  expect(again.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about yes?' } }] });
+});
+
+it('answers several interrupts at once by their ids', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  const { values } = await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const [{ id }] = values!.__interrupt__ as [{ id: string }];
+  const second = await runToEnd(
+    host,
+    runRequest('hitl', { threadId, command: { resume: { [id]: 'mapped' } } }),
+    backends,
+  );
+  expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about mapped?' } }] });
+});
+
+it('moves to a node and writes state by command', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const command = { goto: [{ node: 'finish', input: { answers: ['sent'] } }], update: { topic: 'ignored' } };
+  const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
+  expect(values).toMatchObject({ topic: 'done with sent' });
+});
+
+it('stops before and after the nodes it is told to', async () => {
+  for (const stop of [{ interruptBefore: ['step'] }, { interruptAfter: '*' as const }]) {
+    const backends = memoryBackends();
+    const request = runRequest('steps', { input: { until: 3 }, ...stop });
+    const { outcome, values } = await runToEnd(host, request, backends);
+    expect(outcome).toMatchObject({ kind: 'done', next: ['step'], interrupts: null });
+    expect(values).toMatchObject({ until: 3, __interrupt__: [] });
+    const rest = await runToEnd(host, runRequest('steps', { threadId: request.threadId }), backends);
+    expect(rest.values).toMatchObject({ count: 3 });
+  }
+});
+
+it('goes on from the last checkpoint of an earlier attempt without applying the input again', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('steps', { input: { until: 4 }, interruptAfter: '*' });
+  await runToEnd(host, request, backends);
+  const again = { ...request, attempt: 2, continuesAttempt: true, interruptAfter: [] };
+  const { values } = await runToEnd(host, again, backends);
+  expect(values).toEqual({ count: 4, until: 4 });
+  const states = await host.getHistory({ graphId: 'steps', threadId: request.threadId, limit: 20 }, backends);
+  expect(states.filter(({ metadata }) => (metadata as { source: string }).source === 'input')).toHaveLength(1);
+});
+
+it('begins at a given checkpoint, and a repeated attempt goes on from what it made', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('steps', { input: { until: 2 } });
+  await runToEnd(host, request, backends);
+  const states = await host.getHistory({ graphId: 'steps', threadId: request.threadId, limit: 20 }, backends);
+  const first = states.find(({ values }) => (values as { count?: number }).count === 1);
+  const checkpoint_id = first?.checkpoint_id as string;
+  const fork = runRequest('steps', { threadId: request.threadId, config: { configurable: { checkpoint_id } } });
+  const forked = await runToEnd(host, fork, backends);
+  expect(forked.values).toMatchObject({ count: 2 });
+  const again = await runToEnd(host, { ...fork, attempt: 2, continuesAttempt: true }, backends);
+  expect(again.outcome.kind).toBe('done');
+  expect(again.values).toMatchObject({ count: 2 });
+});
+
+it.each([undefined, null])('refuses the input %j as empty', async (input) => {
+  const { outcome } = await runToEnd(host, runRequest('echo', { input }));
+  expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'EmptyInputError' } });
+});
+
+it('tells errors by class name and message, with the values so far', async () => {
+  const type = await runToEnd(host, runRequest('boom', { input: { how: 'type' } }));
+  expect(type.outcome).toMatchObject({ kind: 'failed', error: { error: 'TypeError', message: 'secret detail 42' } });
+  expect(type.values).toEqual({ how: 'type' });
+  const own = await runToEnd(host, runRequest('boom', { input: { how: 'own class' } }));
+  expect(own.outcome).toMatchObject({ kind: 'failed', error: { error: 'OutOfStock', message: 'no more apples' } });
+  const steps = runRequest('steps', { input: { until: 9 }, config: { configurable: {}, recursion_limit: 3 } });
+  const recursion = await runToEnd(host, steps);
+  expect(recursion.outcome).toMatchObject({ kind: 'failed', error: { error: 'GraphRecursionError' } });
+  const unknown = await runToEnd(host, runRequest('nobody', { input: {} }));
+  expect(unknown.outcome).toMatchObject({ kind: 'failed', error: { message: 'The project has no graph "nobody"' } });
+});
+
+it.each(['bigint', 'circular'])('says in a sentence that a %s value cannot be sent', async (how) => {
+  const { outcome } = await runToEnd(host, runRequest('boom', { input: { how } }), { store: new MemoryStore() });
+  expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
+});
+
+it('runs without checkpoints when it gets none, and still knows the final values', async () => {
+  const request = runRequest('steps', { input: { until: 2 }, streamModes: ['checkpoints', 'updates'] });
+  const { values, events } = await runToEnd(host, request, { store: new MemoryStore() });
+  expect(values).toEqual({ count: 2, until: 2 });
+  expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['updates']));
+});
+
+it('keeps concurrent runs of one graph apart, with and without checkpoints', async () => {
+  const backends = Array.from({ length: 100 }, (_, index) =>
+    index % 2 === 0 ? memoryBackends() : { store: new MemoryStore() },
+  );
+  const requests = backends.map((_, index) => runRequest('steps', { input: { until: 1 + (index % 5) } }));
+  const runs = await Promise.all(requests.map((request, index) => runToEnd(host, request, backends[index])));
+  for (const [index, { outcome, values }] of runs.entries()) {
+    expect(outcome.kind).toBe('done');
+    expect(values).toEqual({ count: 1 + (index % 5), until: 1 + (index % 5) });
+    const { checkpoints } = backends[index] as ReturnType<typeof memoryBackends>;
+    const threads = new Set(checkpoints?.stored.map(({ key }) => key.threadId));
+    expect([...threads]).toEqual(checkpoints ? [requests[index]?.threadId] : []);
+    expect(checkpoints?.stored.length ?? 0).toBe(checkpoints ? 3 + (index % 5) : 0);
+  }
+});
+
+it('delivers an event only when the checkpoint before it is durable', async () => {
+  const backends = memoryBackends();
+  let commit = () => {};
+  let isHeld = false;
+  backends.checkpoints.beforePut = ({ metadataJson }) => {
+    if (metadataJson.step !== 0) return Promise.resolve();
+    isHeld = true;
+    return new Promise((resolve) => {
+      commit = resolve;
+    });
+  };
+  const run = startRun(host, runRequest('echo', { input: { messages: [{ role: 'user', content: 'hi' }] } }), backends);
+  await until(() => isHeld);
+  await host.ping();
+  await host.ping();
+  expect(run.events).toEqual([]);
+  commit();
+  expect(await run.settled).toMatchObject({ kind: 'done' });
+  expect(run.events).toHaveLength(2);
+});
+
+it('reports a run as fenced as soon as its storage says so, and tells nothing of it afterwards', async () => {
+  const backends = memoryBackends();
+  backends.checkpoints.beforePut = async () => {
+    throw new BackendError('fenced', 'another attempt owns the thread');
+  };
+  const run = startRun(host, runRequest('steps', { input: { until: 5 } }), backends);
+  expect(await run.settled).toEqual({ kind: 'fenced' });
+  await host.ping();
+  expect(run.events).toEqual([]);
+});
+
+it('reports a run as lost, not failed, when its storage is away', async () => {
+  const backends = memoryBackends();
+  backends.checkpoints.beforeWrites = async () => {
+    throw new BackendError('unavailable', 'no connection');
+  };
+  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 5 } }), backends);
+  expect(outcome).toEqual({ kind: 'lost', reason: 'storage is unavailable: no connection' });
+});
+
+it('lets an abort reach the signal of a tool, and keeps the values so far', async () => {
+  const request = runRequest('slow', { input: {}, command: undefined });
+  const run = startRun(host, { ...request, input: { seen: [] } });
+  await until(() => host.logs.some(({ message, runId }) => message === 'tool waits' && runId === request.runId));
+  run.abort('cancelled by the user');
+  const outcome = await run.settled;
+  expect(outcome).toMatchObject({ kind: 'aborted' });
+  expect(JSON.parse(Buffer.from((outcome as { values: Uint8Array }).values).toString())).toEqual({ seen: ['first'] });
+  await until(() =>
+    host.logs.some(({ message, runId }) => message === 'tool saw the abort' && runId === request.runId),
+  );
+});
+
+it('drains at a step boundary, and another attempt goes on from there without repeating a step', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('steps', {
+    input: { until: 200 },
+    config: { configurable: {}, recursion_limit: 500 },
+    streamModes: ['updates'],
+  });
+  const run = startRun(host, request, backends);
+  await until(() => run.events.length > 3);
+  run.drain();
+  expect(await run.settled).toEqual({ kind: 'drained' });
+  const rest = await runToEnd(host, { ...request, attempt: 2, continuesAttempt: true }, backends);
+  expect(rest.values).toEqual({ count: 200, until: 200 });
+  const counts = [...run.events.map(({ data }) => JSON.parse(data)), ...rest.events.map(({ data }) => data)].map(
+    (update) => update.step.count,
+  );
+  expect(counts).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+});
+
+it('reads and writes the store it is given', async () => {
+  const backends = memoryBackends();
+  const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'store' } }), backends);
+  expect(values).toMatchObject({ seen: { text: 'kept' } });
+  expect([...backends.store.items.values()]).toMatchObject([{ namespace: ['notes'], key: 'a' }]);
+});
+
+it('gives nodes their configurable values and context', async () => {
+  const request = runRequest('probe', {
+    input: { do: 'config' },
+    context: { user: 'ada' },
+    config: { configurable: { tone: 'kind' } },
+  });
+  const { values } = await runToEnd(host, request);
+  const seen = values?.seen as { configurable: string[]; context: unknown };
+  expect(seen.context).toMatchObject({ user: 'ada' });
+  expect(seen.configurable).toEqual(expect.arrayContaining(['thread_id', 'run_id', 'tone']));
+});
+
+it('writes nothing before the end with durability exit', async () => {
+  const backends = memoryBackends();
+  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability: 'exit' }), backends);
+  expect(outcome.kind).toBe('done');
+  expect(backends.checkpoints.operations.filter((operation) => operation === 'put')).toHaveLength(1);
+});

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type HostUnderTest,
+  memoryBackends,
+  runRequest,
+  runToEnd,
+  startHost,
+  type TestBackends,
+} from '../test/host-under-test.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost('basic', { role: 'serve' });
+});
+afterAll(() => host.close());
+
+type State = { [key: string]: unknown; metadata: Record<string, unknown>; tasks: Record<string, unknown>[] };
+const stateOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
+  (await host.getState({ graphId, threadId, ...more }, backends)) as State;
+const historyOf = async (graphId: string, threadId: string, backends: TestBackends, more = {}) =>
+  (await host.getHistory({ graphId, threadId, limit: 10, ...more }, backends)) as State[];
+
+it('gives an empty state for a thread that never ran', async () => {
+  expect(await stateOf('echo', 'T', memoryBackends())).toEqual({
+    values: {},
+    next: [],
+    tasks: [],
+    metadata: {},
+    created_at: null,
+    checkpoint: { thread_id: 'T', checkpoint_ns: '', checkpoint_id: null },
+    parent_checkpoint: null,
+    interrupts: [],
+    checkpoint_id: null,
+    parent_checkpoint_id: null,
+  });
+  expect(await historyOf('echo', 'T', memoryBackends())).toEqual([]);
+});
+
+it('says in metadata what every step wrote, by node', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('hitl', { input: { topic: 'tea' } });
+  const { threadId } = request;
+  await runToEnd(host, request, backends);
+  await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'a' } }), backends);
+  await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 'b' } }), backends);
+  const states = await historyOf('hitl', threadId, backends);
+  expect(states.map(({ metadata }) => [metadata.source, metadata.step, metadata.writes])).toEqual([
+    ['loop', 2, { finish: { topic: 'done with a and b' } }],
+    ['loop', 1, { ask: { answers: ['a', 'b'] } }],
+    ['loop', 0, {}],
+    ['input', -1, { __start__: { topic: 'tea' } }],
+  ]);
+  for (const { metadata, checkpoint_id } of states) {
+    expect(metadata).toMatchObject({ thread_id: threadId, checkpoint_id, graph_id: 'hitl', parents: {} });
+  }
+  expect((await stateOf('hitl', threadId, backends)).metadata.writes).toEqual({
+    finish: { topic: 'done with a and b' },
+  });
+});
+
+it('pages, filters and starts history where it is told', async () => {
+  const backends = memoryBackends();
+  const { threadId } = runRequest('steps');
+  await runToEnd(host, runRequest('steps', { threadId, input: { until: 3 } }), backends);
+  const all = await historyOf('steps', threadId, backends);
+  expect(all.map(({ metadata }) => metadata.step)).toEqual([3, 2, 1, 0, -1]);
+  expect(await historyOf('steps', threadId, backends, { limit: 2 })).toEqual(all.slice(0, 2));
+  const before = { beforeCheckpointId: all[1]?.checkpoint_id };
+  expect(await historyOf('steps', threadId, backends, { limit: 2, ...before })).toEqual(all.slice(2, 4));
+  expect(await historyOf('steps', threadId, backends, { metadata: { source: 'input' } })).toEqual(all.slice(4));
+  expect(await historyOf('steps', threadId, backends, { limit: 0 })).toEqual([]);
+});
+
+it('shows tasks that wait, with their interrupts, and the state at an older checkpoint', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('hitl', { input: { topic: 'tea' } });
+  await runToEnd(host, request, backends);
+  const state = await stateOf('hitl', request.threadId, backends);
+  const interrupts = [{ id: expect.any(String), value: { question: 'tea?' } }];
+  expect(state).toMatchObject({ next: ['ask'], interrupts, values: { topic: 'tea' } });
+  expect(state.tasks).toEqual([
+    {
+      id: expect.any(String),
+      name: 'ask',
+      path: ['__pregel_pull', 'ask'],
+      error: null,
+      interrupts,
+      checkpoint: null,
+      state: null,
+      result: null,
+    },
+  ]);
+  const older = await stateOf('hitl', request.threadId, backends, { checkpointId: state.parent_checkpoint_id });
+  expect(older).toMatchObject({ next: ['__start__'], values: {}, checkpoint_id: state.parent_checkpoint_id });
+});
+
+it('shows the error of a task', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('boom', { input: { how: 'type' } });
+  await runToEnd(host, request, backends);
+  const { tasks } = await stateOf('boom', request.threadId, backends);
+  expect(tasks).toMatchObject([{ name: 'boom', error: "TypeError('secret detail 42')" }]);
+});
+
+it('looks into a subgraph when asked, and names its namespace when not', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('sub', { input: { text: 'hi', asks: true } });
+  await runToEnd(host, request, backends);
+  const { tasks } = await stateOf('sub', request.threadId, backends);
+  const checkpoint = tasks[0]?.checkpoint as { checkpoint_ns: string };
+  expect(checkpoint).toMatchObject({ thread_id: request.threadId, checkpoint_ns: expect.stringMatching(/^child:/) });
+  expect(tasks[0]?.state).toBeNull();
+  const deep = await stateOf('sub', request.threadId, backends, { subgraphs: true });
+  expect(deep.tasks[0]).toMatchObject({ checkpoint: null, state: { next: ['inner'], values: { text: 'hi' } } });
+  const inside = await stateOf('sub', request.threadId, backends, { checkpointNs: checkpoint.checkpoint_ns });
+  expect(inside).toMatchObject({ next: ['inner'], checkpoint: { checkpoint_ns: checkpoint.checkpoint_ns } });
+});
+
+it('writes state as a node, from which a run goes on', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  const update = { graphId: 'steps', threadId, values: { count: 5, until: 7 }, asNode: 'step' };
+  const written = await host.updateState(update, backends);
+  const state = await stateOf('steps', threadId, backends);
+  expect(written).toEqual({
+    checkpoint: { thread_id: threadId, checkpoint_ns: '', checkpoint_id: state.checkpoint_id },
+    configurable: { thread_id: threadId, checkpoint_ns: '', checkpoint_id: state.checkpoint_id },
+    checkpoint_id: state.checkpoint_id,
+  });
+  const writes = { step: { count: 5, until: 7 } };
+  expect(state).toMatchObject({
+    values: { count: 5, until: 7 },
+    next: ['step'],
+    metadata: { source: 'update', writes },
+  });
+  const { values } = await runToEnd(host, runRequest('steps', { threadId }), backends);
+  expect(values).toEqual({ count: 7, until: 7 });
+});
+
+it('counts an update without a node as made by the node that ran last', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('steps', { input: { until: 1 } });
+  await runToEnd(host, request, backends);
+  await host.updateState({ graphId: 'steps', threadId: request.threadId, values: { count: 8 } }, backends);
+  const { metadata } = await stateOf('steps', request.threadId, backends);
+  expect(metadata.writes).toEqual({ step: { count: 8 } });
+});
+
+it('applies supersteps in order, `__input__` and `__start__` among them', async () => {
+  const backends = memoryBackends();
+  const supersteps = [
+    { updates: [{ values: { topic: 'tea' }, as_node: '__input__' }] },
+    { updates: [{ values: { topic: 'tea' }, as_node: '__start__' }] },
+    { updates: [{ values: { answers: ['x', 'y'] }, as_node: 'ask' }] },
+  ];
+  await host.updateState({ graphId: 'hitl', threadId: 'T', supersteps }, backends);
+  const states = await historyOf('hitl', 'T', backends);
+  expect(states.map(({ metadata, next }) => [metadata.source, next, metadata.writes])).toEqual([
+    ['update', ['finish'], { ask: { answers: ['x', 'y'] } }],
+    ['update', ['ask'], { __start__: { topic: 'tea' } }],
+    ['input', ['__start__'], {}],
+  ]);
+});
+
+it('refuses an unknown node and an unknown graph by name', async () => {
+  const refused = host.updateState({ graphId: 'steps', threadId: 'T', values: {}, asNode: 'zap' }, memoryBackends());
+  await expect(refused).rejects.toMatchObject({ reason: 'bad_request', message: 'Node "zap" does not exist' });
+  const unknown = host.getState({ graphId: 'nobody', threadId: 'T' }, memoryBackends());
+  await expect(unknown).rejects.toMatchObject({ reason: 'not_found', message: 'The project has no graph "nobody"' });
+});
+
+it('keeps reads and writes of the shared graph apart', async () => {
+  const all = Array.from({ length: 30 }, () => memoryBackends());
+  await Promise.all(
+    all.map((backends, index) =>
+      host.updateState({ graphId: 'steps', threadId: 'T', values: { count: index }, asNode: 'step' }, backends),
+    ),
+  );
+  const states = await Promise.all(all.map((backends) => stateOf('steps', 'T', backends)));
+  expect(states.map(({ values }) => values)).toEqual(all.map((_, index) => ({ count: index })));
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type HostUnderTest, memoryBackends, runRequest, runToEnd, startHost } from '../test/host-under-test.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost();
+});
+afterAll(() => host.close());
+
+const hi = { messages: [{ role: 'user', content: 'hi' }] };
+const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
+
+async function streamed(graphId: string, streamModes: string[], more: Parameters<typeof runRequest>[1] = {}) {
+  const { events, outcome } = await runToEnd(host, runRequest(graphId, { input: hi, streamModes, ...more }));
+  expect(outcome).toMatchObject({ kind: 'done' });
+  return events;
+}
+
+it('values: the full state after the input and after each step', async () => {
+  const events = await streamed('echo', ['values']);
+  expect(events).toEqual([
+    { event: 'values', data: { messages: [expect.objectContaining({ type: 'human', content: 'hi', id: uuid })] } },
+    {
+      event: 'values',
+      data: { messages: [expect.anything(), expect.objectContaining({ type: 'ai', content: 'echo: hi', id: uuid })] },
+    },
+  ]);
+});
+
+it('updates: what each node wrote', async () => {
+  const events = await streamed('echo', ['updates']);
+  expect(events).toEqual([
+    { event: 'updates', data: { echo: { messages: [expect.objectContaining({ type: 'ai', content: 'echo: hi' })] } } },
+  ]);
+});
+
+it('messages-tuple: pieces of messages with where they come from', async () => {
+  const events = await streamed('tokens', ['messages-tuple']);
+  expect(events.length).toBeGreaterThan(2);
+  expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['messages']));
+  const pieces = events.map(({ data }) => data as [Record<string, unknown>, Record<string, unknown>]);
+  expect(pieces.map(([message]) => message.content).join('')).toBe('Hello there');
+  const [message, metadata] = pieces[0] as (typeof pieces)[0];
+  expect(message).toMatchObject({ type: 'AIMessageChunk', tool_call_chunks: [], id: expect.any(String) });
+  expect(metadata).toMatchObject({
+    created_by: 'system',
+    assistant_id: '00000000-0000-5000-8000-000000000001',
+    graph_id: 'tokens',
+    thread_id: uuid,
+    run_id: uuid,
+    run_attempt: 1,
+    langgraph_version: expect.stringMatching(/^\d+\./),
+    langgraph_api_version: expect.any(String),
+    langgraph_plan: expect.any(String),
+    langgraph_host: expect.any(String),
+    ls_integration: expect.any(String),
+    langgraph_step: 1,
+    langgraph_node: 'talk',
+    langgraph_triggers: expect.any(Array),
+    langgraph_path: expect.any(Array),
+    langgraph_checkpoint_ns: expect.stringMatching(/^talk:/),
+  });
+});
+
+it('messages: metadata once, then the message as far as it has come; whole ones as complete', async () => {
+  const events = await streamed('tokens', ['messages']);
+  const names = events.map(({ event }) => event);
+  expect(names[0]).toBe('messages/metadata');
+  expect(new Set(names.slice(1))).toEqual(new Set(['messages/partial']));
+  const id = Object.keys(events[0]!.data as object)[0];
+  expect(events[0]?.data).toEqual({
+    [id as string]: { metadata: expect.objectContaining({ langgraph_node: 'talk' }) },
+  });
+  expect(events.at(-1)?.data).toEqual([expect.objectContaining({ id, type: 'ai', content: 'Hello there' })]);
+  expect(events.at(-1)?.data).not.toEqual([expect.objectContaining({ tool_call_chunks: expect.anything() })]);
+
+  const whole = await streamed('echo', ['messages']);
+  expect(whole.map(({ event }) => event)).toEqual(['messages/metadata', 'messages/complete']);
+  expect(whole[1]?.data).toEqual([expect.objectContaining({ type: 'ai', content: 'echo: hi' })]);
+});
+
+it('custom: what the writer was given, as it is', async () => {
+  expect(await streamed('tokens', ['custom'])).toEqual([{ event: 'custom', data: { progress: 1 } }]);
+});
+
+it('tasks: a start and an end of each task', async () => {
+  const events = await streamed('echo', ['tasks']);
+  expect(events).toEqual([
+    {
+      event: 'tasks',
+      data: {
+        id: uuid,
+        name: 'echo',
+        input: expect.anything(),
+        triggers: ['branch:to:echo'],
+        metadata: expect.objectContaining({ run_attempt: 1 }),
+      },
+    },
+    {
+      event: 'tasks',
+      data: { id: uuid, name: 'echo', error: null, result: { messages: [expect.anything()] }, interrupts: [] },
+    },
+  ]);
+});
+
+it('checkpoints: each checkpoint, and nothing of ours or of the caller in its config', async () => {
+  const events = await streamed('echo', ['checkpoints'], {
+    config: { configurable: { tone: 'kind', langgraph_auth_user: { identity: 'me', token: 'secret' } } },
+  });
+  expect(events).toHaveLength(3);
+  expect(events[2]?.data).toEqual({
+    config: expect.objectContaining({
+      configurable: expect.objectContaining({ thread_id: uuid, checkpoint_id: uuid, checkpoint_ns: '', tone: 'kind' }),
+    }),
+    parent_config: expect.objectContaining({ configurable: expect.objectContaining({ checkpoint_id: uuid }) }),
+    values: { messages: [expect.anything(), expect.anything()] },
+    metadata: { source: 'loop', step: 1, parents: {} },
+    next: [],
+    tasks: [],
+  });
+  expect(JSON.stringify(events)).not.toMatch(/__pregel_checkpointer|langgraph_auth_user|secret/);
+});
+
+it('debug: steps with tasks, results and checkpoints', async () => {
+  const events = await streamed('echo', ['debug']);
+  const chunks = events.map(({ data }) => data as { type: string; step: number; timestamp: string; payload: object });
+  expect(chunks.map(({ type, step }) => [type, step])).toEqual([
+    ['checkpoint', -1],
+    ['checkpoint', 0],
+    ['task', 1],
+    ['task_result', 1],
+    ['checkpoint', 1],
+  ]);
+  expect(chunks[4]?.payload).toMatchObject({
+    checkpoint: { checkpoint_id: uuid, thread_id: uuid, checkpoint_ns: '' },
+    parent_checkpoint: { checkpoint_id: uuid, thread_id: uuid, checkpoint_ns: '' },
+  });
+});
+
+it('events: what runnables report, with their usual keys, beside other modes', async () => {
+  const events = await streamed('tokens', ['events', 'values']);
+  const reported = events.filter(({ event }) => event === 'events').map(({ data }) => data as Record<string, unknown>);
+  const names = reported.map(({ event }) => event);
+  for (const name of [
+    'on_chain_start',
+    'on_chat_model_start',
+    'on_chat_model_stream',
+    'on_chat_model_end',
+    'on_chain_end',
+  ]) {
+    expect(names).toContain(name);
+  }
+  expect(Object.keys(reported[0] as object).sort()).toEqual([
+    'data',
+    'event',
+    'metadata',
+    'name',
+    'parent_ids',
+    'run_id',
+    'tags',
+  ]);
+  expect(events.filter(({ event }) => event === 'values')).toHaveLength(2);
+});
+
+it('gives the modes that were asked for, in the order the graph emitted them', async () => {
+  const events = await streamed('tokens', ['values', 'updates', 'messages-tuple', 'custom']);
+  const order = events.map(({ event }) => event).filter((event, index, all) => event !== all[index - 1]);
+  expect(order).toEqual(['values', 'custom', 'messages', 'updates', 'values']);
+});
+
+it('names the namespace of a subgraph, and is silent about subgraphs when not asked', async () => {
+  const input = { text: 'hi' };
+  const events = await streamed('sub', ['values', 'updates'], { input, streamSubgraphs: true });
+  const names = new Set(events.map(({ event }) => event.replace(/[0-9a-f-]{36}/, 'UUID')));
+  expect(names).toEqual(new Set(['values', 'updates', 'values|child:UUID', 'updates|child:UUID']));
+  const silent = await streamed('sub', ['values', 'updates'], { input });
+  expect(new Set(silent.map(({ event }) => event))).toEqual(new Set(['values', 'updates']));
+});
+
+it('shows an interrupt in values and updates, with the values so far', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('hitl', { input: { topic: 'tea' }, streamModes: ['values', 'updates'] });
+  const { events, outcome, values } = await runToEnd(host, request, backends);
+  const interrupt = { value: { question: 'tea?' }, id: expect.stringMatching(/^[0-9a-f]{32}$/), response_schema: null };
+  expect(events.slice(-2)).toEqual([
+    { event: 'updates', data: { __interrupt__: [interrupt] } },
+    { event: 'values', data: { topic: 'tea', __interrupt__: [interrupt] } },
+  ]);
+  expect(values).toEqual({ topic: 'tea', __interrupt__: [interrupt] });
+  expect(outcome).toMatchObject({ kind: 'done', next: ['ask'] });
+  const byTask = JSON.parse(Buffer.from((outcome as { interrupts: Uint8Array }).interrupts).toString('utf8'));
+  expect(Object.values(byTask)).toEqual([[{ value: { question: 'tea?' }, id: interrupt.id }]]);
+});
