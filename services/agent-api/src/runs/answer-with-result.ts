@@ -5,10 +5,11 @@ import type { OpenResponses } from '../streams/open-responses.ts';
 import { type RunPlace, waitHeaders } from './run-locations.ts';
 import { awaitResult, failure, type RunResult, type RunResultSources } from './run-result.ts';
 
-const SIGN_OF_LIFE = '\n';
+/** Most runs are short: their answer goes out whole instead of headers first. */
+const HEADERS_WITHIN_MS = 100;
 
 /**
- * Answers with the result of a run: headers at once, a line feed every five seconds, then the JSON. `known` is a result that
+ * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
  * is there already; `afterId` as for following a run.
  */
 export async function answerWithResult(
@@ -17,7 +18,7 @@ export async function answerWithResult(
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
-  const response = new LiveResponse(res, waitHeaders(run), SIGN_OF_LIFE);
+  const response = new LiveResponse(res, waitHeaders(run), { signOfLife: '\n', headersWithinMs: HEADERS_WITHIN_MS });
   const isCut = sources.open.add(response);
   try {
     const result = run.known ?? (await awaitResult(sources, run, response.closed));

@@ -16,6 +16,8 @@ export interface FollowRun {
 
 /** A run that is over is given up on after this long without another entry: what it wrote has arrived by then. */
 const DRAIN_MS = 500;
+/** One object for all: an error made for each run would carry a stack nobody reads. */
+const ENDED = new Error('The following has ended.');
 
 /**
  * A run's entries as they come, up to and with its `run.end`. Ends without one when the run turns out to be over and nothing
@@ -24,7 +26,7 @@ const DRAIN_MS = 500;
 export async function* followRun(options: FollowRun): AsyncGenerator<StreamEntry, void, undefined> {
   const { streams, watch, threadId, runId, afterId } = options;
   const ending = new AbortController();
-  const end = () => ending.abort();
+  const end = () => ending.abort(ENDED);
   options.signal.addEventListener('abort', end, { once: true });
   if (options.signal.aborted) end();
 

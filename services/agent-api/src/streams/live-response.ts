@@ -3,6 +3,16 @@ import type { ServerResponse } from 'node:http';
 /** How often a quiet answer shows that it is alive. Clients size their idle watchdogs by it. */
 export const SIGN_OF_LIFE_MS = 5_000;
 
+/** Why `closed` aborts. One object for all: an error made each time would carry a stack nobody reads. */
+const CLOSED = new Error('The answer is complete, or the client is gone.');
+
+export interface LiveResponseOptions {
+  /** What says "still here" in this kind of answer. */
+  signOfLife: string;
+  /** An answer that is complete sooner goes out whole, in one packet. Default: headers go out at once. */
+  headersWithinMs?: number;
+}
+
 /**
  * An answer that takes its time: headers go out at once, a sign of life follows every five seconds on the connection's own
  * clock, and writing waits while the client is slow to read, so that what is buffered for one client stays bounded.
@@ -13,14 +23,18 @@ export class LiveResponse {
   readonly #res: ServerResponse;
   readonly #closing = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  readonly #headers: Record<string, string>;
+  readonly #headersDue: NodeJS.Timeout | undefined;
   #finished = false;
   #corked = false;
 
-  constructor(res: ServerResponse, headers: Record<string, string>, signOfLife: string) {
+  constructor(res: ServerResponse, headers: Record<string, string>, options: LiveResponseOptions) {
+    const { signOfLife, headersWithinMs = 0 } = options;
     this.#res = res;
     this.closed = this.#closing.signal;
-    res.writeHead(200, headers);
-    res.flushHeaders();
+    this.#headers = headers;
+    if (headersWithinMs === 0) this.#sendHeaders();
+    else this.#headersDue = setTimeout(() => this.#sendHeaders(), headersWithinMs);
     this.#timer = setInterval(() => {
       // A client that does not read needs no more to read.
       if (!res.writableNeedDrain) res.write(signOfLife);
@@ -52,9 +66,10 @@ export class LiveResponse {
 
   end(text?: string | Uint8Array): void {
     this.#finished = true;
-    clearInterval(this.#timer);
+    this.#stopTimers();
     if (text === undefined) this.#res.end();
-    else this.#res.end(text);
+    else if (this.#res.headersSent) this.#res.end(text);
+    else this.#res.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(text) }).end(text);
   }
 
   /** Cuts the connection: the only way to say, after the headers, that the answer is not whole. */
@@ -73,8 +88,18 @@ export class LiveResponse {
     });
   }
 
+  #sendHeaders(): void {
+    this.#res.writeHead(200, this.#headers);
+    this.#res.flushHeaders();
+  }
+
   #release(): void {
+    this.#stopTimers();
+    this.#closing.abort(CLOSED);
+  }
+
+  #stopTimers(): void {
     clearInterval(this.#timer);
-    this.#closing.abort();
+    clearTimeout(this.#headersDue);
   }
 }

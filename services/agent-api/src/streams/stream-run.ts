@@ -35,7 +35,7 @@ export async function streamRun(
   res: ServerResponse,
   headers: Record<string, string>,
 ): Promise<{ wasAbandoned: boolean }> {
-  const response = new LiveResponse(res, headers, SSE_HEARTBEAT);
+  const response = new LiveResponse(res, headers, { signOfLife: SSE_HEARTBEAT });
   const isCut = sources.open.add(response);
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
     const text = render(entry, run);

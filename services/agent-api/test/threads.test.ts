@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import { ask } from './raw-http.ts';
+
+let deployment: TestDeployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment?.close());
+
+const threads = () => deployment.client.threads;
+const post = (path: string, body: unknown) => ask(deployment.url + path, { body });
+
+describe('creating a thread', () => {
+  it('answers it idle, with metadata and null values', async () => {
+    const { json, status } = await post('/threads', {});
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ status: 'idle', metadata: {}, config: {}, values: null });
+    expect(json).not.toHaveProperty('ttl');
+    const { created_at } = json as { created_at: string };
+    expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
+  });
+
+  it('keeps graph_id in metadata and drops reserved keys without a word', async () => {
+    const { json } = await post('/threads', {
+      graph_id: 'echo',
+      metadata: { owner: 'ada', created_by: 'me', langgraph_x: 1, svc_y: 1, __z: 1, run_id: 'r' },
+    });
+    expect(json).toMatchObject({ metadata: { graph_id: 'echo', owner: 'ada' } });
+    expect(Object.keys((json as { metadata: object }).metadata)).toHaveLength(2);
+  });
+
+  it('refuses an id that is taken, or answers the thread that has it', async () => {
+    const thread_id = randomUUID();
+    await post('/threads', { thread_id, metadata: { first: true } });
+    expect(await post('/threads', { thread_id })).toMatchObject({
+      status: 409,
+      json: { detail: `Thread with ID ${thread_id} already exists` },
+    });
+    expect(await post('/threads', { thread_id, if_exists: 'do_nothing', metadata: { second: true } })).toMatchObject({
+      status: 200,
+      json: { metadata: { first: true } },
+    });
+  });
+
+  it('takes U+0000 in metadata', async () => {
+    const { json } = await post('/threads', { metadata: { text: 'a\u0000b' } });
+    expect(json).toMatchObject({ metadata: { text: 'a\ufffdb' } });
+  });
+
+  it('refuses an id that is no UUID', async () => {
+    expect((await post('/threads', { thread_id: 'nope' })).status).toBe(422);
+    expect(await ask(`${deployment.url}/threads/nope`)).toMatchObject({
+      status: 422,
+      json: { detail: 'Invalid thread ID: must be a UUID' },
+    });
+  });
+
+  it('applies supersteps in order, or leaves nothing', async () => {
+    const message = (content: string) => ({ messages: [{ type: 'human', content, id: content }] });
+    const { json } = await post('/threads', {
+      graph_id: 'echo',
+      supersteps: [
+        { updates: [{ values: message('one'), as_node: '__input__' }] },
+        { updates: [{ values: message('two'), as_node: '__start__' }] },
+        { updates: [{ values: message('three'), as_node: 'echo' }] },
+      ],
+    });
+    const { thread_id, values } = json as { thread_id: string; values: { messages: { content: string }[] } };
+    expect(values.messages.map(({ content }) => content).slice(-2)).toEqual(['two', 'three']);
+    expect(await threads().getHistory(thread_id, { limit: 10 })).toHaveLength(3);
+
+    for (const [body, status] of [
+      [{ graph_id: 'echo', supersteps: [{ updates: [{ values: {}, as_node: 'zap' }] }] }, 400],
+      [{ supersteps: [{ updates: [{ values: {}, as_node: 'echo' }] }] }, 400],
+    ] as const) {
+      const failing = randomUUID();
+      expect((await post('/threads', { ...body, thread_id: failing })).status).toBe(status);
+      expect((await ask(`${deployment.url}/threads/${failing}`)).status).toBe(404);
+    }
+  });
+});
+
+describe('a thread', () => {
+  it('that is missing is 404', async () => {
+    const id = randomUUID();
+    for (const method of ['GET', 'DELETE'])
+      expect(await ask(`${deployment.url}/threads/${id}`, { method })).toMatchObject({
+        status: 404,
+        json: { detail: `Thread with ID ${id} not found` },
+      });
+    expect((await ask(`${deployment.url}/threads/${id}`, { method: 'PATCH', body: {} })).status).toBe(404);
+  });
+
+  it('merges metadata shallowly; null stays as null', async () => {
+    const { thread_id } = await threads().create({ metadata: { a: 1, nested: { x: 1 } } });
+    const patched = await threads().update(thread_id, { metadata: { a: null, nested: { y: 2 } } as never });
+    expect(patched.metadata).toEqual({ a: null, nested: { y: 2 } });
+  });
+
+  it('answers a patch with nothing when nothing is wanted', async () => {
+    const { thread_id } = await threads().create();
+    const answer = await ask(`${deployment.url}/threads/${thread_id}`, {
+      method: 'PATCH',
+      body: { metadata: { a: 1 } },
+      headers: { prefer: 'return=minimal' },
+    });
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect((await threads().get(thread_id)).metadata).toEqual({ a: 1 });
+  });
+
+  it('can be deleted, also while a run is under way', async () => {
+    const { thread_id } = await threads().create();
+    await deployment.client.runs.create(thread_id, 'echo', { input: {} });
+    const run = await deployment.worker.take();
+    expect((await ask(`${deployment.url}/threads/${thread_id}`, { method: 'DELETE' })).status).toBe(204);
+    expect((await ask(`${deployment.url}/threads/${thread_id}`)).status).toBe(404);
+    await expect(run.finishSilently('success', {}, null)).rejects.toThrow();
+  });
+
+  it('shows the values of its last run with complete messages, and moves state_updated_at then only', async () => {
+    const { thread_id } = await threads().create();
+    const before = await threads().get(thread_id);
+    await deployment.client.runs.create(thread_id, 'echo', { input: {} });
+    const run = await deployment.worker.take();
+    expect(await threads().get(thread_id)).toMatchObject({
+      status: 'busy',
+      state_updated_at: before.state_updated_at,
+      metadata: { graph_id: 'echo', assistant_id: run.claimed.assistantId },
+    });
+    const message = { type: 'ai', content: 'hi', id: 'm', additional_kwargs: {}, response_metadata: {} };
+    await run.succeed({ messages: [message], __interrupt__: [] });
+    const after = await threads().get(thread_id);
+    expect(after).toMatchObject({ status: 'idle', config: {}, interrupts: {} });
+    expect(after.values).toEqual({
+      messages: [
+        {
+          ...message,
+          name: null,
+          example: false,
+          tool_calls: [],
+          invalid_tool_calls: [],
+          usage_metadata: null,
+        },
+      ],
+    });
+  });
+});
+
+describe('searching threads', () => {
+  const ids: string[] = [];
+  beforeAll(async () => {
+    for (let n = 0; n < 5; n++) {
+      const { thread_id } = await threads().create({ metadata: { kind: 'searched', n, odd: n % 2 === 1 } });
+      ids.push(thread_id);
+    }
+    await post(`/threads/${ids[0]}/state`, {}); // No graph yet: refused, and nothing changes.
+    await threads().update(ids[1]!, { metadata: { graph_id: 'echo' } });
+    await threads().updateState(ids[1]!, {
+      values: { messages: [{ type: 'human', content: 'needle\u0000' }] },
+      asNode: 'echo',
+    });
+  });
+
+  const search = async (body: object) => {
+    const answer = await post('/threads/search', { metadata: { kind: 'searched' }, ...body });
+    return { ...answer, ids: (answer.json as { thread_id: string }[]).map(({ thread_id }) => thread_id) };
+  };
+
+  it('gives the most recently updated first', async () => {
+    expect((await search({})).ids).toEqual([ids[1], ids[4], ids[3], ids[2], ids[0]]);
+    expect((await search({ sort_by: 'created_at', sort_order: 'asc' })).ids).toEqual(ids);
+  });
+
+  it('pages, with the exact total', async () => {
+    const first = await search({ limit: 2 });
+    expect(first.headers).toMatchObject({ 'x-pagination-total': '5', 'x-pagination-next': '2' });
+    const last = await search({ limit: 2, offset: 4 });
+    expect(last.headers['x-pagination-total']).toBe('5');
+    expect(last.headers).not.toHaveProperty('x-pagination-next');
+    expect((await search({ offset: 1000 })).headers['x-pagination-total']).toBe('5');
+  });
+
+  it('filters by metadata, ids, status and time of state', async () => {
+    expect(
+      (await search({ metadata: { kind: 'searched', odd: true }, sort_by: 'created_at', sort_order: 'asc' })).ids,
+    ).toEqual([ids[1], ids[3]]);
+    expect((await search({ ids: [ids[2], ids[3]], sort_by: 'created_at' })).ids).toEqual([ids[3], ids[2]]);
+    expect((await search({ status: 'busy' })).ids).toEqual([]);
+    const { state_updated_at } = await threads().get(ids[4]!);
+    expect((await search({ state_updated_after: state_updated_at })).ids).toEqual([ids[1], ids[4]]);
+  });
+
+  it('filters by values, also next to U+0000', async () => {
+    expect((await search({ values: { messages: [{ type: 'human' }] } })).ids).toEqual([ids[1]]);
+  });
+
+  it('gives selected fields alone, and what paths extract', async () => {
+    const { json } = await search({
+      ids: [ids[1]],
+      select: ['thread_id', 'status'],
+      extract: { last: 'values.messages[-1].type' },
+    });
+    expect(json).toEqual([{ thread_id: ids[1], status: 'idle', extracted: { last: 'human' } }]);
+    expect((await search({ extract: { bad: 'secrets.x' } }).catch(() => ({ status: 422 }))).status).toBe(422);
+  });
+
+  it('counts', async () => {
+    expect((await post('/threads/count', { metadata: { kind: 'searched' } })).text).toBe('5');
+    expect(await threads().count({ metadata: { kind: 'nothing' } })).toBe(0);
+  });
+
+  it('refuses limits out of range', async () => {
+    expect((await post('/threads/search', { limit: 0 })).status).toBe(422);
+    expect((await post('/threads/search', { limit: 1001 })).status).toBe(422);
+  });
+});
