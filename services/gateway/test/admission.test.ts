@@ -76,6 +76,7 @@ describe('who may pass, and as whom', () => {
       const bad = await get(at(route), { 'x-api-key': 'lsv2_sk_nonsense' });
       expect([bad.status, await bad.json()]).toEqual([401, { detail: 'Invalid API key' }]);
       expect((await get(at(route), { authorization: 'Bearer whatever' })).status).toBe(401);
+      expect((await get(at(route), { 'x-api-key': 'k'.repeat(5_000) })).status).toBe(401);
       expect((await get(at(route), { authorization: 'Basic dTpw' })).status).toBe(401);
     });
 

@@ -53,7 +53,11 @@ export async function admitToService(req: IncomingMessage, service: PublicServic
   // Sign-in, and later sessions: the service knows what to make of them.
   if (key === undefined) return NOBODY;
   const workspaceId = req.headers['x-tenant-id'];
-  const question = { key, audience: service, ...(typeof workspaceId === 'string' ? { workspaceId } : {}) };
+  const question = {
+    key,
+    audience: service,
+    ...(typeof workspaceId === 'string' && workspaceId !== '' ? { workspaceId } : {}),
+  };
   const answer = await check(question);
   if (answer.kind === 'refused') throw new UnauthorizedError('Invalid API key');
   if (answer.kind === 'elsewhere') throw new ForbiddenError(answer.detail);

@@ -15,8 +15,12 @@ export type KeyAnswer =
   /** A good key that does not reach the workspace asked for. */
   | { kind: 'elsewhere'; detail: string };
 
+const KEY_LENGTH_MAX = 512;
+
 /** Asks org-access about a key. @throws when it cannot be asked. */
 export async function checkKey(orgAccess: InternalClient, question: KeyQuestion): Promise<KeyAnswer> {
+  // No key is that long, and the contract does not let it be asked about.
+  if (question.key.length > KEY_LENGTH_MAX) return { kind: 'refused' };
   const answer = await orgAccess.call('POST', '/internal/keys/verify', {
     key: question.key,
     audience: question.audience,
