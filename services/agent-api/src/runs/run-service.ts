@@ -123,7 +123,7 @@ export class RunService {
       runId,
       ...(origin.threadId !== undefined && { threadId: origin.threadId }),
       keepsThread: !isTemporary,
-      ifThreadMissing: (request.if_not_exists ?? request.on_not_exist) === 'create' ? 'create' : 'reject',
+      ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
       assistantId: assistant.assistantId,
       graphId: assistant.graphId,
       metadata: runMetadata(request, assistant),

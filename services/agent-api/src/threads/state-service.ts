@@ -1,7 +1,7 @@
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import type { GraphBackends, GraphHost } from '@runyard/graph-host';
 import type { Fence, RunEngine } from '@runyard/run-engine';
-import { BadRequestError, NotFoundError } from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, sanitizeErrorText } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
 import { toCallerError } from './state-errors.ts';
 import type { ThreadRecord } from './thread-record.ts';
@@ -59,7 +59,7 @@ export class StateService {
     const request = { graphId, threadId, ...query };
     try {
       const state = (await this.#host.getState(request, this.#backends())) as ThreadState;
-      return state.created_at === null ? emptyState(threadId, query) : state;
+      return state.created_at === null ? emptyState(threadId, query) : withMaskedErrors(state);
     } catch (error) {
       throw toCallerError(error);
     }
@@ -71,7 +71,8 @@ export class StateService {
     if (graphId === undefined || query.limit === 0) return [];
     try {
       const request = { graphId, threadId, ...query };
-      return (await this.#host.getHistory(request, this.#backends())) as ThreadState[];
+      const states = (await this.#host.getHistory(request, this.#backends())) as ThreadState[];
+      return states.map(withMaskedErrors);
     } catch (error) {
       throw toCallerError(error);
     }
@@ -154,6 +155,17 @@ function emptyState(threadId: string, { checkpointId, checkpointNs }: StateQuery
     checkpoint_id: checkpointId ?? null,
     parent_checkpoint_id: null,
   };
+}
+
+/** Errors of tasks are kept as the graph threw them; who reads them sees no credentials and no inner addresses. */
+function withMaskedErrors(state: ThreadState): ThreadState {
+  if (!state.tasks.some((task) => task.error || task.state)) return state;
+  const tasks = state.tasks.map((task) => ({
+    ...task,
+    ...(task.error && { error: sanitizeErrorText(task.error) }),
+    ...(task.state ? { state: withMaskedErrors(task.state as ThreadState) } : {}),
+  }));
+  return { ...state, tasks };
 }
 
 function interruptsOf(state: ThreadState): Uint8Array | null {
