@@ -38,6 +38,14 @@ describe('append', () => {
     expect(await stored()).toHaveLength(2);
   });
 
+  it('a refused append does not end the run either', async () => {
+    await fixture.append(['of the new attempt'], { epoch: 2n });
+    await expect(fixture.append(['end'], { epoch: 1n, endsRun: true })).rejects.toMatchObject({
+      name: 'StaleEpochError',
+    });
+    expect(await fixture.admin.exists(fixture.key('ends'))).toBe(0);
+  });
+
   it('an append without events makes the epoch known, so that the older owner is refused before the first event', async () => {
     await fixture.append([], { epoch: 9n });
     await expect(fixture.append(['stale'], { epoch: 8n })).rejects.toMatchObject({ name: 'StaleEpochError' });

@@ -57,6 +57,37 @@ describe('expiry', () => {
     expect((await fixture.collect().until(2)).slice(0, 2)).toEqual([2, 3]);
   });
 
+  it('a run that began before the last entry of the one before it loses nothing with that one', async () => {
+    const next = randomUUID();
+    await fixture.append([1], { resumable: false, by: quick });
+    await fixture.append([2, 3], { resumable: false, runId: next, by: quick });
+    await fixture.append(['end of the first'], { resumable: false, endsRun: true, by: quick });
+    expect(await keyTtl('events')).toBeGreaterThan(3_600_000);
+    await expect
+      .poll(async () => {
+        await fixture.append([4], { resumable: false, runId: next, by: quick });
+        return fixture.admin.llen(fixture.key('ends'));
+      })
+      .toBe(0);
+    expect((await fixture.collect({ runId: next }).until(3)).slice(0, 3)).toEqual([2, 3, 4]);
+    await quick.expire(fixture.thread, next);
+    await expect.poll(() => fixture.admin.exists(fixture.key('events'))).toBe(0);
+  });
+
+  it('a run whose end could not be told ends when the next owner of the thread begins', async () => {
+    const next = randomUUID();
+    await fixture.append([1, 1], { resumable: false, by: quick, epoch: 1n });
+    await fixture.append([2], { resumable: false, runId: next, by: quick, epoch: 2n });
+    expect(await fixture.admin.llen(fixture.key('ends'))).toBe(1);
+    await expect
+      .poll(async () => {
+        await fixture.append([3], { resumable: false, runId: next, by: quick, epoch: 2n });
+        return fixture.admin.llen(fixture.key('ends'));
+      })
+      .toBe(0);
+    expect((await fixture.collect().until(2)).slice(0, 2)).toEqual([2, 3]);
+  });
+
   it('one who resumes in a run whose events are gone is told the gap; one who resumes in a kept run is not', async () => {
     const second = randomUUID();
     const [first] = await fixture.append([1, 1, 1], { resumable: false, endsRun: true, by: quick });

@@ -93,11 +93,13 @@ export class RunStreams {
       if (runs.at(-1)?.[0]?.runId === event.runId) runs.at(-1)!.push(event);
       else runs.push([event]);
     }
-    const appends = runs.map((ofRun) => this.#appendOfRun(fence, ofRun[0]!.runId, ofRun, options));
     // Sent at once on the same connection: the order stands, and there is one round trip.
-    const ended = options.endsRun ? this.expire(fence.threadId, events.at(-1)!.runId) : undefined;
-    const ids = await Promise.allSettled([...appends]);
-    await ended?.catch(() => undefined);
+    const ids = await Promise.allSettled(
+      runs.map((ofRun, index) => {
+        const endsRun = options.endsRun === true && index === runs.length - 1;
+        return this.#appendOfRun(fence, ofRun[0]!.runId, ofRun, { ...options, endsRun });
+      }),
+    );
     return ids.flatMap((result) => {
       if (result.status === 'rejected') throw result.reason;
       return result.value;
@@ -176,10 +178,11 @@ export class RunStreams {
     if (before?.hasLost && events[0]) texts.unshift(encodeEntry(lostMark(events[0], before.lastId)));
     const known = latest(options.lastKnownId, before?.lastId);
     try {
-      const firstId = await this.#runAppend(fence, runId, texts, options.resumable, continues, known);
+      const firstId = await this.#runAppend(fence, runId, texts, options, continues, known);
       if (events.length === 0) return [];
       const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
-      this.#remember(threadId, { lastId: ids.at(-1)!, runId, hasLost: false });
+      if (options.endsRun) this.#appending.delete(threadId);
+      else this.#remember(threadId, { lastId: ids.at(-1)!, runId, hasLost: false });
       return ids;
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('STALEEPOCH')) {
@@ -196,13 +199,13 @@ export class RunStreams {
     { threadId, epoch }: StreamFence,
     runId: string,
     texts: string[],
-    resumable: boolean,
+    { resumable, endsRun }: AppendOptions,
     continues: boolean,
     knownId: string,
   ): Promise<string> {
     const { events, head, ends, live } = threadKeys(this.#prefix, threadId);
     const [knownMs, knownSeq] = knownId.split('-') as [string, string];
-    const { maxEntriesPerThread, idleTtlMs, fenceTtlMs } = this.#options;
+    const { maxEntriesPerThread, idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#options;
     return this.#command(() =>
       this.#redis.runStreamAppend(
         events,
@@ -218,6 +221,9 @@ export class RunStreams {
         `${maxEntriesPerThread}`,
         `${idleTtlMs}`,
         `${fenceTtlMs}`,
+        `${resumableTtlMs}`,
+        `${graceMs}`,
+        endsRun ? '1' : '0',
         ...texts,
       ),
     );

@@ -16,12 +16,38 @@ export function threadKeys(
   return { events: `${tag}:events`, head: `${tag}:head`, ends: `${tag}:ends`, live: `${tag}:live` };
 }
 
-const APPEND = `
+/** Marks a run as ended: when its entries may go, and when the keys may if no run of the thread is under way. */
+const END_RUN = `
+local function endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
+  local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')
+  local last, currentRun, start, stop, untilMs = known[1], known[2], known[3], known[4], known[5]
+  if not start or string.sub(start, 1, 1) == 'e' then return end
+  local due = now + (string.sub(start, 1, 1) == '1' and resumableTtl or graceTtl)
+  redis.call('RPUSH', ends, string.format('%.0f', due) .. ' ' .. (currentRun == runId and last or stop) .. ' ' .. runId)
+  if untilMs and tonumber(untilMs) > due then due = tonumber(untilMs) end
+  redis.call('HSET', head, 'until', string.format('%.0f', due), 'start:' .. runId, 'e' .. string.sub(start, 2))
+  local fields = redis.call('HGETALL', head)
+  for index = 1, #fields, 2 do
+    local isStart = string.sub(fields[index], 1, 6) == 'start:'
+    if isStart and string.sub(fields[index + 1], 1, 1) ~= 'e' then return end
+  end
+  redis.call('PEXPIREAT', events, string.format('%.0f', due))
+  redis.call('PEXPIREAT', ends, string.format('%.0f', due))
+  redis.call('PEXPIREAT', head, string.format('%.0f', due + fenceTtl))
+end
+local function currentMs()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+`;
+
+const APPEND = `${END_RUN}
 local events, head, ends = KEYS[1], KEYS[2], KEYS[3]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-local FIRST_ENTRY = 11
+local resumableTtl, graceTtl, endsRun = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
+local FIRST_ENTRY = 14
 
 local function partsOf(id)
   local ms, seq = string.match(id, '^(%d+)-(%d+)$')
@@ -41,6 +67,10 @@ local function larger(a, b)
   if aMs > bMs or (aMs == bMs and aSeq > bSeq) then return a end
   return b
 end
+local function smaller(a, b)
+  if larger(a, b) == a then return b end
+  return a
+end
 
 local known = redis.call('HMGET', head, 'epoch', 'last', 'floor', 'run', 'start:' .. runId)
 if known[1] and epoch < tonumber(known[1]) then
@@ -53,8 +83,7 @@ if #ARGV < FIRST_ENTRY then
   return last or '0-0'
 end
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local now = currentMs()
 local ms, seq = knownMs, knownSeq
 if last then
   local lastMs, lastSeq = partsOf(last)
@@ -81,10 +110,17 @@ else
     local dueMs, endId, endedRun = string.match(due, '^(%d+) (%S+) (%S+)$')
     if tonumber(dueMs) > now then break end
     redis.call('LPOP', ends)
-    local endMs, endSeq = partsOf(endId)
-    redis.call('XTRIM', events, 'MINID', idOf(endMs, endSeq + 1))
     redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun)
     if endedRun == currentRun then currentRun = false end
+    -- A run may have begun before this one's last entry: what it has must stay.
+    local fields = redis.call('HGETALL', head)
+    for index = 1, #fields, 2 do
+      if string.sub(fields[index], 1, 6) == 'start:' then
+        endId = smaller(endId, string.sub(fields[index + 1], 3))
+      end
+    end
+    local endMs, endSeq = partsOf(endId)
+    redis.call('XTRIM', events, 'MINID', idOf(endMs, endSeq + 1))
     floor = larger(floor, endId)
     due = redis.call('LINDEX', ends, 0)
   end
@@ -97,6 +133,10 @@ if not start then
   start = last or beforeFirst
   if continues == '1' and not last then start = '0-0' end
   redis.call('HSET', head, 'start:' .. runId, resumable .. ' ' .. start)
+  -- A new owner with another run: the run before is over, even if nobody could say so.
+  if currentRun and currentRun ~= runId and epoch > tonumber(known[1]) then
+    endRun(events, head, ends, currentRun, now, resumableTtl, graceTtl, fenceTtl)
+  end
 end
 
 local lastId = firstId
@@ -116,28 +156,12 @@ redis.call('PEXPIRE', events, idleTtl)
 redis.call('PEXPIRE', ends, idleTtl)
 redis.call('PEXPIRE', head, idleTtl + fenceTtl)
 redis.call('PUBLISH', channel, (last or '0-0') .. '\\31' .. firstId .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY))
+if endsRun == '1' then endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
 return firstId
 `;
 
-const EXPIRE = `
-local events, head, ends = KEYS[1], KEYS[2], KEYS[3]
-local runId, resumableTtl, graceTtl, fenceTtl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')
-local last, currentRun, start, stop, untilMs = known[1], known[2], known[3], known[4], known[5]
-if not start or string.sub(start, 1, 1) == 'e' then return 0 end
-local isLast = currentRun == runId
-local resumable = string.sub(start, 1, 1)
-local time = redis.call('TIME')
-local due = time[1] * 1000 + math.floor(time[2] / 1000) + (resumable == '1' and resumableTtl or graceTtl)
-redis.call('RPUSH', ends, string.format('%.0f', due) .. ' ' .. (isLast and last or stop) .. ' ' .. runId)
-if untilMs and tonumber(untilMs) > due then due = tonumber(untilMs) end
-redis.call('HSET', head, 'until', string.format('%.0f', due), 'start:' .. runId, 'e' .. string.sub(start, 2))
-if isLast then
-  redis.call('PEXPIREAT', events, string.format('%.0f', due))
-  redis.call('PEXPIREAT', ends, string.format('%.0f', due))
-  redis.call('PEXPIREAT', head, string.format('%.0f', due + fenceTtl))
-end
-return 1
+const EXPIRE = `${END_RUN}
+endRun(KEYS[1], KEYS[2], KEYS[3], ARGV[1], currentMs(), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
 `;
 
 const RANGE = `
@@ -181,7 +205,7 @@ return reply
 /** The client's scripted commands; ioredis loads each script once and sends its hash from then on. */
 export interface StreamCommands {
   runStreamAppend(...args: string[]): Promise<string>;
-  runStreamExpire(...args: string[]): Promise<number>;
+  runStreamExpire(...args: string[]): Promise<null>;
   runStreamRange(...args: string[]): Promise<string[]>;
 }
 
