@@ -127,7 +127,7 @@ describe('callers', () => {
       env: { PROJECT_DIR: '.', REDIS_URI: 'redis://127.0.0.1:1', DATABASE_URI: 'postgres://127.0.0.1:1/x' },
       readyPath: null,
     });
-    expect((await service.exited).code).not.toBe(0);
+    expect((await service.exited).code).toBe(78);
     expect(service.output()).toContain('PLATFORM_JWKS_URL');
   });
 });

@@ -159,7 +159,7 @@ export const joinRun = defineOperation({
 });
 
 const lastEventId =
-  'With `Last-Event-ID` only events after that id; without it a run that goes on is followed from here and what is kept of it comes first.';
+  'With `Last-Event-ID` what came after that event, `-1` for all that is kept; without it only what comes from now on.';
 
 export const joinRunStream = defineOperation({
   ...onThread,
