@@ -24,7 +24,7 @@ async function runInSecondStep() {
 }
 
 it('a killed worker’s run goes on from its last checkpoint on another one', async () => {
-  const first = await deployment.startWorker();
+  const first = await deployment.startWorkerProcess();
   const { run, ledger, openGate } = await runInSecondStep();
   await deployment.startWorker();
   await first.stop({ signal: 'SIGKILL' });
@@ -40,7 +40,7 @@ it('a killed worker’s run goes on from its last checkpoint on another one', as
 });
 
 it('a worker that stood still for longer than its lease writes nothing more when it wakes up', async () => {
-  const first = await deployment.startWorker();
+  const first = await deployment.startWorkerProcess();
   const { run, ledger, openGate } = await runInSecondStep();
   await deployment.startWorker();
   process.kill(first.pid, 'SIGSTOP');
@@ -60,7 +60,10 @@ it('a worker that stood still for longer than its lease writes nothing more when
 });
 
 it('a worker that is asked to stop hands its run back in time, and another one goes on at once', async () => {
-  const first = await deployment.startWorker({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0', WORKER_LEASE_SECONDS: '60' });
+  const first = await deployment.startWorkerProcess({
+    BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
+    WORKER_LEASE_SECONDS: '60',
+  });
   const { run, ledger, openGate } = await runInSecondStep();
   await deployment.startWorker({ WORKER_LEASE_SECONDS: '60' });
   expect(await first.stop()).toEqual({ code: 0, signal: null });
@@ -74,7 +77,7 @@ it('a worker that is asked to stop hands its run back in time, and another one g
 });
 
 it('a worker that is asked to stop lets its run end within the grace period and takes no other', async () => {
-  const worker = await deployment.startWorker({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20' });
+  const worker = await deployment.startWorkerProcess({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '20' });
   const { run, openGate } = await runInSecondStep();
   const stopping = worker.stop({ graceMs: 25_000 });
   await waitFor(async () => (await deployment.rows('SELECT 1 FROM worker WHERE is_draining')).length > 0);
@@ -105,9 +108,10 @@ it('runs that were in a host with one that takes it down go on and end well', as
     Array.from({ length: 3 }, () => deployment.create('steps', { input: { gate: gate.path, ledger: ledger.path } })),
   );
   await waitFor(async () => (await ledger.lines()).length === 3, { what: 'the others to run' });
-  const poison = await deployment.create('poison');
-  expect(await deployment.ended(poison)).toMatchObject({ status: 'error', error: { error: 'RunAttemptsExhausted' } });
+  const poison = await deployment.create('poison', { input: { ledger: ledger.path } });
+  await waitFor(async () => (await ledger.lines()).includes('poison'), { what: 'the host to be taken down' });
   await gate.write('one two three');
+  expect(await deployment.ended(poison)).toMatchObject({ status: 'error', error: { error: 'RunAttemptsExhausted' } });
   for (const run of innocents) expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
 });
 
@@ -119,7 +123,7 @@ it('a run that takes too long ends in an error', async () => {
 });
 
 it('without Redis runs start a little later and end well', async () => {
-  await deployment.startWorker({ REDIS_URI: `redis://127.0.0.1:${await freePort()}` }, { readyPath: '/ok' });
+  await deployment.startWorker({ REDIS_URI: `redis://127.0.0.1:${await freePort()}` });
   const run = await deployment.create('steps');
   expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
 });
@@ -128,9 +132,11 @@ it('a worker of another revision takes nothing', async () => {
   await deployment.engine.activateRevision('revision-2');
   await deployment.startWorker();
   const run = await deployment.create('echo');
-  const second = await deployment.startWorker({ REVISION_ID: 'revision-2' });
+  await deployment.startWorker({ REVISION_ID: 'revision-2' });
   expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
-  expect(second.output()).not.toContain('error');
+  const workers = await deployment.rows(`SELECT DISTINCT w.revision_id FROM outbox o
+    JOIN worker w ON o.event->>'source' = '/runyard/run-worker/' || w.worker_id`);
+  expect(workers).toEqual([{ revision_id: 'revision-2' }]);
 });
 
 it('many workers share many runs, each executed once', async () => {

@@ -6,20 +6,26 @@ import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
 import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
+import { createContext, readConfig } from '@runyard/service-kit';
 import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { configSchema } from '../src/config.ts';
+import { run } from '../src/run.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../../packages/run-engine/prisma/migrations', import.meta.url));
 const ENTRY = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const PROJECT = fileURLToPath(new URL('./project', import.meta.url));
 
-/** A deployment without its agent-api: the test stands in for that, workers are real processes. */
+/** A deployment without its agent-api: the test stands in for that. Graph hosts are real processes always. */
 export interface Deployment {
   engine: RunEngine;
   streams: RunStreams;
   pool: pg.Pool;
-  startWorker(env?: Record<string, string>, options?: { readyPath?: string }): Promise<ServiceProcess>;
+  /** A worker inside this process, ready. */
+  startWorker(env?: Record<string, string>): Promise<void>;
+  /** A worker that can be killed and stopped. */
+  startWorkerProcess(env?: Record<string, string>): Promise<ServiceProcess>;
   /** Accepts a run of one of the project's graphs, as agent-api does. */
   create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
   /** The run once it is over. */
@@ -49,32 +55,38 @@ export async function openDeployment(): Promise<Deployment> {
   const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test' });
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
-  const workers: ServiceProcess[] = [];
+  const stops: (() => Promise<unknown>)[] = [];
+  const environment = {
+    REDIS_KEY_PREFIX: redis.prefix,
+    DEPLOYMENT_ID: 'test',
+    REVISION_ID: 'revision-1',
+    PROJECT_DIR: PROJECT,
+    WORKER_LEASE_SECONDS: '2',
+    BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
+  };
+  const secrets = { DATABASE_URI: database.url, REDIS_URI: redis.url };
 
   return {
     engine,
     streams,
     pool,
-    async startWorker(env = {}, { readyPath = '/ok?check_db=1' } = {}) {
+    async startWorker(env = {}) {
+      const context = createContext('run-worker', { LOG_LEVEL: 'silent', processMetrics: false });
+      stops.push(() => context.lifecycle.stop('the test is over'));
+      await run(readConfig(configSchema, { environment: { ...environment, ...secrets, ...env } }), context);
+    },
+    async startWorkerProcess(env = {}) {
       const worker = await startServiceProcess({
         entry: ENTRY,
-        readyPath,
-        env: {
-          REDIS_KEY_PREFIX: redis.prefix,
-          DEPLOYMENT_ID: 'test',
-          REVISION_ID: 'revision-1',
-          PROJECT_DIR: PROJECT,
-          WORKER_LEASE_SECONDS: '2',
-          BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
-          ...env,
-        },
-        secrets: { DATABASE_URI: database.url, REDIS_URI: env.REDIS_URI ?? redis.url },
+        readyPath: '/ok?check_db=1',
+        env: { ...environment, ...env },
+        secrets,
       });
-      workers.push(worker);
+      stops.push(() => worker.stop({ signal: 'SIGKILL' }));
       return worker;
     },
     async create(graphId, { input, command, resumable, streamMode, durability, ...overrides } = {}) {
-      const { run } = await engine.createRun({
+      const created = await engine.createRun({
         runId: uuidv7(),
         keepsThread: true,
         ifThreadMissing: 'reject',
@@ -95,13 +107,13 @@ export async function openDeployment(): Promise<Deployment> {
         },
       });
       wakeups.kick('created');
-      return run;
+      return created.run;
     },
     ended: ({ threadId, runId }) =>
       waitFor(
         async () => {
-          const run = await engine.getRun(threadId, runId);
-          return run && run.status !== 'pending' && run.status !== 'running' ? run : undefined;
+          const found = await engine.getRun(threadId, runId);
+          return found && found.status !== 'pending' && found.status !== 'running' ? found : undefined;
         },
         { timeoutMs: 20_000, what: 'the end of the run' },
       ),
@@ -128,7 +140,7 @@ export async function openDeployment(): Promise<Deployment> {
     },
     rows: async (text, values) => (await pool.query(text, values)).rows,
     async close() {
-      await Promise.all(workers.map((worker) => worker.stop({ signal: 'SIGKILL' })));
+      await Promise.all(stops.map((stop) => stop()));
       await engine.close();
       await Promise.all([pool.end(), streams.close(), wakeups.close()]);
       await Promise.all([database.close(), redis.close(), rm(folder, { recursive: true })]);

@@ -19,6 +19,9 @@ export interface HostSupervisorOptions {
 
 const KILL = 0;
 
+/** Hosts for suspects at a time: each is a process with the whole project in it. */
+const HOSTS_FOR_SUSPECTS_MAX = 3;
+
 /** A run's place in a host. */
 export interface HostSeat {
   host: GraphHost;
@@ -44,15 +47,15 @@ interface Supervised {
 
 /**
  * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A suspect run gets a host
- * of its own, one at a time. The runs of a host that goes away are settled by the host's own parent side (`lost`), never here.
+ * of its own. The runs of a host that goes away are settled by the host's own parent side (`lost`), never here.
  */
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
   readonly #hosts = new Set<Supervised>();
   #current: Supervised | undefined;
   #starting: Promise<void> | undefined;
-  /** Resolves when the suspect that runs alone, and those that wait before the next one, are over. */
-  #alone: Promise<void> = Promise.resolve();
+  #suspects = 0;
+  #waitingSuspects: (() => void)[] = [];
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
@@ -87,15 +90,10 @@ export class HostSupervisor {
     return this.#seatIn(this.#current);
   }
 
-  /** A place in a new host without any other run, as soon as no other suspect has one. */
+  /** A place in a new host without any other run, as soon as few enough suspects have one. */
   async takeSeatAlone(): Promise<HostSeat> {
-    const before = this.#alone;
-    let leave!: () => void;
-    const left = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    this.#alone = before.then(() => left);
-    await before;
+    if (this.#suspects < HOSTS_FOR_SUSPECTS_MAX) this.#suspects += 1;
+    else await new Promise<void>((resolve) => this.#waitingSuspects.push(resolve));
     try {
       const supervised = await this.#startHost();
       supervised.isRetired = true;
@@ -104,13 +102,20 @@ export class HostSupervisor {
         ...seat,
         leave: () => {
           seat.leave();
-          leave();
+          this.#suspectLeft();
         },
       };
     } catch (error) {
-      leave();
+      this.#suspectLeft();
       throw error;
     }
+  }
+
+  /** The place passes to the next in line, if there is one. */
+  #suspectLeft(): void {
+    const next = this.#waitingSuspects.shift();
+    if (next) next();
+    else this.#suspects -= 1;
   }
 
   #seatIn(supervised: Supervised): HostSeat {
