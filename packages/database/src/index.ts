@@ -12,7 +12,7 @@
 export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
-export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
+export { observePool, openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
 export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
 export { toSqlJson, toSqlText } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';

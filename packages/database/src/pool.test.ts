@@ -1,7 +1,17 @@
+import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { isDataError, isRetryable, isUnavailable, openPool, poolUse, sqlState, withTransaction } from './index.ts';
+import {
+  isDataError,
+  isRetryable,
+  isUnavailable,
+  observePool,
+  openPool,
+  poolUse,
+  sqlState,
+  withTransaction,
+} from './index.ts';
 
 let database: TestDatabase;
 let pools: pg.Pool[];
@@ -67,6 +77,21 @@ describe('openPool', () => {
     const error = await pool.query('SELECT 1').catch((caught: unknown) => caught);
     client.release();
     expect(isUnavailable(error)).toBe(true);
+  });
+});
+
+describe('observePool', () => {
+  it('reports busy and waiting in the metrics', async () => {
+    const pool = open({ max: 1 });
+    const metrics = new Metrics();
+    observePool(pool, metrics);
+    const client = await pool.connect();
+    const waiting = pool.query('SELECT 1');
+    const text = await metrics.text();
+    expect(text).toContain('postgres_pool{state="busy"} 1');
+    expect(text).toContain('postgres_pool{state="waiting"} 1');
+    client.release();
+    await waiting;
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Metrics } from '@runyard/service-kit';
 import pg from 'pg';
 
 export interface PoolOptions {
@@ -50,4 +51,15 @@ export interface PoolUse {
 
 export function poolUse(pool: pg.Pool): PoolUse {
   return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: pool.options.max };
+}
+
+/** Reports how the pool is used in the process's metrics. */
+export function observePool(pool: pg.Pool, metrics: Metrics): void {
+  metrics.gauge('postgres_pool', 'Connections of the pool, and callers waiting for one.', ['state'], (gauge) => {
+    const { open, idle, waiting, max } = poolUse(pool);
+    gauge.set({ state: 'busy' }, open - idle);
+    gauge.set({ state: 'idle' }, idle);
+    gauge.set({ state: 'waiting' }, waiting);
+    gauge.set({ state: 'max' }, max);
+  });
 }

@@ -1,4 +1,4 @@
-import { TOPICS, type TopicName } from '@runyard/contracts';
+import type { TopicName } from '@runyard/contracts';
 import type { Redis } from 'ioredis';
 import {
   BusClosedError,
@@ -12,6 +12,7 @@ import {
 } from '../event-bus.ts';
 import { openCommandConnection } from './redis-connection.ts';
 import { RedisSubscription } from './redis-subscription.ts';
+import { streamKey } from './stream-key.ts';
 
 const SEVEN_DAYS_MS = 7 * 24 * 3_600_000;
 
@@ -26,13 +27,13 @@ export class RedisBus implements EventBus {
   constructor(config: RedisBusConfig, context: BusContext) {
     this.#config = config;
     this.#context = context;
-    this.#redis = openCommandConnection(config.url);
+    this.#redis = openCommandConnection(config.url, `${config.prefix}-bus`);
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
     if (this.#isClosed) throw new BusClosedError();
     if (events.length === 0) return;
-    const stream = streamKey(this.#config, topic);
+    const stream = streamKey(this.#config.prefix, topic);
     const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
     try {
       // A transaction: all of them or none, and in this order.
@@ -66,8 +67,4 @@ export class RedisBus implements EventBus {
     this.#subscriptions.clear();
     this.#redis.disconnect();
   }
-}
-
-export function streamKey(config: RedisBusConfig, topic: TopicName): string {
-  return `{${config.prefix}}:bus:${TOPICS[topic].name}`;
 }

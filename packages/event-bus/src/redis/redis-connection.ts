@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis';
 
 /** For commands that answer at once: they fail within the time limit while Redis is away. */
-export function openCommandConnection(url: string): Redis {
+export function openCommandConnection(url: string, name: string): Redis {
   return quiet(
     new Redis(url, {
+      connectionName: name,
       lazyConnect: true,
       enableOfflineQueue: true,
       maxRetriesPerRequest: 1,
@@ -16,9 +17,10 @@ export function openCommandConnection(url: string): Redis {
 }
 
 /** For reads that wait inside Redis: one per subscription, closed under the read when the subscription ends. */
-export function openBlockingConnection(url: string): Redis {
+export function openBlockingConnection(url: string, name: string): Redis {
   return quiet(
     new Redis(url, {
+      connectionName: name,
       lazyConnect: true,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,

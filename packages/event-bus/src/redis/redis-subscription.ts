@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TOPICS, type TopicName } from '@runyard/contracts';
+import type { TopicName } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import type { Redis } from 'ioredis';
 import { Delivery } from '../delivery.ts';
 import { BusClosedError, type BusContext, type RedisBusConfig, type SubscribeOptions } from '../event-bus.ts';
 import { GroupLease } from './group-lease.ts';
 import { openBlockingConnection } from './redis-connection.ts';
+import { streamKey } from './stream-key.ts';
 
 const BLOCK_MS = 2_000;
 /** A read that waits this much longer than it asked to has lost its connection without an error. */
@@ -26,7 +27,6 @@ type StreamReply = [stream: string, entries: [id: string, fields: string[] | nul
  */
 export class RedisSubscription {
   readonly #redis: Redis;
-  readonly #config: RedisBusConfig;
   readonly #options: SubscribeOptions;
   readonly #logger: Logger;
   readonly #delivery: Delivery;
@@ -38,12 +38,11 @@ export class RedisSubscription {
 
   constructor(redis: Redis, config: RedisBusConfig, context: BusContext, options: SubscribeOptions) {
     this.#redis = redis;
-    this.#config = config;
     this.#options = options;
     this.#logger = context.logger.child({ group: options.group });
     this.#delivery = new Delivery(options, context);
-    this.#reader = openBlockingConnection(config.url);
-    this.#streams = new Map(options.topics.map((topic) => [this.#stream(topic), topic]));
+    this.#reader = openBlockingConnection(config.url, `${config.prefix}-bus-${options.group}`);
+    this.#streams = new Map(options.topics.map((topic) => [streamKey(config.prefix, topic), topic]));
     this.#lease = new GroupLease(redis, {
       key: `{${config.prefix}}:bus:active:${options.group}`,
       holder: randomUUID(),
@@ -142,10 +141,6 @@ export class RedisSubscription {
   async #recreateGroups(): Promise<void> {
     this.#logger.warn('the event streams were emptied; going on with what came since');
     await this.#createGroups('0').catch(() => undefined);
-  }
-
-  #stream(topic: TopicName): string {
-    return `{${this.#config.prefix}}:bus:${TOPICS[topic].name}`;
   }
 
   #pause(ms: number): Promise<void> {

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { KeyIssued } from '@runyard/contracts';
+import { testRedis, waitFor } from '@runyard/test-kit';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEventBus, type EventBus, type KeyedEvent, makeEvent } from '../index.ts';
+import { recordingLogger } from '../test/recording-logger.ts';
+
+let redis: ReturnType<typeof testRedis>;
+let admin: Redis;
+let bus: EventBus;
+let got: string[];
+
+beforeEach(() => {
+  redis = testRedis();
+  admin = new Redis(redis.url);
+  got = [];
+  bus = open();
+});
+afterEach(async () => {
+  await bus.close();
+  admin.disconnect();
+  await redis.close();
+});
+
+const open = () =>
+  createEventBus(
+    { kind: 'redis', url: redis.url, prefix: redis.prefix, sessionTimeoutMs: 1_000 },
+    { logger: recordingLogger().logger },
+  );
+const stream = () => `{${redis.prefix}}:bus:runyard.organizations`;
+const subscribe = (by = bus) =>
+  by.subscribe({
+    topics: ['organizations'],
+    group: 'group',
+    from: 'latest',
+    onEvent: async (event) => void got.push(event.id),
+  });
+const issued = (): KeyedEvent => {
+  const id = randomUUID();
+  const data = { organization_id: id, key_id: id };
+  return { key: id, event: makeEvent(KeyIssued, { source: '/test', subject: id, data }) };
+};
+const publish = async () => {
+  const event = issued();
+  await bus.publish('organizations', [event]);
+  return event.event.id;
+};
+
+describe('event bus on Redis', () => {
+  it('goes on after its reading connection was cut', async () => {
+    await subscribe();
+    const first = await publish();
+    await waitFor(() => got.length === 1);
+    const list = (await admin.client('LIST')) as string;
+    const reading = list.split('\n').filter((one) => one.includes(`name=${redis.prefix}-bus-group`));
+    expect(reading).toHaveLength(1);
+    for (const line of reading) {
+      await admin.client('KILL', 'ID', Number(/id=(\d+)/.exec(line)![1]));
+    }
+    const second = await publish();
+    await waitFor(() => got.length === 2);
+    expect(got).toEqual([first, second]);
+  });
+
+  it('goes on with what came since when Redis was emptied', async () => {
+    await subscribe();
+    await publish();
+    await waitFor(() => got.length === 1);
+    await admin.del(stream());
+    const since = await publish();
+    await waitFor(() => got.includes(since));
+  });
+
+  it('when the active member ends another takes over, and until then one alone is active', async () => {
+    const other = open();
+    const active = await subscribe();
+    await subscribe(other);
+    const first = await publish();
+    await waitFor(() => got.length === 1);
+    await active.close();
+    const second = await publish();
+    await waitFor(() => got.length === 2);
+    expect(got).toEqual([first, second]);
+    await other.close();
+  });
+
+  it('drops events that are older than they are kept', async () => {
+    const short = createEventBus(
+      { kind: 'redis', url: redis.url, prefix: redis.prefix, retentionMs: 1 },
+      { logger: recordingLogger().logger },
+    );
+    await short.publish('organizations', Array.from({ length: 500 }, issued));
+    await short.publish('organizations', [issued()]);
+    expect(await admin.xlen(stream())).toBeLessThan(200);
+    await short.close();
+  });
+});
