@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Deployment, PrincipalClaims, Revision, RouteSnapshot } from '@runyard/contracts';
+import type { Deployment, DeploymentList, PrincipalClaims, Revision, RouteSnapshot } from '@runyard/contracts';
 import {
   createTestDatabase,
   type ServiceProcess,
@@ -171,12 +171,14 @@ export class TestPlatform {
     return waitFor(async () => (await this.routeOf(id))?.upstreams[0], { what: `an upstream of ${id}` });
   }
 
+  async deleteAll(): Promise<void> {
+    const { body } = await this.call<DeploymentList>('GET', '/v2/deployments?limit=100');
+    await Promise.all(body.resources.map(({ id }) => this.call('DELETE', `/v2/deployments/${id}`)));
+  }
+
   async close(): Promise<void> {
-    if (this.#service) {
-      const listed = await this.call<{ resources: Deployment[] }>('GET', '/v2/deployments?limit=100').catch(() => null);
-      for (const { id } of listed?.body.resources ?? []) await this.call('DELETE', `/v2/deployments/${id}`);
-      await this.#service.stop();
-    }
+    await this.deleteAll().catch(() => undefined); // A test that failed may have left no service.
+    await this.#service?.stop();
     await this.callers.close();
     await this.database.close();
     await this.redis.close();

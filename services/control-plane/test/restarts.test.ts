@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { CloudEvent, Deployment } from '@runyard/contracts';
+import { createEventBus } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { testKafka, waitFor } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start();
+});
+afterEach(() => platform.deleteAll());
+afterAll(() => platform.close());
+
+const pidsOf = async (id: string): Promise<number> => {
+  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
+  return ((await answer.json()) as { pid: number }).pid;
+};
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+const untilGone = (pid: number) => waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
+/** Answers with the process that serves once it is another one. */
+const untilServedByAnother = (id: string, pid: number) =>
+  waitFor(
+    async () => {
+      const now = await pidsOf(id).catch(() => pid);
+      return now === pid ? null : now;
+    },
+    { timeoutMs: 20_000, what: 'another process that serves' },
+  );
+
+describe('control-plane', () => {
+  it('that is stopped ends its deployments, and starts them again with the same revision', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    const pid = await pidsOf(id);
+    expect(await platform.service.stop()).toMatchObject({ code: 0 });
+    expect(isAlive(pid)).toBe(false);
+
+    await platform.startService();
+    await untilServedByAnother(id, pid);
+    expect((await platform.get(id)).body).toMatchObject({ status: 'READY', active_revision_id });
+  });
+
+  it('that is killed leaves no process, and starts its deployments again', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    const pid = await pidsOf(id);
+    await platform.service.stop({ signal: 'SIGKILL' });
+    await untilGone(pid);
+
+    await platform.startService();
+    await untilServedByAnother(id, pid);
+    expect((await platform.get(id)).body).toMatchObject({ active_revision_id });
+  });
+
+  it('that is killed during a roll-out goes on with it, and the active revision serves', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    const body = { secrets: [{ name: 'NEVER_HEALTHY', value: '1' }] };
+    const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body });
+    await platform.untilStatus(id, patched.body.latest_revision_id!, 'DEPLOYING');
+    const pid = await pidsOf(id);
+    await platform.service.stop({ signal: 'SIGKILL' });
+
+    await platform.startService();
+    await untilServedByAnother(id, pid);
+    expect((await platform.get(id)).body).toMatchObject({ active_revision_id });
+    await platform.untilStatus(id, patched.body.latest_revision_id!, 'DEPLOYING');
+  });
+
+  it('that is killed during a removal goes on with it', async () => {
+    const { id } = await platform.createHealthy({ secrets: [{ name: 'STOP_DELAY_MS', value: '60000' }] });
+    const deleting = platform.call('DELETE', `/v2/deployments/${id}`).catch(() => undefined);
+    await waitFor(async () => (await platform.get(id)).body.status === 'AWAITING_DELETE');
+    await platform.service.stop({ signal: 'SIGKILL' });
+    await deleting;
+
+    await platform.startService();
+    await waitFor(async () => (await platform.get(id)).status === 404, { timeoutMs: 20_000 });
+  });
+
+  it('leaves the deployments of another one alone, and takes them over when that one is dead', async () => {
+    const { id } = await platform.createHealthy();
+    const pid = await pidsOf(id);
+    const first = platform.service;
+    await platform.startService();
+    const second = platform.service;
+    // The second one works, on what is new, and looked at what is there before.
+    await platform.createHealthy();
+    expect(isAlive(pid)).toBe(true);
+    expect(await pidsOf(id)).toBe(pid);
+
+    await first.stop({ signal: 'SIGKILL' });
+    const now = await untilServedByAnother(id, pid);
+    expect(now).not.toBe(pid);
+    expect(second.output()).toContain('an active revision is up again');
+  });
+});
+
+describe('the events of a deployment', () => {
+  it('tell of every status and every route, in order, and at last of its removal', async () => {
+    const { id, latest_revision_id } = await platform.createHealthy();
+    const route = await platform.routeOf(id);
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+
+    const events: CloudEvent<Record<string, unknown>>[] = [];
+    const { brokers } = testKafka();
+    const bus = createEventBus(
+      { kind: 'kafka', brokers, clientId: 'test', topicPrefix: platform.topicPrefix },
+      { logger: silentLogger },
+    );
+    const done = new EventTarget();
+    await bus.subscribe({
+      topics: ['deployments'],
+      group: 'test',
+      from: 'earliest',
+      onEvent: async (event) => {
+        if (event.subject !== id) return;
+        events.push(event as CloudEvent<Record<string, unknown>>);
+        if (event.type === 'runyard.deployment.deleted') done.dispatchEvent(new Event('deleted'));
+      },
+    });
+    if (!events.some((event) => event.type === 'runyard.deployment.deleted')) await once(done, 'deleted');
+    await bus.close();
+
+    const statuses = events.filter((event) => event.type === 'runyard.revision.status_changed');
+    expect(statuses.map((event) => event.data)).toEqual(
+      ['CREATING', 'QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'].map((status) => ({
+        deployment_id: id,
+        revision_id: latest_revision_id,
+        status,
+      })),
+    );
+    const routes = events.filter((event) => event.type === 'runyard.deployment.route_changed');
+    expect(routes[0]?.data).toMatchObject({ upstreams: [], active_revision_id: null, version: 1 });
+    expect(routes.map((event) => event.data)).toContainEqual(route);
+    const versions = [...routes, events.at(-1)!].map((event) => event.data.version as number);
+    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  it('say when the project checks its callers itself', async () => {
+    const project_path = await platform.makeProject('with-auth', {
+      graphs: { agent: './agent.ts:graph' },
+      auth: { path: './auth.ts:auth' },
+    });
+    const { id } = await platform.createHealthy({ source_config: { project_path } });
+    expect(await platform.routeOf(id)).toMatchObject({ has_custom_auth: true });
+  });
+});

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  type ApiKey,
+  type BootstrapResponse,
+  type IssuedApiKey,
+  PRINCIPAL_HEADER,
+  type VerifyKeyResponse,
+} from '@runyard/contracts';
+import {
+  createTestDatabase,
+  type ServiceProcess,
+  startServiceProcess,
+  type TestDatabase,
+  testKafka,
+} from '@runyard/test-kit';
+import pg from 'pg';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+export const INTERNAL_TOKEN = 'the platform speaks to itself';
+
+export interface Answer<Body> {
+  status: number;
+  body: Body;
+}
+
+/** org-access as its own process, with the default organization and its first administrator key. */
+export class TestOrgAccess {
+  readonly database: TestDatabase;
+  readonly topicPrefix = testKafka().topicPrefix;
+  encryptionKey = randomBytes(32).toString('base64');
+  bootstrap!: BootstrapResponse & { api_key: string };
+  #service: ServiceProcess | undefined;
+  #outputBefore = '';
+
+  private constructor(database: TestDatabase) {
+    this.database = database;
+  }
+
+  static async start(): Promise<TestOrgAccess> {
+    const platform = new TestOrgAccess(await createTestDatabase(join(root, 'prisma/migrations')));
+    await platform.startService();
+    const { body } = await platform.internal<BootstrapResponse>('/internal/bootstrap', {});
+    platform.bootstrap = body as BootstrapResponse & { api_key: string };
+    return platform;
+  }
+
+  get service(): ServiceProcess {
+    if (!this.#service) throw new Error('org-access is not running');
+    return this.#service;
+  }
+
+  /** Everything it ever logged. */
+  output(): string {
+    return this.#outputBefore + (this.#service?.output() ?? '');
+  }
+
+  async startService(): Promise<void> {
+    this.#service = await startServiceProcess({
+      entry: join(root, 'src/main.ts'),
+      readyPath: '/ok?check_db=1',
+      env: {
+        LOG_LEVEL: 'debug',
+        KAFKA_BROKERS: testKafka().brokers.join(','),
+        TOPIC_PREFIX: this.topicPrefix,
+      },
+      secrets: { DATABASE_URI: this.database.url, INTERNAL_TOKEN, ENCRYPTION_KEY: this.encryptionKey },
+    });
+  }
+
+  async stopService(): Promise<void> {
+    await this.#service?.stop();
+    this.#outputBefore = this.output();
+    this.#service = undefined;
+  }
+
+  async restart(): Promise<void> {
+    await this.stopService();
+    await this.startService();
+  }
+
+  internal<Body>(path: string, body: unknown, token = INTERNAL_TOKEN): Promise<Answer<Body>> {
+    return this.#fetch('POST', path, body, { authorization: `Bearer ${token}` });
+  }
+
+  verify(key: string, request: { audience?: string; workspace_id?: string } = {}) {
+    return this.internal<VerifyKeyResponse & { detail: string }>('/internal/keys/verify', {
+      key,
+      audience: 'org-access',
+      ...request,
+    });
+  }
+
+  /** Calls as the owner of a key, the way the gateway does; in the workspace if one is named. */
+  async call<Body>(
+    key: string,
+    method: string,
+    path: string,
+    body?: unknown,
+    workspaceId?: string,
+  ): Promise<Answer<Body>> {
+    const verified = await this.verify(key, workspaceId ? { workspace_id: workspaceId } : {});
+    if (verified.status !== 200) throw new Error(`the key is not good: ${JSON.stringify(verified)}`);
+    return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token });
+  }
+
+  /** As the first administrator. */
+  asAdmin<Body>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.call<Body>(this.bootstrap.api_key, method, path, body);
+  }
+
+  async issue(body: Record<string, unknown> = {}, path = '/api/v1/orgs/current/service-keys'): Promise<IssuedApiKey> {
+    const answer = await this.asAdmin<IssuedApiKey>('POST', path, body);
+    if (answer.status !== 200) throw new Error(`not issued: ${JSON.stringify(answer)}`);
+    return answer.body;
+  }
+
+  async list(key: string, path = '/api/v1/orgs/current/service-keys'): Promise<ApiKey[]> {
+    return (await this.call<ApiKey[]>(key, 'GET', path)).body;
+  }
+
+  /** Everything in the database, as text. */
+  async dump(): Promise<string> {
+    return this.query(async (client) => {
+      const tables = await client.query<{ name: string }>(
+        "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+      );
+      const texts: string[] = [];
+      for (const { name } of tables.rows) {
+        const { rows } = await client.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
+        texts.push(...rows.map(({ row }) => row));
+      }
+      return texts.join('\n');
+    });
+  }
+
+  async query<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: this.database.url });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.stopService();
+    await this.database.close();
+  }
+
+  async #fetch<Body>(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+  ): Promise<Answer<Body>> {
+    const answer = await fetch(this.service.url + path, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+  }
+}
