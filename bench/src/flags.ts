@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
+
+export interface Flags {
+  /** A deployment that is already running, instead of a platform started for the measurement. */
+  url?: string | undefined;
+  key?: string | undefined;
+  /** Numbers of clients at once. */
+  clients: number[];
+  /** Of each measurement, after its warm-up. */
+  seconds: number;
+  /** How often everything is measured; targets take turns, so that a busy moment of the machine hits all of them. */
+  rounds: number;
+  workloads: WorkloadName[];
+  /** Also measure agent-api without the gateway. */
+  isDirectWanted: boolean;
+  /** Folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
+  compare?: string | undefined;
+  /** Where the numbers go as JSON; `-` for standard output, in place of the tables. */
+  json?: string | undefined;
+  help: boolean;
+}
+
+export const usage = `npm run bench -- [options]
+
+  --url URL --key KEY   measure this deployment (https://…/deployments/{id}) instead of starting a platform;
+                        it must serve a graph named "echo" such as bench/echo-project
+  --clients 1,8,32      clients at once
+  --seconds N           of each measurement (default 5)
+  --rounds N            how often everything is measured, the targets taking turns (default 1)
+  --workloads A,B       ${Object.keys(WORKLOADS).join(', ')} (default: all)
+  --no-direct           do not measure agent-api without the gateway
+  --compare DIR         also measure @langchain/langgraph-api from DIR/node_modules on the same project
+  --json FILE           write the numbers as JSON; - prints them instead of the tables
+`;
+
+/** @throws Error with a sentence for the person at the keyboard */
+export function readFlags(args: string[]): Flags {
+  const { values } = parseArgs({
+    args,
+    options: {
+      url: { type: 'string' },
+      key: { type: 'string' },
+      clients: { type: 'string', default: '1,8,32' },
+      seconds: { type: 'string', default: '5' },
+      rounds: { type: 'string', default: '1' },
+      workloads: { type: 'string' },
+      'no-direct': { type: 'boolean', default: false },
+      compare: { type: 'string' },
+      json: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const here = process.env.INIT_CWD ?? process.cwd();
+  return {
+    url: values.url?.replace(/\/+$/, ''),
+    key: values.key,
+    clients: values.clients.split(',').map((text) => positive('--clients', text)),
+    seconds: positive('--seconds', values.seconds),
+    rounds: positive('--rounds', values.rounds),
+    workloads: values.workloads?.split(',').map(workloadNamed) ?? (Object.keys(WORKLOADS) as WorkloadName[]),
+    isDirectWanted: !values['no-direct'] && values.url === undefined,
+    compare: values.compare && resolve(here, values.compare),
+    json: values.json && (values.json === '-' ? '-' : resolve(here, values.json)),
+    help: values.help,
+  };
+}
+
+function positive(flag: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`${flag} takes numbers above 0, not "${text}".`);
+  return number;
+}
+
+function workloadNamed(name: string): WorkloadName {
+  if (Object.hasOwn(WORKLOADS, name)) return name as WorkloadName;
+  throw new Error(`There is no workload "${name}", only ${Object.keys(WORKLOADS).join(', ')}.`);
+}

@@ -1,0 +1,51 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+
+/** A server under load: where it is and what it wants to see of its callers. */
+export interface Endpoint {
+  url: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * The least a client can be, since it shares the machine with what it measures: plain HTTP on connections that stay open, and
+ * bodies that are looked at only when asked.
+ */
+export class Client {
+  readonly #endpoint: Endpoint;
+  readonly #agent: Agent;
+
+  constructor(endpoint: Endpoint, connections: number) {
+    this.#endpoint = endpoint;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  /** Resolves with the head of the answer. @throws Error with status and body unless the status is 2xx */
+  async post(path: string, body: unknown): Promise<IncomingMessage> {
+    const text = JSON.stringify(body);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = request(this.#endpoint.url + path, {
+        method: 'POST',
+        agent: this.#agent,
+        headers: {
+          ...this.#endpoint.headers,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        },
+      });
+      outgoing.on('response', resolve).on('error', reject).end(text);
+    });
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return answer;
+    throw new Error(`${path} answered ${status}: ${(await read(answer)).slice(0, 300)}`);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+export async function read(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, read } from './client.ts';
+
+/** What one client does over and over. Answers the milliseconds that count, which need not be all it took. */
+export interface Workload {
+  title: string;
+  perform(client: Client): Promise<number>;
+}
+
+const ASSISTANT = { assistant_id: 'echo', input: { question: 'How are you?' } };
+
+/** A run on a thread of its own: its steps are checkpointed, the thread is there afterwards. */
+const durable: Workload = {
+  title: 'durable run: POST /threads/{id}/runs/wait on a new thread',
+  perform: (client) =>
+    timed(async () => {
+      const path = `/threads/${randomUUID()}/runs/wait`;
+      expectEcho(await read(await client.post(path, { ...ASSISTANT, if_not_exists: 'create' })));
+    }),
+};
+
+const stateless: Workload = {
+  title: 'stateless run: POST /runs/wait',
+  perform: (client) => timed(async () => expectEcho(await read(await client.post('/runs/wait', ASSISTANT)))),
+};
+
+/** The stream is read to its end, as clients do; what counts is when its first event was there. */
+const firstEvent: Workload = {
+  title: 'time to first event: POST /runs/stream',
+  async perform(client) {
+    const startedAt = performance.now();
+    let firstEventMs: number | undefined;
+    let text = '';
+    for await (const chunk of await client.post('/runs/stream', { ...ASSISTANT, stream_mode: ['values'] })) {
+      text += chunk;
+      // An event ends at an empty line; a heartbeat, which begins with a colon, is none.
+      if (firstEventMs === undefined && /^(event|data):[\s\S]*?\r?\n\r?\n/m.test(text)) {
+        firstEventMs = performance.now() - startedAt;
+      }
+    }
+    expectEcho(text);
+    if (firstEventMs === undefined) throw new Error('the stream had no event');
+    return firstEventMs;
+  },
+};
+
+export const WORKLOADS = { durable, stateless, 'first-event': firstEvent } satisfies Record<string, Workload>;
+export type WorkloadName = keyof typeof WORKLOADS;
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** A server that fails fast must not look fast. */
+function expectEcho(body: string): void {
+  if (!body.includes('echo: How are you?')) throw new Error(`the run did not answer: ${body.slice(0, 300)}`);
+}

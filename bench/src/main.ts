@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Flags, readFlags, usage } from './flags.ts';
+import { type Measurement, measure } from './measurement.ts';
+import { tables } from './report/tables.ts';
+import { startAgentServer } from './targets/agent-server.ts';
+import { givenDeployment } from './targets/given-deployment.ts';
+import { startPlatform } from './targets/platform.ts';
+import { startPublicServer } from './targets/public-server.ts';
+import type { Target } from './targets/target.ts';
+
+const repository = resolve(import.meta.dirname, '../..');
+const project = join(repository, 'bench/echo-project');
+
+/** Progress goes beside the results, so that `--json -` prints JSON alone. */
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+async function main(): Promise<void> {
+  const flags = readFlags(process.argv.slice(2));
+  if (flags.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const targets: Target[] = [];
+  const stopAll = async () => {
+    for (const target of targets.splice(0).reverse()) await target.stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stopAll().finally(() => process.exit(130)));
+  }
+  try {
+    for (const start of starters(flags)) {
+      const target = await start();
+      targets.push(target);
+      say(`${target.name} is up at ${target.url}`);
+    }
+    const measurements = await measureAll(flags, targets);
+    await report(flags, measurements);
+    process.exitCode = measurements.some(({ failures }) => failures > 0) ? 1 : 0;
+  } finally {
+    await stopAll();
+  }
+}
+
+function starters({ url, key, isDirectWanted, compare }: Flags): (() => Promise<Target>)[] {
+  return [
+    url === undefined ? () => startPlatform({ repository, project }) : async () => givenDeployment(url, key),
+    ...(isDirectWanted ? [() => startAgentServer({ repository, project })] : []),
+    ...(compare === undefined ? [] : [() => startPublicServer({ folder: compare, project })]),
+  ];
+}
+
+async function measureAll(flags: Flags, targets: Target[]): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
+  for (let round = 1; round <= flags.rounds; round += 1) {
+    for (const workload of flags.workloads) {
+      for (const clients of flags.clients) {
+        for (const target of targets) {
+          const { seconds } = flags;
+          const measured = await measure({ target, targets, workload, clients, seconds, round });
+          measurements.push(measured);
+          const { perSecond, p50Ms, p99Ms } = measured;
+          const numbers = `${perSecond.toFixed(0)} per s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
+          say(`${target.name}, ${workload}, ${clients} clients: ${numbers}`);
+        }
+      }
+    }
+  }
+  return measurements;
+}
+
+async function report({ json, ...flags }: Flags, measurements: Measurement[]): Promise<void> {
+  const machine = { processors: availableParallelism(), node: process.version, platform: process.platform };
+  // Kept with the numbers: on a busy machine they say little.
+  const document = { machine, loadAverage: loadavg()[0], flags: { ...flags, key: undefined }, measurements };
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (json === '-') {
+    process.stdout.write(text);
+    return;
+  }
+  if (json !== undefined) await writeFile(json, text);
+  process.stdout.write(`\n${tables(measurements)}\n`);
+}
+
+main().catch((error: Error) => {
+  process.stderr.write(`${error.stack}\n`);
+  process.exitCode = 1;
+});

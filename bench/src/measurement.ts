@@ -1,0 +1,91 @@
+import { closedLoop } from './load/closed-loop.ts';
+import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
+import { type CpuTimes, cpuTimes } from './observe/cpu-by-process.ts';
+import { type StageTimes, stageTimes } from './observe/stage-times.ts';
+import type { Target } from './targets/target.ts';
+
+/** Caches fill and compilers wake up in this time; what it takes does not count. */
+const WARM_UP_SECONDS = 1;
+
+export interface Measurement {
+  target: string;
+  workload: WorkloadName;
+  clients: number;
+  round: number;
+  operations: number;
+  failures: number;
+  firstFailure?: string;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /** Processor milliseconds per operation of each part, `load driver` among them. */
+  cpuMsPerOperation: Record<string, number>;
+  /** What the servers measured themselves: milliseconds per occurrence, and occurrences per operation. */
+  stages: Record<string, { meanMs: number; perOperation: number }>;
+}
+
+export interface MeasurementOptions {
+  target: Target;
+  /** All that are running, so that each one's processes count for itself alone. */
+  targets: Target[];
+  workload: WorkloadName;
+  clients: number;
+  seconds: number;
+  round: number;
+}
+
+export async function measure(options: MeasurementOptions): Promise<Measurement> {
+  const { target, workload, clients, seconds, round } = options;
+  const load = { endpoint: target, workload: WORKLOADS[workload], clients };
+  await closedLoop({ ...load, seconds: WARM_UP_SECONDS });
+  const before = await observe(options);
+  const result = await closedLoop({ ...load, seconds });
+  const after = await observe(options);
+  const latencies = result.latenciesMs.sort((a, b) => a - b);
+  const operations = latencies.length;
+  return {
+    target: target.name,
+    workload,
+    clients,
+    round,
+    operations,
+    failures: result.failures,
+    ...(result.firstFailure !== undefined && { firstFailure: result.firstFailure }),
+    perSecond: operations / (result.elapsedMs / 1000),
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+    maxMs: latencies.at(-1) ?? 0,
+    cpuMsPerOperation: perOperation(before.cpu, after.cpu, operations),
+    stages: stagesBetween(before.stages, after.stages, operations),
+  };
+}
+
+async function observe({ target, targets }: MeasurementOptions): Promise<{ cpu: CpuTimes; stages: StageTimes }> {
+  const { user, system } = process.cpuUsage();
+  const others = targets.filter((other) => other !== target).flatMap(({ rootPid }) => rootPid ?? []);
+  const cpu: CpuTimes = target.rootPid === undefined ? new Map() : await cpuTimes(target.rootPid, others);
+  return { cpu: new Map([...cpu, ['load driver', (user + system) / 1000]]), stages: await stageTimes(target.observed) };
+}
+
+function perOperation(before: CpuTimes, after: CpuTimes, operations: number): Record<string, number> {
+  const spent = [...after].map(
+    ([part, ms]) => [part, (ms - (before.get(part) ?? 0)) / Math.max(operations, 1)] as const,
+  );
+  return Object.fromEntries(spent.sort(([, a], [, b]) => b - a));
+}
+
+function stagesBetween(before: StageTimes, after: StageTimes, operations: number): Measurement['stages'] {
+  const stages = [...after].flatMap(([name, { count, seconds }]) => {
+    const occurrences = count - (before.get(name)?.count ?? 0);
+    if (occurrences <= 0) return [];
+    const meanMs = ((seconds - (before.get(name)?.seconds ?? 0)) * 1000) / occurrences;
+    return [[name, { meanMs, perOperation: occurrences / Math.max(operations, 1) }] as const];
+  });
+  return Object.fromEntries(stages);
+}
+
+/** Of sorted numbers; 0 when there are none. */
+export function percentile(sorted: number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}

@@ -1,0 +1,92 @@
+import { WORKLOADS, type WorkloadName } from '../load/workloads.ts';
+import type { Measurement } from '../measurement.ts';
+
+/** Everything measured, as a person reads it: per workload a row for each number of clients, targets side by side. */
+export function tables(measurements: Measurement[]): string {
+  const targets = [...new Set(measurements.map(({ target }) => target))];
+  const workloads = [...new Set(measurements.map(({ workload }) => workload))];
+  return [
+    ...workloads.map((workload) => speedTable(workload, targets, measurements)),
+    ...targets.map((target) => profile(target, measurements)),
+    failures(measurements),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function speedTable(workload: WorkloadName, targets: string[], measurements: Measurement[]): string {
+  const of = (target: string, clients: number) =>
+    merged(measurements.filter((m) => m.workload === workload && m.target === target && m.clients === clients));
+  const levels = [...new Set(measurements.map(({ clients }) => clients))];
+  const [first = '', ...others] = targets;
+  const header = [
+    'clients',
+    ...targets.flatMap((target) => [`${target}: per s`, 'p50 ms', 'p99 ms']),
+    ...others.map((other) => `${first}/${other}`),
+    `vs ${levels[0]} client`,
+  ];
+  const rows = levels.map((clients) => {
+    const here = of(first, clients);
+    return [
+      String(clients),
+      ...targets.flatMap((target) => {
+        const { perSecond, p50Ms, p99Ms } = of(target, clients);
+        return [perSecond.toFixed(0), p50Ms.toFixed(1), p99Ms.toFixed(1)];
+      }),
+      ...others.map((other) => ratio(here.perSecond, of(other, clients).perSecond)),
+      ratio(here.perSecond, of(first, levels[0] ?? clients).perSecond),
+    ];
+  });
+  return `${WORKLOADS[workload].title}\n${aligned([header, ...rows])}`;
+}
+
+/** Where the time goes with the most clients: processor time per part, and what the servers measured themselves. */
+function profile(target: string, measurements: Measurement[]): string {
+  const most = Math.max(...measurements.map(({ clients }) => clients));
+  const shown = measurements.find((m) => m.target === target && m.clients === most && m.workload === 'durable');
+  if (!shown) return '';
+  const cpu = Object.entries(shown.cpuMsPerOperation).filter(([, ms]) => ms >= 0.01);
+  const stages = Object.entries(shown.stages)
+    .sort(([, a], [, b]) => b.meanMs * b.perOperation - a.meanMs * a.perOperation)
+    .slice(0, 12);
+  const parts = [`Where the time of a durable run goes, ${target} with ${most} clients`];
+  if (cpu.length > 1)
+    parts.push(aligned([['processor ms per run', ''], ...cpu.map(([part, ms]) => [part, ms.toFixed(2)])]));
+  if (stages.length > 0) {
+    const rows = stages.map(([name, { meanMs, perOperation }]) => [name, meanMs.toFixed(2), perOperation.toFixed(2)]);
+    parts.push(aligned([['measured by the servers', 'ms each', 'per run'], ...rows]));
+  }
+  return parts.length > 1 ? parts.join('\n') : '';
+}
+
+function failures(measurements: Measurement[]): string {
+  return measurements
+    .filter((m) => m.failures > 0)
+    .map((m) => `${m.failures} failed: ${m.target}, ${m.workload}, ${m.clients} clients. The first: ${m.firstFailure}`)
+    .join('\n');
+}
+
+/** Rounds as one: throughput on average, the middle of their percentiles. */
+function merged(rounds: Measurement[]): { perSecond: number; p50Ms: number; p99Ms: number } {
+  const middle = (of: (m: Measurement) => number) => rounds.map(of).sort((a, b) => a - b)[rounds.length >> 1] ?? 0;
+  const perSecond = rounds.reduce((sum, m) => sum + m.perSecond, 0) / Math.max(rounds.length, 1);
+  return { perSecond, p50Ms: middle((m) => m.p50Ms), p99Ms: middle((m) => m.p99Ms) };
+}
+
+function ratio(a: number, b: number): string {
+  return b > 0 ? `${(a / b).toFixed(2)}×` : '–';
+}
+
+/** Columns as wide as their widest cell; the first to the left, numbers to the right. */
+function aligned(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `  ${line}`)
+    .join('\n');
+}

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startInfrastructure } from '@runyard/local-infra';
+import { type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import pg from 'pg';
+import type { Target } from './target.ts';
+
+const REVISION = 'bench';
+
+/**
+ * One agent-api and one run-worker on a Postgres and a Redis of their own, reached without the gateway and without asking
+ * who is calling: what is left of the platform's time when the edge is taken away.
+ */
+export async function startAgentServer({
+  repository,
+  project,
+}: {
+  repository: string;
+  project: string;
+}): Promise<Target> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-direct-'));
+  const servers = await startInfrastructure({ dataDir, want: ['postgres', 'redis'] });
+  const started: ServiceProcess[] = [];
+  const stop = async () => {
+    for (const service of started.toReversed()) await service.stop();
+    await servers.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const database = new URL(servers.postgres.adminUrl);
+    database.pathname = '/bench';
+    await query(servers.postgres.adminUrl, 'CREATE DATABASE bench');
+    const entry = (service: string) => join(repository, 'services', service, 'dist/main.js');
+    const env = {
+      DEPLOYMENT_ID: 'bench',
+      REVISION_ID: REVISION,
+      REDIS_KEY_PREFIX: 'bench',
+      PROJECT_DIR: project,
+      LOG_LEVEL: 'warn',
+      EVENT_BUS: 'redis',
+      RUNYARD_AUTH: 'none',
+    };
+    const secrets = {
+      DATABASE_URI: database.href,
+      REDIS_URI: servers.redis.url,
+      EVENT_BUS_REDIS_URI: servers.redis.url,
+    };
+    const ready = { readyPath: '/ok?check_db=1', readyTimeoutMs: 60_000 };
+    started.push(await startServiceProcess({ entry: entry('agent-api'), env, secrets, ...ready }));
+    await query(database.href, `UPDATE deployment SET active_revision = '${REVISION}'`);
+    started.push(await startServiceProcess({ entry: entry('run-worker'), env, secrets, ...ready }));
+    const [agentApi, worker] = started as [ServiceProcess, ServiceProcess];
+    return {
+      name: 'agent-api',
+      url: agentApi.url,
+      headers: {},
+      observed: [agentApi, worker].map(({ url }) => ({ url, headers: {} })),
+      rootPid: process.pid,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function query(connectionString: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString, application_name: 'runyard-bench' });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
