@@ -38,6 +38,19 @@ it('tells who printed what', async () => {
   expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', runId, threadId });
 });
 
+it('passes on only so much output per second, and says how much was dropped', async () => {
+  const quiet = await startHost('basic', { limits: { logBytesPerSecond: 50_000 } });
+  await runToEnd(quiet, runRequest('probe', { input: { do: 'print much' } }));
+  const dropped = /^(\d+) lines of output were dropped/;
+  await until(() => quiet.logs.some(({ message }) => dropped.test(message)));
+  const passed = quiet.logs.filter(({ message }) => message.startsWith('line ')).length;
+  const said = Number(dropped.exec(quiet.logs.at(-1)?.message ?? '')?.[1]);
+  expect(passed).toBeGreaterThan(100);
+  expect(passed).toBeLessThan(1000);
+  expect(passed + said).toBe(5001);
+  await quiet.close();
+});
+
 it('goes on with all runs when user code rejects unhandled or calls process.exit', async () => {
   const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
   const rejects = await runToEnd(host, runRequest('probe', { input: { do: 'reject' } }));

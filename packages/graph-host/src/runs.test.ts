@@ -241,6 +241,58 @@ it('gives nodes their configurable values and context', async () => {
   expect(seen.configurable).toEqual(expect.arrayContaining(['thread_id', 'run_id', 'tone']));
 });
 
+it('carries values of megabytes through checkpoints, events and results', async () => {
+  const backends = memoryBackends();
+  const request = runRequest('probe', { input: { do: 'large' } });
+  const [{ values, events }, small] = await Promise.all([
+    runToEnd(host, request, backends),
+    runToEnd(host, runRequest('steps', { input: { until: 3 } })),
+  ]);
+  expect(String(values?.seen)).toHaveLength(5_000_000);
+  expect(events).toHaveLength(2);
+  expect(small.values).toMatchObject({ count: 3 });
+  const state = await host.getState({ graphId: 'probe', threadId: request.threadId }, backends);
+  expect((state.values as { seen: string }).seen).toHaveLength(5_000_000);
+});
+
+it('fails a run with the words of a storage that refuses a checkpoint', async () => {
+  for (const durability of ['async', 'sync', 'exit'] as const) {
+    const backends = memoryBackends();
+    backends.checkpoints.beforePut = async () => {
+      throw new BackendError('too_large', 'the state of the thread is larger than 100 MB');
+    };
+    const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability }), backends);
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { message: 'the state of the thread is larger than 100 MB' },
+    });
+  }
+});
+
+it('remembers a channel that stores only what changed', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  for (const text of ['x', 'y', 'z'])
+    await runToEnd(host, runRequest('delta', { threadId, input: { log: [text] } }), backends);
+  const { values } = await host.getState({ graphId: 'delta', threadId }, backends);
+  expect(values).toEqual({ log: ['x', 'a0', 'y', 'a1', 'z', 'a2'], round: 3 });
+});
+
+it('waits for each checkpoint with durability sync', async () => {
+  const backends = memoryBackends();
+  let underWay = 0;
+  let most = 0;
+  backends.checkpoints.beforePut = async () => {
+    underWay++;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay--;
+  };
+  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 5 }, durability: 'sync' }), backends);
+  expect(outcome.kind).toBe('done');
+  expect(most).toBe(1);
+});
+
 it('writes nothing before the end with durability exit', async () => {
   const backends = memoryBackends();
   const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 }, durability: 'exit' }), backends);

@@ -1,7 +1,9 @@
 /** Checkpoints and store of one use, asked of the parent. */
 import {
   BackendError,
+  type ChannelHistory,
   type CheckpointBackend,
+  type CheckpointKey,
   type CheckpointPut,
   type CheckpointQuery,
   type PendingWrite,
@@ -12,7 +14,14 @@ import {
   type WritesPut,
 } from '@runyard/checkpointer';
 import { type Answer, type Connection, RemoteError } from '../protocol/connection.ts';
-import { packPut, packWrites, type StoredDocument, unpackStored } from '../protocol/values.ts';
+import {
+  type HistoryDocument,
+  packPut,
+  packWrites,
+  type StoredDocument,
+  unpackHistories,
+  unpackStored,
+} from '../protocol/values.ts';
 import { isResume, withMarker, withoutMarkers } from './resume-marker.ts';
 
 const REASONS: ReadonlySet<string> = new Set(['fenced', 'unavailable', 'too_large', 'invalid']);
@@ -77,6 +86,12 @@ export class RemoteCheckpoints implements CheckpointBackend {
     const { onPutFailed } = this.#options;
     if (!onPutFailed) await committed;
     else committed.catch(onPutFailed);
+  }
+
+  async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
+    await this.settled();
+    const answer = await this.#ask({ t: 'checkpoint.channelHistories', key, channels });
+    return unpackHistories(answer.ok as HistoryDocument[], answer.raw);
   }
 
   /** Resolves when nothing is under way to storage any more, however it ended. */

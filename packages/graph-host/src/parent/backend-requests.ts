@@ -1,8 +1,14 @@
 /** Answers the child's requests on checkpoints and store from the backends of the use they belong to. */
-import { BackendError, type StoreOperation } from '@runyard/checkpointer';
+import {
+  BackendError,
+  type ChannelHistory,
+  type CheckpointBackend,
+  type CheckpointKey,
+  type StoreOperation,
+} from '@runyard/checkpointer';
 import type { Connection, Incoming } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
-import { packStored, unpackPut, unpackWrites } from '../protocol/values.ts';
+import { packHistories, packStored, unpackPut, unpackWrites } from '../protocol/values.ts';
 import type { GraphBackends } from '../types.ts';
 
 export interface BackendUse {
@@ -19,6 +25,7 @@ type Request = ToParent[
   | 'checkpoint.put'
   | 'checkpoint.putWrites'
   | 'checkpoint.deleteThread'
+  | 'checkpoint.channelHistories'
   | 'store.batch'];
 
 export function answerBackendRequest(connection: Connection, use: BackendUse, message: Incoming): void {
@@ -61,10 +68,39 @@ async function operate(
     case 'checkpoint.putWrites':
       await checkpoints.putWrites(unpackWrites(request.put, raw));
       return { ok: null };
+    case 'checkpoint.channelHistories': {
+      const { document, parts } = packHistories(await channelHistories(checkpoints, request.key, request.channels));
+      return { ok: document, raw: parts };
+    }
     case 'checkpoint.deleteThread':
       await checkpoints.deleteThread(request.threadId);
       return { ok: null };
   }
+}
+
+/** What `channelHistories` of a backend says, for one that cannot: ancestor by ancestor. */
+async function channelHistories(
+  checkpoints: CheckpointBackend,
+  key: CheckpointKey,
+  channels: string[],
+): Promise<ChannelHistory[]> {
+  if (checkpoints.channelHistories) return checkpoints.channelHistories(key, channels);
+  const histories = channels.map((channel): ChannelHistory => ({ channel, writes: [] }));
+  const open = new Set(histories);
+  let { parentCheckpointId } = (await checkpoints.get(key.threadId, key.namespace, key.checkpointId)) ?? {};
+  while (open.size > 0 && parentCheckpointId !== undefined) {
+    const ancestor = await checkpoints.get(key.threadId, key.namespace, parentCheckpointId);
+    if (!ancestor) break;
+    for (const history of open) {
+      history.writes.unshift(...ancestor.pendingWrites.filter(({ channel }) => channel === history.channel));
+      const seed = ancestor.channelValues.find(({ channel }) => channel === history.channel)?.value;
+      if (!seed) continue;
+      history.seed = seed;
+      open.delete(history);
+    }
+    parentCheckpointId = ancestor.parentCheckpointId;
+  }
+  return histories;
 }
 
 function unexpected(cause: unknown): BackendError {

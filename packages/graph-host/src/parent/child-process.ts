@@ -17,6 +17,10 @@ export interface SpawnOptions {
   onOutput(line: string): void;
 }
 
+/** A larger young generation: graphs make much that is soon garbage, and collecting it less often is an eighth of the CPU. */
+const YOUNG_GENERATION = '--max-semi-space-size=32';
+/** Below this heap limit it would be most of the heap. */
+const ROOMY_HEAP_MB = 512;
 const MAX_LINE_LENGTH = 16 * 1024;
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
@@ -25,6 +29,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
     process.execPath,
     [
       ...(heapLimitMb === undefined ? [] : [`--max-old-space-size=${heapLimitMb}`]),
+      ...((heapLimitMb ?? ROOMY_HEAP_MB) >= ROOMY_HEAP_MB ? [YOUNG_GENERATION] : []),
       // Packages are resolved from the project's files, as its own imports are.
       '--experimental-import-meta-resolve',
       '--no-warnings=ExperimentalWarning',

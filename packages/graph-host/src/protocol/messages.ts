@@ -133,6 +133,11 @@ export const toParent = {
     }),
   }),
   'checkpoint.deleteThread': request('checkpoint.deleteThread', { use: Use, threadId: Type.String() }),
+  'checkpoint.channelHistories': request('checkpoint.channelHistories', {
+    use: Use,
+    key: CheckpointKey,
+    channels: Type.Array(Type.String()),
+  }),
   'store.batch': request('store.batch', { use: Use, operations: Type.Array(JsonObject) }),
   log: notice('log', {
     level: Type.Union([Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error')]),

@@ -2,7 +2,13 @@
  * Checkpoint operations on the wire: a JSON document that names each value by type and length, and the values' bytes
  * one after the other in the order the document names them. The bytes are never looked into.
  */
-import type { CheckpointPut, SerializedValue, StoredCheckpoint, WritesPut } from '@runyard/checkpointer';
+import type {
+  ChannelHistory,
+  CheckpointPut,
+  SerializedValue,
+  StoredCheckpoint,
+  WritesPut,
+} from '@runyard/checkpointer';
 
 /** `[type, byte length]`. */
 export type ValueRef = [string, number];
@@ -100,5 +106,30 @@ export function unpackStored(document: StoredDocument[], bytes: Uint8Array): Sto
     metadata: values.take(stored.metadata),
     channelValues: stored.channelValues.map((entry) => ({ ...entry, value: values.take(entry.value) })),
     pendingWrites: stored.pendingWrites.map((write) => ({ ...write, value: values.take(write.value) })),
+  }));
+}
+
+export interface HistoryDocument {
+  channel: string;
+  seed?: ValueRef;
+  writes: { taskId: string; channel: string; value: ValueRef }[];
+}
+
+export function packHistories(histories: ChannelHistory[]): { document: HistoryDocument[]; parts: Uint8Array[] } {
+  const values = new ValueWriter();
+  const document = histories.map(({ channel, seed, writes }) => ({
+    channel,
+    ...(seed && { seed: values.add(seed) }),
+    writes: writes.map((write) => ({ ...write, value: values.add(write.value) })),
+  }));
+  return { document, parts: values.parts };
+}
+
+export function unpackHistories(document: HistoryDocument[], bytes: Uint8Array): ChannelHistory[] {
+  const values = new ValueReader(bytes);
+  return document.map(({ channel, seed, writes }) => ({
+    channel,
+    ...(seed && { seed: values.take(seed) }),
+    writes: writes.map((write) => ({ ...write, value: values.take(write.value) })),
   }));
 }
