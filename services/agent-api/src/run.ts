@@ -31,6 +31,7 @@ import { StateService } from './threads/state-service.ts';
 import { threadRoutes } from './threads/thread-routes.ts';
 import { ThreadService } from './threads/thread-service.ts';
 import { ThreadStore } from './threads/thread-store.ts';
+import { tellingOutages } from './unavailable.ts';
 
 /** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
 const migrationsDir = fileURLToPath(
@@ -151,7 +152,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...runRoutes(runs, answers),
       ...storeRoutes(new StoreService(store.forRun())),
       ...infoRoutes(config),
-    ],
+    ].map(tellingOutages),
   });
   await hostStarted;
   await listen(app, { host: config.HOST, port: config.PORT, context });

@@ -5,6 +5,7 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
 import type pg from 'pg';
 import { PlayedWorker } from './played-worker.ts';
+import { TcpProxy } from './tcp-proxy.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MIGRATIONS = here('../../../packages/run-engine/prisma/migrations');
@@ -17,7 +18,8 @@ export interface TestDeployment {
   worker: PlayedWorker;
   pool: pg.Pool;
   service: ServiceProcess;
-  redis: { url: string; prefix: string };
+  /** Between the service (not the worker) and the two. */
+  lines: { postgres: TcpProxy; redis: TcpProxy };
   close(): Promise<void>;
 }
 
@@ -30,10 +32,11 @@ export async function startDeployment(
 ): Promise<TestDeployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
+  const lines = { postgres: await TcpProxy.to(database.url), redis: await TcpProxy.to(redis.url) };
   const env = {
-    REDIS_URI: redis.url,
     REDIS_KEY_PREFIX: redis.prefix,
     EVENT_BUS: 'redis',
+    EVENT_BUS_REDIS_URI: redis.url,
     TOPIC_PREFIX: redis.prefix,
     PROJECT_DIR: PROJECT,
     DEPLOYMENT_ID: randomUUID(),
@@ -41,11 +44,13 @@ export async function startDeployment(
     RUNYARD_AUTH: 'none',
     ...options.env,
   };
-  const secrets = { DATABASE_URI: database.url };
-  const start = (entry: string) => startServiceProcess({ entry: here(entry), env, secrets });
+  const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
+    startServiceProcess({ entry: here(entry), env, secrets: addresses });
   const [service, realWorker] = await Promise.all([
-    start('../src/main.ts'),
-    options.worker === 'real' ? start('../../run-worker/src/main.ts') : undefined,
+    start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url }),
+    options.worker === 'real'
+      ? start('../../run-worker/src/main.ts', { DATABASE_URI: database.url, REDIS_URI: redis.url })
+      : undefined,
   ]);
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const worker = new PlayedWorker({ pool, redis: redis.url, keyPrefix: redis.prefix });
@@ -55,10 +60,10 @@ export async function startDeployment(
     worker,
     pool,
     service,
-    redis,
+    lines,
     async close() {
       await Promise.all([service.stop(), realWorker?.stop(), worker.close()]);
-      await pool.end();
+      await Promise.all([pool.end(), lines.postgres.close(), lines.redis.close()]);
       await Promise.all([database.close(), redis.close()]);
     },
   };

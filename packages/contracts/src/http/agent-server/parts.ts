@@ -69,7 +69,7 @@ export const Interrupt = Type.Object(
 );
 
 export const Limit = (defaultValue: number) => Type.Integer({ minimum: 1, maximum: 1000, default: defaultValue });
-export const Offset = Type.Integer({ minimum: 0, default: 0 });
+export const Offset = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 0 });
 
 /** The two headers of every search answer. */
 export const PAGINATION_HEADERS = {

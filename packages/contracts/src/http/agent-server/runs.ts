@@ -7,6 +7,7 @@ import {
   Command,
   InterruptNodes,
   MultitaskStrategy,
+  Offset,
   QueryFlag,
   QueryList,
   RunConfig,
@@ -42,6 +43,8 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
+const TEN_YEARS_SECONDS = 315_360_000;
+
 /** What every way of creating a run takes. */
 const runFields = {
   assistant_id: Type.String({ description: 'An assistant, or a graph for its default assistant.' }),
@@ -58,7 +61,11 @@ const runFields = {
     Type.Boolean({ default: false, description: 'Give events ids and keep them, so that a client can go on.' }),
   ),
   after_seconds: Type.Optional(
-    Type.Number({ minimum: 0, description: 'The run starts no sooner than this from now.' }),
+    Type.Number({
+      minimum: 0,
+      maximum: TEN_YEARS_SECONDS,
+      description: 'The run starts no sooner than this from now.',
+    }),
   ),
   checkpoint_during: Type.Optional(
     Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
@@ -107,8 +114,8 @@ export const RunsCancel = Type.Union(
 export type RunsCancel = Static<typeof RunsCancel>;
 
 export const RunListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 0, default: 10 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 10 })),
+  offset: Type.Optional(Offset),
   status: Type.Optional(Type.String()),
   select: Type.Optional(Type.Union([words([...RUN_FIELDS]), Type.Array(words([...RUN_FIELDS]))])),
 });

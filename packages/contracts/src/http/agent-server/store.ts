@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp } from '../common.ts';
+import { Offset } from './parts.ts';
 
 const Namespace = Type.Array(Type.String());
 const Null = Type.Null();
@@ -52,7 +53,7 @@ export const StoreSearchRequest = Type.Object(
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 10 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+    offset: Type.Optional(Offset),
     query: Type.Optional(Type.Union([Type.String(), Null])),
   },
   { $id: 'StoreSearchRequest' },
@@ -65,7 +66,7 @@ export const StoreListNamespacesRequest = Type.Object(
     suffix: Type.Optional(Type.Union([Namespace, Null])),
     max_depth: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Null])),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+    offset: Type.Optional(Offset),
   },
   { $id: 'StoreListNamespacesRequest' },
 );
