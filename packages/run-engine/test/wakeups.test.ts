@@ -1,6 +1,7 @@
 import { testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { redisComplaints } from '../src/wakeups/redis-connection.ts';
 import { RunWakeups } from '../src/wakeups/run-wakeups.ts';
 import { WakeupReceiver } from '../src/wakeups/wakeup-receiver.ts';
 
@@ -61,4 +62,9 @@ it('a wake-up for later comes when it is time', async () => {
 
 it('says nothing against a server that evicts nothing, and names one that does', async () => {
   expect(await wakeups.complaints()).toEqual([]);
+  const server = (info: string) => ({ info: async () => info.replaceAll('\n', '\r\n') });
+  const evicting = await redisComplaints(server('redis_version:7.0.15\nmaxmemory_policy:allkeys-lru\n'));
+  expect(evicting).toEqual([expect.stringContaining('allkeys-lru')]);
+  const old = await redisComplaints(server('redis_version:6.0.16\nmaxmemory_policy:noeviction\n'));
+  expect(old).toEqual([expect.stringContaining('6.0.16')]);
 });

@@ -25,7 +25,7 @@ export interface Deployment {
   /** A worker inside this process, ready. */
   startWorker(env?: Record<string, string>): Promise<void>;
   /** A worker that can be killed and stopped. */
-  startWorkerProcess(env?: Record<string, string>): Promise<ServiceProcess>;
+  startWorkerProcess(env?: Record<string, string>, options?: { entry?: string }): Promise<ServiceProcess>;
   /** Accepts a run of one of the project's graphs, as agent-api does. */
   create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
   /** The run once it is over. */
@@ -75,9 +75,9 @@ export async function openDeployment(): Promise<Deployment> {
       stops.push(() => context.lifecycle.stop('the test is over'));
       await run(readConfig(configSchema, { environment: { ...environment, ...secrets, ...env } }), context);
     },
-    async startWorkerProcess(env = {}) {
+    async startWorkerProcess(env = {}, { entry = ENTRY } = {}) {
       const worker = await startServiceProcess({
-        entry: ENTRY,
+        entry,
         readyPath: '/ok?check_db=1',
         env: { ...environment, ...env },
         secrets,

@@ -12,7 +12,7 @@ export function openWakeupConnection(url: string, onError: (error: Error) => voi
 }
 
 /** What is wrong with a Redis server for queues, each in a sentence; empty when it is as it should be. */
-export async function redisComplaints(redis: Redis): Promise<string[]> {
+export async function redisComplaints(redis: { info(): Promise<string> }): Promise<string[]> {
   const info = await redis.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const complaints: string[] = [];

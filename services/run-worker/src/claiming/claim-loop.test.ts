@@ -1,0 +1,119 @@
+import type { ClaimedRun } from '@runyard/run-engine';
+import { afterEach, expect, it, vi } from 'vitest';
+import { claimedRun, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
+import { ClaimLoop } from './claim-loop.ts';
+
+let loop: ClaimLoop;
+afterEach(() => loop.stop());
+
+function claiming({ slots = 2 }: { slots?: number } = {}) {
+  const waiting: ClaimedRun[] = [];
+  const started: ClaimedRun[] = [];
+  const limits: number[] = [];
+  let free = slots;
+  let wakeUp = () => {};
+  const passOn = vi.fn();
+  const claimRuns = vi.fn(async (_workerId: string, limit: number) => {
+    limits.push(limit);
+    return waiting.splice(0, limit);
+  });
+  loop = new ClaimLoop({
+    engine: { claimRuns },
+    workerId: 'worker',
+    freeSlots: () => free,
+    start: (run) => {
+      started.push(run);
+      free -= 1;
+    },
+    nextWakeup: () =>
+      new Promise((resolve) => {
+        wakeUp = resolve;
+      }),
+    passOn,
+    metrics: workerMetrics(),
+    logger: quietLogger,
+    lookEveryMs: 1_000_000,
+  });
+  const end = () => {
+    free += 1;
+    loop.slotFreed();
+  };
+  return { waiting, started, limits, passOn, claimRuns, wakeUp: () => wakeUp(), end };
+}
+
+it('looks once at the start and then waits to be woken', async () => {
+  const { waiting, started, claimRuns, wakeUp } = claiming();
+  loop.start();
+  await settle();
+  expect(claimRuns).toHaveBeenCalledTimes(1);
+  waiting.push(claimedRun());
+  await settle();
+  expect(started).toEqual([]);
+  wakeUp();
+  await settle();
+  expect(started).toHaveLength(1);
+});
+
+it('never takes more than it has slots, says that there is more, and goes on when one is free', async () => {
+  const { waiting, started, limits, passOn, end } = claiming({ slots: 2 });
+  waiting.push(...Array.from({ length: 5 }, () => claimedRun()));
+  loop.start();
+  await settle();
+  expect(started).toHaveLength(2);
+  expect(passOn).toHaveBeenCalled();
+  end();
+  await settle();
+  expect(started).toHaveLength(3);
+  expect(limits).toEqual([2, 1]);
+});
+
+it('does not look again after a run when the last look left nothing', async () => {
+  const { waiting, claimRuns, end } = claiming();
+  waiting.push(claimedRun());
+  loop.start();
+  await settle();
+  expect(claimRuns).toHaveBeenCalledTimes(1);
+  end();
+  await settle();
+  expect(claimRuns).toHaveBeenCalledTimes(1);
+  loop.poke();
+  await settle();
+  expect(claimRuns).toHaveBeenCalledTimes(2);
+});
+
+it('a wake-up that comes when the slots are full is passed on', async () => {
+  const { waiting, passOn, wakeUp } = claiming({ slots: 1 });
+  loop.start();
+  await settle();
+  waiting.push(claimedRun());
+  loop.poke();
+  await settle();
+  passOn.mockClear();
+  wakeUp();
+  await settle();
+  expect(passOn).toHaveBeenCalledOnce();
+});
+
+it('a claim that fails is tried again at the next occasion', async () => {
+  const { waiting, started, claimRuns } = claiming();
+  claimRuns.mockRejectedValueOnce(new Error('away'));
+  waiting.push(claimedRun());
+  loop.start();
+  await settle();
+  expect(started).toEqual([]);
+  loop.poke();
+  await settle();
+  expect(started).toHaveLength(1);
+});
+
+it('claims nothing after it was stopped, and what was claimed by then has been started', async () => {
+  const { waiting, started, claimRuns } = claiming();
+  waiting.push(claimedRun());
+  loop.start();
+  await loop.stop();
+  expect(started).toHaveLength(1);
+  const claims = claimRuns.mock.calls.length;
+  loop.poke();
+  await settle();
+  expect(claimRuns).toHaveBeenCalledTimes(claims);
+});

@@ -1,0 +1,58 @@
+import type { RunOutcome } from '@runyard/graph-host';
+import { expect, it } from 'vitest';
+import { endingOf } from './ending.ts';
+
+const values = Buffer.from('{}');
+const about = { timeoutSeconds: 5, wasAlone: true };
+const done: Extract<RunOutcome, { kind: 'done' }> = {
+  kind: 'done',
+  values,
+  next: [],
+  interrupts: null,
+  checkpointId: 'c',
+};
+
+it('a run that came to its end is a success and its thread idle', () => {
+  expect(endingOf(done, undefined, about)).toMatchObject({ kind: 'finish', status: 'success', threadStatus: 'idle' });
+});
+
+it.each([
+  ['an interrupt', { interrupts: Buffer.from('{"t":[]}') }],
+  ['a breakpoint', { next: ['node'] }],
+])('a run that stopped at %s is a success and its thread interrupted', (_, reached) => {
+  expect(endingOf({ ...done, ...reached }, undefined, about)).toMatchObject({
+    status: 'success',
+    threadStatus: 'interrupted',
+  });
+});
+
+it('a run that came to its end before the cancel reached it has ended well as far as the worker can tell', () => {
+  expect(endingOf(done, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'success' });
+});
+
+it('an aborted run is interrupted, timed out or handed back, as the abort was meant', () => {
+  const aborted = { kind: 'aborted', values, checkpointId: 'c' } as const;
+  expect(endingOf(aborted, { kind: 'cancelled', reason: '' }, about)).toMatchObject({ status: 'interrupted', values });
+  expect(endingOf(aborted, { kind: 'timedOut', reason: '' }, about)).toMatchObject({
+    status: 'error',
+    error: { error: 'TimeoutError', message: 'The run took longer than 5 seconds.' },
+  });
+  expect(endingOf(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
+});
+
+it('a run whose host is gone is charged when it was alone there, and suspected when it was not', () => {
+  const lost = { kind: 'lost', reason: 'out of memory' } as const;
+  expect(endingOf(lost, undefined, about)).toEqual({
+    kind: 'release',
+    release: { failure: { error: 'GraphHostLost', message: 'out of memory' } },
+  });
+  expect(endingOf(lost, undefined, { ...about, wasAlone: false })).toEqual({
+    kind: 'release',
+    release: { isSuspect: true },
+  });
+});
+
+it('nothing is written about a run that was taken over, whatever it came to', () => {
+  expect(endingOf(done, { kind: 'lost' }, about)).toEqual({ kind: 'drop' });
+  expect(endingOf({ kind: 'fenced' }, undefined, about)).toEqual({ kind: 'drop' });
+});

@@ -1,0 +1,123 @@
+import type { RunOutcome } from '@runyard/graph-host';
+import { FencedError, type FinishedRun } from '@runyard/run-engine';
+import { StaleEpochError } from '@runyard/run-stream';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
+import { EventPublisher } from '../streams/event-publisher.ts';
+import { type ExecutionDeps, RunExecution } from './run-execution.ts';
+
+const DONE: RunOutcome = {
+  kind: 'done',
+  values: Buffer.from('{"n":1}'),
+  next: [],
+  interrupts: null,
+  checkpointId: 'c',
+};
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+function execute(overrides: Partial<ExecutionDeps> = {}) {
+  const fake = new FakeHost();
+  const streams = new FakeStreams();
+  const run = claimedRun();
+  const metrics = workerMetrics();
+  const seat = { host: fake.host, wasLostWithOthers: () => false, complain: vi.fn(), leave: vi.fn() };
+  const engine = {
+    finishRun: vi.fn(async (finish): Promise<FinishedRun> => ({ ...finish, isRolledBack: false, hasNextRun: true })),
+    releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
+  };
+  const execution = new RunExecution(run, {
+    engine,
+    publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => 9n }),
+    takeSeat: () => seat,
+    checkpointsFor: () => undefined,
+    storeFor: () => ({ batch: async () => [] }),
+    metrics,
+    logger: quietLogger,
+    timeoutMs: 60_000,
+    abortGraceMs: 5_000,
+    ...overrides,
+  });
+  return { execution, fake, streams, run, seat, engine };
+}
+
+it('frees its place once the end is durable, and tells the end on the stream after that', async () => {
+  const { execution, fake, streams, seat, engine } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledOnce();
+  expect(seat.leave).toHaveBeenCalledOnce();
+  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'values', 'run.end']));
+  expect(streams.appended.at(-1)!.options).toEqual({ resumable: false, endsRun: true });
+});
+
+it('an abort that is not obeyed ends the run without its graph, and the host is complained about', async () => {
+  const { execution, fake, seat, engine } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
+  expect(fake.runs[0]!.aborts).toEqual(['asked']);
+  await vi.advanceTimersByTimeAsync(5_000);
+  await execution.done;
+  expect(seat.complain).toHaveBeenCalledOnce();
+  expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted', values: null }));
+});
+
+it('a run that is cancelled while it waits for a host never starts', async () => {
+  const { execution, fake, engine } = execute({ takeSeat: () => new Promise(() => undefined) });
+  execution.cancel({ runId: execution.run.runId, action: 'interrupt', reason: 'asked' });
+  await execution.done;
+  expect(fake.runs).toEqual([]);
+  expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted' }));
+});
+
+it('a run that finds no host is handed back and not charged', async () => {
+  const { execution, engine } = execute({
+    takeSeat: () => {
+      throw new Error('no graph host is ready');
+    },
+  });
+  await execution.done;
+  expect(engine.releaseRun).toHaveBeenCalledWith(execution.run.fence, {});
+});
+
+it('the end of a run waits for the database and is written once it is back', async () => {
+  const { execution, fake, engine } = execute();
+  engine.finishRun.mockRejectedValueOnce(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledTimes(1));
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledTimes(2);
+});
+
+it('a run that was taken over writes nothing and tells nothing', async () => {
+  const { execution, fake, streams, engine } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  execution.lose();
+  await execution.done;
+  expect(fake.runs[0]!.aborts).toHaveLength(1);
+  expect(engine.finishRun).not.toHaveBeenCalled();
+  expect(engine.releaseRun).not.toHaveBeenCalled();
+  expect(streams.kinds()).not.toContain('run.end');
+});
+
+it('a finish that is refused by the fence tells no end', async () => {
+  const { execution, fake, streams, engine } = execute();
+  engine.finishRun.mockRejectedValueOnce(new FencedError('t', 1n));
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: false });
+  expect(streams.kinds()).not.toContain('run.end');
+});
+
+it('a stream that knows a newer owner stops the run', async () => {
+  const { execution, fake, streams, run } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  streams.before = () => Promise.reject(new StaleEpochError(run.threadId, run.fence.epoch));
+  void fake.runs[0]!.handlers.onEvents([{ mode: 'values', event: 'values', data: '{}' }]);
+  await execution.done;
+  expect(fake.runs[0]!.aborts).toEqual(['the run was taken over']);
+});

@@ -1,0 +1,42 @@
+import { runArgumentsExample } from '@runyard/contracts';
+import { expect, it } from 'vitest';
+import { claimedRun } from '../../test/fakes.ts';
+import { runRequest } from './run-request.ts';
+
+it('asks the host for what the run was accepted with', () => {
+  const run = claimedRun({ kwargs: { ...runArgumentsExample, context: { a: 1 } }, metadata: { mine: true } });
+  expect(runRequest(run)).toEqual({
+    runId: run.runId,
+    threadId: run.threadId,
+    assistantId: run.assistantId,
+    graphId: 'agent',
+    attempt: 1,
+    continuesAttempt: false,
+    input: runArgumentsExample.input,
+    config: {
+      configurable: {
+        run_id: run.runId,
+        thread_id: run.threadId,
+        assistant_id: run.assistantId,
+        graph_id: 'agent',
+      },
+      metadata: { mine: true },
+    },
+    context: { a: 1 },
+    streamModes: ['values'],
+    streamSubgraphs: false,
+    durability: 'async',
+  });
+});
+
+it('a later attempt goes on from its own newest checkpoint, not from where the run began', () => {
+  const kwargs = {
+    ...runArgumentsExample,
+    config: { configurable: { graph_id: 'agent', checkpoint_id: 'earlier', mine: 1 } },
+  };
+  expect(runRequest(claimedRun({ kwargs })).config.configurable).toMatchObject({ checkpoint_id: 'earlier', mine: 1 });
+  const again = runRequest(claimedRun({ kwargs, hasCheckpoint: true, attempt: 2 }));
+  expect(again.continuesAttempt).toBe(true);
+  expect(again.config.configurable).not.toHaveProperty('checkpoint_id');
+  expect(again.config.configurable).toMatchObject({ mine: 1 });
+});

@@ -1,0 +1,90 @@
+import type { LeaseRenewal } from '@runyard/run-engine';
+import { afterEach, expect, it, vi } from 'vitest';
+import { claimedRun, quietLogger } from '../../test/fakes.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+
+const GOOD: LeaseRenewal = { isRegistered: true, orders: [], lostRunIds: [], unheld: [] };
+
+let keeper: LeaseKeeper;
+afterEach(() => keeper.close());
+
+async function keeping() {
+  const run = claimedRun();
+  let now = 0;
+  const engine = {
+    registerWorker: vi.fn(async () => undefined),
+    renewLease: vi.fn(async () => GOOD),
+    releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
+  };
+  const runs = { fences: () => [run.fence], cancel: vi.fn(), lose: vi.fn(), loseAll: vi.fn() };
+  keeper = new LeaseKeeper({
+    engine,
+    worker: { workerId: 'w', revisionId: 'r', slots: 1 },
+    runs,
+    // Long enough for the timer to stay out of the way; the test renews.
+    leaseMs: 1_000_000,
+    logger: quietLogger,
+    now: () => now,
+  });
+  await keeper.start();
+  return { run, engine, runs, pass: (ms: number) => (now += ms) };
+}
+
+it('holds the lease from its registration, and from the beginning of each renewal', async () => {
+  const { pass } = await keeping();
+  expect(keeper.isHeld).toBe(true);
+  pass(900_000);
+  await keeper.renewNow();
+  pass(900_000);
+  expect(keeper.isHeld).toBe(true);
+  pass(100_000);
+  expect(keeper.isHeld).toBe(false);
+});
+
+it('passes on orders and losses', async () => {
+  const { run, engine, runs } = await keeping();
+  const order = { runId: run.runId, action: 'interrupt' as const, reason: 'asked' };
+  engine.renewLease.mockResolvedValueOnce({ ...GOOD, orders: [order], lostRunIds: ['other'] });
+  await keeper.renewNow();
+  expect(runs.cancel).toHaveBeenCalledWith(order);
+  expect(runs.lose).toHaveBeenCalledWith('other');
+});
+
+it('drops all runs once the lease may have lapsed, not before', async () => {
+  const { engine, runs, pass } = await keeping();
+  engine.renewLease.mockRejectedValue(new Error('away'));
+  pass(999_000);
+  await keeper.renewNow();
+  expect(runs.loseAll).not.toHaveBeenCalled();
+  pass(1_000);
+  await keeper.renewNow();
+  expect(runs.loseAll).toHaveBeenCalledOnce();
+});
+
+it('registers anew when it was forgotten', async () => {
+  const { engine } = await keeping();
+  engine.renewLease.mockResolvedValueOnce({ ...GOOD, isRegistered: false });
+  await keeper.renewNow();
+  expect(engine.registerWorker).toHaveBeenCalledTimes(2);
+});
+
+it('gives back a run whose claim never arrived, once it is sure of it', async () => {
+  const { run, engine } = await keeping();
+  const stray = claimedRun().fence;
+  engine.renewLease.mockResolvedValue({ ...GOOD, unheld: [stray] });
+  await keeper.renewNow();
+  expect(engine.releaseRun).not.toHaveBeenCalled();
+  await keeper.renewNow();
+  expect(engine.releaseRun).toHaveBeenCalledExactlyOnceWith(stray);
+  engine.renewLease.mockResolvedValue({ ...GOOD, unheld: [run.fence] });
+  await keeper.renewNow();
+  await keeper.renewNow();
+  expect(engine.releaseRun).toHaveBeenCalledTimes(1);
+});
+
+it('a renewal asked for during one is made after it', async () => {
+  const { engine } = await keeping();
+  const [first, second] = [keeper.renewNow(), keeper.renewNow()];
+  await Promise.all([first, second]);
+  expect(engine.renewLease).toHaveBeenCalledTimes(2);
+});

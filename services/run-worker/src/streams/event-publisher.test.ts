@@ -1,0 +1,99 @@
+import { StaleEpochError, StreamUnavailableError } from '@runyard/run-stream';
+import { expect, it, vi } from 'vitest';
+import { claimedRun, FakeStreams, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
+import { EventPublisher } from './event-publisher.ts';
+import { endEvent, streamedRun } from './run-events.ts';
+
+function publishing() {
+  const streams = new FakeStreams();
+  const metrics = workerMetrics();
+  const publisher = new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => 9n });
+  const run = streamedRun(claimedRun());
+  const event = (data: string) => ({ runId: run.runId, attempt: 1, kind: 'values', event: 'values', data });
+  return { streams, metrics, publisher, run, event };
+}
+
+it('an attempt begins with its metadata, whose id is the run’s first', async () => {
+  const { streams, publisher, run } = publishing();
+  const opened = publisher.open(run, () => undefined);
+  await settle();
+  expect(streams.appended).toMatchObject([{ fence: run.fence, events: [{ kind: 'metadata', event: 'metadata' }] }]);
+  expect(opened.firstEventId).toBe('1-0');
+});
+
+it('what comes while events are on their way goes in one append after them, in order', async () => {
+  const { streams, publisher, run, event } = publishing();
+  let letThrough = () => {};
+  streams.before = () =>
+    new Promise((resolve) => {
+      letThrough = resolve;
+    });
+  const opened = publisher.open(run, () => undefined);
+  await settle();
+  for (const data of ['1', '2', '3']) void opened.add([event(data)]);
+  letThrough();
+  await settle();
+  letThrough();
+  await settle();
+  expect(streams.appended.map(({ events }) => events.map(({ data }) => data))).toEqual([
+    [expect.stringContaining('run_id')],
+    ['1', '2', '3'],
+  ]);
+});
+
+it('a graph that emits faster than the stream takes is held back', async () => {
+  const { streams, publisher, run, event } = publishing();
+  let letThrough = () => {};
+  streams.before = () =>
+    new Promise((resolve) => {
+      letThrough = resolve;
+    });
+  const opened = publisher.open(run, () => undefined);
+  await settle();
+  expect(opened.add([event('"small"')])).toBeUndefined();
+  const held = opened.add([event(`"${'x'.repeat(600_000)}"`)]);
+  const released = vi.fn();
+  void held!.then(released);
+  letThrough();
+  await settle();
+  expect(released).not.toHaveBeenCalled();
+  letThrough();
+  await settle();
+  expect(released).toHaveBeenCalledOnce();
+});
+
+it('a failed append is counted and does not stop the run', async () => {
+  const { streams, metrics, publisher, run, event } = publishing();
+  const onStale = vi.fn();
+  const opened = publisher.open(run, onStale);
+  await settle();
+  streams.before = () => Promise.reject(new StreamUnavailableError(new Error('away')));
+  void opened.add([event('1'), event('2')]);
+  await settle();
+  streams.before = () => Promise.resolve();
+  void opened.add([event('3')]);
+  await settle();
+  expect(onStale).not.toHaveBeenCalled();
+  expect((await metrics.lostEvents.get()).values[0]!.value).toBe(2);
+  expect(streams.kinds()).toEqual(['metadata', 'values']);
+});
+
+it('the end of a run is told although the next one of its thread was quicker to publish', async () => {
+  const { streams, publisher, run } = publishing();
+  const opened = publisher.open(run, () => undefined);
+  await settle();
+  streams.before = async ({ threadId, epoch }) => {
+    if (epoch < 9n) throw new StaleEpochError(threadId, epoch);
+  };
+  await opened.end([endEvent(run, 'success', Buffer.from('{"n":1}'))]);
+  expect(streams.appended.at(-1)).toMatchObject({
+    fence: { threadId: run.fence.threadId, epoch: 9n },
+    events: [{ kind: 'run.end', data: '{"status":"success","values":{"n":1}}' }],
+    options: { endsRun: true },
+  });
+});
+
+it('large values are left to be read from Postgres', () => {
+  const { run } = publishing();
+  expect(endEvent(run, 'success', Buffer.alloc(70_000, '1')).data).toBe('{"status":"success"}');
+});

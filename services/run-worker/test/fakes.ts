@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { GraphHost, RunHandlers, RunOutcome, RunRequest } from '@runyard/graph-host';
+import type { ClaimedRun } from '@runyard/run-engine';
+import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';
+import { createLogger, Metrics } from '@runyard/service-kit';
+import { WorkerMetrics } from '../src/worker-metrics.ts';
+
+export const quietLogger = createLogger({ level: 'silent', json: false, service: 'test' });
+
+export function workerMetrics(): WorkerMetrics {
+  return new WorkerMetrics(new Metrics());
+}
+
+export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
+  const [runId, threadId] = [randomUUID(), randomUUID()];
+  return {
+    runId,
+    threadId,
+    assistantId: randomUUID(),
+    attempt: 1,
+    keepsThread: true,
+    metadata: {},
+    kwargs: {
+      input: {},
+      config: { configurable: { graph_id: 'agent' } },
+      stream_mode: ['values'],
+      temporary: false,
+      subgraphs: false,
+      resumable: false,
+      durability: 'async',
+    },
+    fence: { threadId, epoch: 7n, runId },
+    hasCheckpoint: false,
+    isSuspect: false,
+    createdAt: new Date(),
+    ...overrides,
+  };
+}
+
+/** A run in a fake host, settled by the test. */
+export interface FakeRun {
+  request: RunRequest;
+  handlers: RunHandlers;
+  aborts: string[];
+  drains: number;
+  settle(outcome: RunOutcome): void;
+}
+
+export class FakeHost {
+  readonly runs: FakeRun[] = [];
+  closedWith: number | undefined;
+  ping: () => Promise<void> = () => Promise.resolve();
+
+  readonly host = {
+    startRun: (request: RunRequest, _backends: unknown, handlers: RunHandlers) => {
+      let settle!: (outcome: RunOutcome) => void;
+      const settled = new Promise<RunOutcome>((resolve) => {
+        settle = resolve;
+      });
+      const run: FakeRun = { request, handlers, aborts: [], drains: 0, settle };
+      this.runs.push(run);
+      return {
+        settled,
+        abort: (reason: string) => void run.aborts.push(reason),
+        drain: () => {
+          run.drains += 1;
+        },
+      };
+    },
+    ping: () => this.ping(),
+    close: async (graceMs: number) => {
+      this.closedWith = graceMs;
+    },
+  } as unknown as GraphHost;
+}
+
+/** Streams that remember what was appended, and do what the test says. */
+export class FakeStreams {
+  readonly appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
+  /** Called before each append; a rejection is its answer. */
+  before: (fence: StreamFence) => Promise<void> = () => Promise.resolve();
+
+  async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
+    await this.before(fence);
+    this.appended.push({ fence, events, options });
+    return events.map((_, index) => `${this.appended.length}-${index}`);
+  }
+
+  kinds(): string[] {
+    return this.appended.flatMap(({ events }) => events.map(({ kind }) => kind));
+  }
+}
+
+/** Lets everything that is ready run. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
