@@ -1,5 +1,5 @@
 import type { EventBusConfig } from '@runyard/event-bus';
-import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { ConfigError, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
@@ -27,6 +27,10 @@ export const configSchema = Type.Object({
 
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
+  DEPLOYMENTS_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Name or address that deployments listen on and the gateway reaches them at.',
+  }),
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
@@ -49,13 +53,13 @@ export const configSchema = Type.Object({
 });
 export type Config = Static<typeof configSchema>;
 
-/** @throws Error when the chosen bus has no address */
+/** @throws ConfigError when the chosen bus has no address */
 export function eventBusConfig(config: Config): EventBusConfig {
   if (config.EVENT_BUS === 'redis') {
-    if (!config.EVENT_BUS_REDIS_URI) throw new Error('EVENT_BUS_REDIS_URI is needed with EVENT_BUS=redis.');
+    if (!config.EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is needed with EVENT_BUS=redis.']);
     return { kind: 'redis', url: config.EVENT_BUS_REDIS_URI, prefix: config.TOPIC_PREFIX };
   }
-  if (!config.KAFKA_BROKERS) throw new Error('KAFKA_BROKERS is needed with EVENT_BUS=kafka.');
+  if (!config.KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is needed with EVENT_BUS=kafka.']);
   const brokers = config.KAFKA_BROKERS.split(',').map((broker) => broker.trim());
   return { kind: 'kafka', brokers, clientId: 'runyard-control-plane', topicPrefix: config.TOPIC_PREFIX };
 }

@@ -51,6 +51,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     dataDir: config.DATA_DIR,
     logger,
     platform: {
+      host: config.DEPLOYMENTS_HOST,
       jwksUrl,
       redisUri: config.DATA_REDIS_URI,
       graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,

@@ -150,10 +150,12 @@ export class TestPlatform {
       const tables = await client.query<{ name: string }>(
         "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
       );
-      const rows = await Promise.all(
-        tables.rows.map(({ name }) => client.query(`SELECT to_jsonb(t)::text AS row FROM ${name} t`)),
-      );
-      return rows.flatMap((result) => result.rows.map((row) => row.row)).join('\n');
+      const texts: string[] = [];
+      for (const { name } of tables.rows) {
+        const { rows } = await client.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
+        texts.push(...rows.map(({ row }) => row));
+      }
+      return texts.join('\n');
     });
   }
 

@@ -2,6 +2,8 @@ import type { RevisionSpec } from '../driver.ts';
 
 /** What every part of a deployment is told, whichever revision it runs. */
 export interface PlatformSettings {
+  /** Name or address the processes listen on. */
+  host: string;
   /** Where principal tokens are checked. */
   jwksUrl: string;
   redisUri: string;
@@ -60,7 +62,7 @@ export function childVariables(
       LOG_LEVEL: platform.logLevel,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
       ...picked(own, TUNABLE),
-      HOST: '127.0.0.1',
+      HOST: platform.host,
       LOG_JSON: 'true',
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
       PROJECT_DIR: spec.project.directory,

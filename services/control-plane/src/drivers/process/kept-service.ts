@@ -8,6 +8,8 @@ import { checkHealth, untilHealthy } from './health-check.ts';
 export interface KeptServiceOptions {
   /** `agent-api` or `run-worker`. */
   name: string;
+  /** Name or address it listens on. */
+  host: string;
   launch(port: number): Child;
   /** The base URL while it is healthy, null while it is not. */
   onUrl(url: string | null): void;
@@ -119,10 +121,11 @@ export class KeptService {
   async #launch(
     signal: AbortSignal,
   ): Promise<{ healthy: true; child: Child } | { healthy: false; child: Child; exit?: ChildExit; finding: string }> {
-    const port = await freePort();
+    const { host, launch, onUrl } = this.#options;
+    const port = await freePort(host);
     signal.throwIfAborted();
-    const url = `http://127.0.0.1:${port}`;
-    const child = this.#options.launch(port);
+    const url = `http://${host}:${port}`;
+    const child = launch(port);
     this.#child = child;
     const ended = new AbortController();
     void child.exited.then(() => ended.abort());
@@ -134,7 +137,7 @@ export class KeptService {
     } catch {
       return { healthy: false, child, exit: child.exit, finding };
     }
-    this.#options.onUrl(url);
+    onUrl(url);
     void this.#checkLiveness(child, url, ended.signal);
     return { healthy: true, child };
   }

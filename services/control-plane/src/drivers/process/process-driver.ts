@@ -72,6 +72,7 @@ class ProcessRevision implements RunningRevision {
         name,
         logger,
         timings,
+        host: platform.host,
         onUrl,
         launch: (port) =>
           new Child({
