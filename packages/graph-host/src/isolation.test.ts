@@ -38,6 +38,13 @@ it('tells who printed what', async () => {
   expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', runId, threadId });
 });
 
+it('also passes on what is written past the console', async () => {
+  await runToEnd(host, runRequest('probe', { input: { do: 'write to descriptors' } }));
+  await until(() => host.logs.some(({ message }) => message === 'past the console, to stderr'));
+  expect(host.logs).toContainEqual({ level: 'info', message: 'past the console' });
+  expect(host.logs).toContainEqual({ level: 'error', message: 'past the console, to stderr' });
+});
+
 it('passes on only so much output per second, and says how much was dropped', async () => {
   const quiet = await startHost('basic', { limits: { logBytesPerSecond: 50_000 } });
   await runToEnd(quiet, runRequest('probe', { input: { do: 'print much' } }));

@@ -1,5 +1,6 @@
 /** What user code prints, told to the parent with the run and thread that printed it. Never blocks, never unbounded. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { droppedLines, LineSplitter, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
 
 export interface PrintContext {
@@ -7,7 +8,6 @@ export interface PrintContext {
   threadId: string;
 }
 
-const MAX_LINE_LENGTH = 16 * 1024;
 const printing = new AsyncLocalStorage<PrintContext>();
 
 /** Everything `work` prints, however late, carries `context`. */
@@ -23,20 +23,9 @@ export interface ConsoleOptions {
 /** Takes over stdout, stderr and the levels of `console`. */
 export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): void {
   let level: HostLog['level'] | undefined;
-  let budget = bytesPerSecond;
-  let suppressed = 0;
-  setInterval(() => {
-    budget = bytesPerSecond;
-    if (suppressed > 0)
-      send({ level: 'warn', message: `${suppressed} lines of output were dropped: too much per second` });
-    suppressed = 0;
-  }, 1000).unref();
-
-  const tell = (lineLevel: HostLog['level'], line: string) => {
-    const message = line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
-    budget -= message.length;
-    if (budget < 0) suppressed++;
-    else send({ level: lineLevel, message, ...printing.getStore() });
+  const budget = new OutputBudget(bytesPerSecond, (lines) => send({ level: 'warn', message: droppedLines(lines) }));
+  const tell = (lineLevel: HostLog['level'], message: string) => {
+    if (budget.take(message)) send({ level: lineLevel, message, ...printing.getStore() });
   };
   for (const [stream, usual] of [
     [process.stdout, 'info'],
@@ -60,23 +49,5 @@ export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): void {
         level = undefined;
       }
     };
-  }
-}
-
-/** Whole lines out of pieces; what has no end yet waits, up to the longest line. */
-class LineSplitter {
-  readonly #onLine: (line: string) => void;
-  #rest = '';
-  constructor(onLine: (line: string) => void) {
-    this.#onLine = onLine;
-  }
-  push(text: string): void {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') this.#onLine(line);
-    if (this.#rest.length > MAX_LINE_LENGTH) {
-      this.#onLine(this.#rest);
-      this.#rest = '';
-    }
   }
 }

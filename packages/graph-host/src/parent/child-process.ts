@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { LineSplitter } from '../output-lines.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;
@@ -13,15 +14,14 @@ export interface SpawnOptions {
   projectDir: string;
   environment: Record<string, string>;
   heapLimitMb: number | undefined;
-  /** A line the child printed past its own capture, e.g. V8's last words. */
-  onOutput(line: string): void;
+  /** A line the child printed past its own capture: a library that writes to the descriptor itself, V8's last words. */
+  onOutput(level: 'info' | 'error', line: string): void;
 }
 
 /** A larger young generation: graphs make much that is soon garbage, and collecting it less often is an eighth of the CPU. */
 const YOUNG_GENERATION = '--max-semi-space-size=32';
 /** Below this heap limit it would be most of the heap. */
 const ROOMY_HEAP_MB = 512;
-const MAX_LINE_LENGTH = 16 * 1024;
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const require = createRequire(import.meta.url);
@@ -32,15 +32,15 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
       ...((heapLimitMb ?? ROOMY_HEAP_MB) >= ROOMY_HEAP_MB ? [YOUNG_GENERATION] : []),
       // Packages are resolved from the project's files, as its own imports are.
       '--experimental-import-meta-resolve',
-      '--no-warnings=ExperimentalWarning',
+      '--disable-warning=ExperimentalWarning',
       '--import',
       pathToFileURL(require.resolve('tsx')).href,
       childEntry(),
     ],
     { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
   );
-  drain(child.stdout as Readable, onOutput);
-  drain(child.stderr as Readable, onOutput);
+  drain(child.stdout as Readable, (line) => onOutput('info', line));
+  drain(child.stderr as Readable, (line) => onOutput('error', line));
   return { process: child, socket: child.stdio[3] as unknown as Duplex };
 }
 
@@ -51,12 +51,8 @@ function childEntry(): string {
 }
 
 function drain(stream: Readable, onLine: (line: string) => void): void {
-  let rest = '';
+  const lines = new LineSplitter(onLine);
   stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
-    for (const line of lines) if (line.trim() !== '') onLine(line);
-  });
+  stream.on('data', (text: string) => lines.push(text));
   stream.on('error', () => {});
 }

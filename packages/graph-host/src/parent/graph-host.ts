@@ -1,6 +1,7 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
 import type { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
+import { droppedLines, OutputBudget } from '../output-lines.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   GraphHost,
   GraphHostOptions,
   HistoryRequest,
+  HostLog,
   RunHandle,
   RunHandlers,
   RunRequest,
@@ -36,6 +38,7 @@ export class ChildGraphHost implements GraphHost {
   #isClosing = false;
   /** The child's last lines outside its own capture: what it says when it cannot even start. */
   readonly #lastWords: string[] = [];
+  readonly #outputBudget: OutputBudget;
   /** Why the child is gone; undefined while it lives. */
   #gone: string | undefined;
   #hello!: () => void;
@@ -45,11 +48,15 @@ export class ChildGraphHost implements GraphHost {
 
   constructor(options: GraphHostOptions) {
     this.#options = options;
+    const { logBytesPerSecond } = { ...LIMITS, ...options.limits };
+    this.#outputBudget = new OutputBudget(logBytesPerSecond, (lines) =>
+      options.onLog({ level: 'warn', message: droppedLines(lines) }),
+    );
     this.#child = spawnChild({
       projectDir: options.projectDir,
       environment: options.environment,
       heapLimitMb: options.heapLimitMb,
-      onOutput: (message) => this.#onOutput(message),
+      onOutput: (level, message) => this.#onOutput(level, message),
     });
     this.#connection = new Connection({
       socket: this.#child.socket,
@@ -203,10 +210,10 @@ export class ChildGraphHost implements GraphHost {
     }
   }
 
-  #onOutput(message: string): void {
+  #onOutput(level: HostLog['level'], message: string): void {
     this.#lastWords.push(message);
     if (this.#lastWords.length > LAST_WORDS) this.#lastWords.shift();
-    this.#options.onLog({ level: 'error', message });
+    if (this.#outputBudget.take(message)) this.#options.onLog({ level, message });
   }
 
   #refuseEnded(use: number, id: number): void {
@@ -224,6 +231,7 @@ export class ChildGraphHost implements GraphHost {
 
   #onExit(reason: string): void {
     this.#gone = `the graph host ${reason}`;
+    this.#outputBudget.close();
     this.#connection.close(this.#gone);
     for (const run of [...this.#runs.values()]) run.cutShort({ kind: 'lost', reason: this.#gone });
     if (!this.#isClosing) this.#options.onExit?.(reason);

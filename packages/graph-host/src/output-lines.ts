@@ -1,0 +1,64 @@
+/** Whole lines out of what a process prints, each cut to a length, all together held to a rate. */
+const MAX_LINE_LENGTH = 16 * 1024;
+
+/** Counts what does not fit into a second instead of passing it on, and says so once the second is over. */
+export class OutputBudget {
+  readonly #bytesPerSecond: number;
+  readonly #onDropped: (lines: number) => void;
+  #left: number;
+  #dropped = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(bytesPerSecond: number, onDropped: (lines: number) => void) {
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#left = bytesPerSecond;
+    this.#onDropped = onDropped;
+    this.#timer = setInterval(() => this.#renew(), 1000).unref();
+  }
+
+  /** False when the line is one too many. */
+  take(line: string): boolean {
+    this.#left -= line.length;
+    if (this.#left < 0) this.#dropped++;
+    return this.#left >= 0;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#renew();
+  }
+
+  #renew(): void {
+    this.#left = this.#bytesPerSecond;
+    if (this.#dropped > 0) this.#onDropped(this.#dropped);
+    this.#dropped = 0;
+  }
+}
+
+export function droppedLines(lines: number): string {
+  return `${lines} lines of output were dropped: too much per second`;
+}
+
+/** What has no end yet waits for it, up to the longest line. */
+export class LineSplitter {
+  readonly #onLine: (line: string) => void;
+  #rest = '';
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  push(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) if (line.trim() !== '') this.#onLine(cut(line));
+    if (this.#rest.length > MAX_LINE_LENGTH) {
+      this.#onLine(cut(this.#rest));
+      this.#rest = '';
+    }
+  }
+}
+
+function cut(line: string): string {
+  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
+}
