@@ -139,7 +139,10 @@ describe('two runs on one thread', () => {
 
   it('are refused when the client asked for that', async () => {
     const thread = await client.threads.create();
-    const run = await client.runs.create(thread.thread_id, 'slow', { input: { name: 'a', steps: 1000, stepMs: 20 } });
+    const run = await client.runs.create(thread.thread_id, 'slow', {
+      input: { name: 'a', steps: 100_000, stepMs: 20 },
+      config: { recursion_limit: 200_000 },
+    });
     await expect(
       client.runs.create(thread.thread_id, 'slow', {
         input: { name: 'b', steps: 1, stepMs: 1 },

@@ -30,7 +30,8 @@ export const INTERNAL_AUTHORIZATION_SCHEME = 'Bearer';
 export const VerifyKeyRequest = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
-    audience: Type.String({ minLength: 1, maxLength: 200 }),
+    /** Whom the token is for; `gateway` only to learn whether the key is good. */
+    audience: Type.String({ pattern: '^(gateway|control-plane|org-access|deployment:[0-9a-f-]{36})$' }),
     /** From `X-Tenant-Id`: the workspace the caller wants to act in. */
     workspace_id: Type.Optional(Type.String()),
   },
