@@ -3,19 +3,30 @@ import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
-  DATABASE_URI: Type.String({ description: "The deployment's Postgres database." }),
-  DATABASE_POOL_MAX: Type.Integer({ default: 10, minimum: 3, description: 'Connections of this worker at most.' }),
-  REDIS_URI: Type.String({ description: 'Redis for wake-ups and run events.' }),
-  REDIS_KEY_PREFIX: Type.String({ minLength: 1, description: "Before every key of the deployment; agent-api's too." }),
-  DEPLOYMENT_ID: Type.String({ minLength: 1, description: 'Named in events.' }),
-  REVISION_ID: Type.String({ minLength: 1, description: 'Runs are claimed while this is the active revision.' }),
-  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project whose graphs are run.' }),
-  LANGGRAPH_CONFIG_PATH: Type.String({ default: 'langgraph.json', description: 'Relative to PROJECT_DIR.' }),
-  PROJECT_ENV: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
-      description: "JSON object: the deployment's own variables for the project's code.",
-    }),
-  ),
+  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 3, maximum: 500, description: 'Connections at most.' }),
+  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_KEY_PREFIX: Type.String({
+    default: 'runyard',
+    minLength: 1,
+    description: 'Before every key of the deployment; the same for its agent-api.',
+  }),
+  DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1, description: 'Named in events.' }),
+  REVISION_ID: Type.String({
+    default: 'local',
+    minLength: 1,
+    description: 'Runs are taken while this is the active revision, or none is set.',
+  }),
+
+  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project.' }),
+  LANGGRAPH_CONFIG_PATH: Type.String({
+    default: 'langgraph.json',
+    description: 'From the project folder, or absolute.',
+  }),
+  PROJECT_ENV: Type.Record(Type.String(), Type.String(), {
+    default: {},
+    description: 'Variables of the project as a JSON object; over those its own `env` names.',
+  }),
   GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
   N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 1, description: 'Runs at a time.' }),
   BG_JOB_MAX_RETRIES: Type.Integer({ default: 3, minimum: 1, description: 'Failed attempts that end a run.' }),

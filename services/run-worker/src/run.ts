@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, openPool } from '@runyard/database';
-import { readProject, startGraphHost } from '@runyard/graph-host';
+import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
@@ -12,7 +12,6 @@ import { Executions } from './execution/executions.ts';
 import { HostSupervisor } from './hosts/host-supervisor.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { Sweeper } from './leases/sweeper.ts';
-import { projectEnvironment } from './project-environment.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
@@ -39,7 +38,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const pool = openPool({
     connectionString: config.DATABASE_URI,
-    max: config.DATABASE_POOL_MAX,
+    max: config.DATABASE_POOL_SIZE,
     applicationName: 'run-worker',
     // A write that takes longer than the lease is somebody else's business already.
     statementTimeoutMs: leaseMs * 0.8,
@@ -84,7 +83,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         environment: projectEnvironment({
           own: process.env,
           project: project.env,
-          deployment: config.PROJECT_ENV ?? {},
+          deployment: config.PROJECT_ENV,
         }),
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
@@ -206,7 +205,7 @@ async function warnAboutServers({
 }): Promise<void> {
   const { rows } = await pool.query<{ max: string }>(`SELECT current_setting('max_connections') AS max`);
   logger.info('database connections', {
-    thisWorkerAtMost: config.DATABASE_POOL_MAX,
+    thisWorkerAtMost: config.DATABASE_POOL_SIZE,
     serverAllows: Number(rows[0]!.max),
   });
   // Not waited for: Redis may be away.
