@@ -40,10 +40,31 @@ const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P0
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
 
+/** Prisma's own words for them; P2028: no connection for a transaction in time. */
+const UNAVAILABLE_KINDS: ReadonlySet<string> = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+]);
+
+function isUnavailableInPrisma(error: unknown): boolean {
+  const { code, meta } = (error ?? {}) as {
+    code?: unknown;
+    meta?: { driverAdapterError?: { cause?: { kind?: string; code?: string; originalCode?: string } } };
+  };
+  const cause = meta?.driverAdapterError?.cause;
+  if (!cause) return code === 'P2028' || code === 'P1001' || code === 'P1017';
+  const state = cause.originalCode ?? cause.code;
+  return UNAVAILABLE_KINDS.has(String(cause.kind)) || isUnavailable(Object.assign(new Error(), { code: state }));
+}
+
 /**
- * Postgres could not be reached, went away or was too slow: worth a 503. Whether the statement took effect is unknown.
+ * Postgres could not be reached, went away or was too slow: worth a 503. Whether the statement took effect is unknown. Knows
+ * the errors of `pg` and of Prisma over it.
  */
 export function isUnavailable(error: unknown): boolean {
+  if (isUnavailableInPrisma(error)) return true;
   const state = sqlState(error);
   if (state !== undefined) return state.startsWith('08') || UNAVAILABLE_STATES.has(state);
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {

@@ -8,6 +8,7 @@ import { createApp, createPrincipalVerifier, listen, type ServiceContext } from 
 import { type Config, eventBusConfig } from './config.ts';
 import { DeploymentDatabases } from './data-plane/deployment-databases.ts';
 import { openDatabase } from './database/database.ts';
+import { tellingOutages } from './database/outages.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
@@ -102,7 +103,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'control-plane', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
-    operations: [...deploymentRoutes(service), ...routeRoutes(prisma)],
+    operations: [...deploymentRoutes(service), ...routeRoutes(prisma)].map(tellingOutages),
   });
   await listen(app, { host: config.HOST, port: config.PORT, context });
   lifecycle.ready();

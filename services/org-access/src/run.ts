@@ -10,6 +10,7 @@ import { LastUse } from './api-keys/last-use.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import { type Config, eventBusConfig } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { tellingOutages } from './database/outages.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
@@ -67,7 +68,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         bootstrap: new BootstrapService({ database }),
         signingKeys,
       }),
-    ],
+    ].map(tellingOutages),
   });
   await listen(app, { host: config.HOST, port: config.PORT, context });
   lifecycle.ready();

@@ -3,6 +3,10 @@ import { applyMigrations, openPool } from '@runyard/database';
 import type pg from 'pg';
 import { type Prisma, PrismaClient } from '../generated/client.ts';
 
+/** On a busy machine a transaction may wait for its turn; it must not be given up before the caller would. */
+const CONNECTION_WAIT_MS = 10_000;
+const TRANSACTION_TIMEOUT_MS = 20_000;
+
 export interface Database {
   prisma: PrismaClient;
   /** The same connections as Prisma's: for what is not Prisma's to do, as relaying the outbox. */
@@ -33,7 +37,10 @@ export async function openDatabase(options: {
     await pool.end();
     throw error;
   }
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool),
+    transactionOptions: { maxWait: CONNECTION_WAIT_MS, timeout: TRANSACTION_TIMEOUT_MS },
+  });
   const listeners: (() => void)[] = [];
   return {
     prisma,

@@ -34,12 +34,17 @@ export class TestOrgAccess {
   #service: ServiceProcess | undefined;
   #outputBefore = '';
 
-  private constructor(database: TestDatabase) {
+  readonly #databaseUri: string;
+
+  private constructor(database: TestDatabase, databaseUri: string) {
     this.database = database;
+    this.#databaseUri = databaseUri;
   }
 
-  static async start(): Promise<TestOrgAccess> {
-    const platform = new TestOrgAccess(await createTestDatabase(join(root, 'prisma/migrations')));
+  /** `reach` puts something between the service and its database. */
+  static async start(options: { reach?: (url: string) => Promise<string> } = {}): Promise<TestOrgAccess> {
+    const database = await createTestDatabase(join(root, 'prisma/migrations'));
+    const platform = new TestOrgAccess(database, (await options.reach?.(database.url)) ?? database.url);
     await platform.startService();
     const { body } = await platform.internal<BootstrapResponse>('/internal/bootstrap', {});
     platform.bootstrap = body as BootstrapResponse & { api_key: string };
@@ -65,7 +70,7 @@ export class TestOrgAccess {
         KAFKA_BROKERS: testKafka().brokers.join(','),
         TOPIC_PREFIX: this.topicPrefix,
       },
-      secrets: { DATABASE_URI: this.database.url, INTERNAL_TOKEN, ENCRYPTION_KEY: this.encryptionKey },
+      secrets: { DATABASE_URI: this.#databaseUri, INTERNAL_TOKEN, ENCRYPTION_KEY: this.encryptionKey },
     });
   }
 
