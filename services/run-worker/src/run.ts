@@ -152,7 +152,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await listen(app, { host: config.HOST, port: config.PORT, context });
 
   // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
-  lifecycle.onStop('worker registration', () => engine.removeWorker(workerId));
+  // A worker that cannot say so is found out by its lease; that is no failed stop.
+  const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
+  lifecycle.onStop('worker registration', () => engine.removeWorker(workerId).catch(unlessAway));
   lifecycle.onStop('lease', () => lease.close());
   lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(
@@ -166,7 +168,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('sweeper', () => sweeper.close());
   lifecycle.onDrain('claiming', async () => {
     await claims.stop();
-    await engine.drainWorker(workerId);
+    await engine.drainWorker(workerId).catch(unlessAway);
   });
 
   await hosts.start();

@@ -31,6 +31,7 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
     },
     fence: { threadId, epoch: 7n, runId },
     hasCheckpoint: false,
+    hasResumed: false,
     isSuspect: false,
     createdAt: new Date(),
     ...overrides,

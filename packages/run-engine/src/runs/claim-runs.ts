@@ -46,6 +46,7 @@ async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: Ru
     kwargs: JSON.parse(row.kwargs.toString('utf8')),
     fence: { threadId: row.thread_id, epoch: BigInt(row.epoch), runId: row.run_id },
     hasCheckpoint: row.has_checkpoint,
+    hasResumed: row.has_resumed,
     isSuspect: row.is_suspect,
     createdAt: row.created_at,
   }));
@@ -86,5 +87,8 @@ const CLAIM = `
     FROM taken
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
-         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint
+         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint,
+         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint_write w
+                                 WHERE w.thread_id = taken.thread_id AND w.run_id = taken.run_id
+                                   AND w.channel = '__resume__') AS has_resumed
   FROM taken ORDER BY ready_at, seq`;

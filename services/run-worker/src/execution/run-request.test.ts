@@ -40,3 +40,14 @@ it('a later attempt goes on from its own newest checkpoint, not from where the r
   expect(again.config.configurable).not.toHaveProperty('checkpoint_id');
   expect(again.config.configurable).toMatchObject({ mine: 1 });
 });
+
+it('a later attempt does not give the answer to an interrupt twice, and stays at the checkpoint it was given for', () => {
+  const kwargs = {
+    ...runArgumentsExample,
+    command: { resume: 'yes' },
+    config: { configurable: { graph_id: 'agent', checkpoint_id: 'asked' } },
+  };
+  const again = runRequest(claimedRun({ kwargs, hasResumed: true, attempt: 2 }));
+  expect(again.continuesAttempt).toBe(true);
+  expect(again.config.configurable).toMatchObject({ checkpoint_id: 'asked' });
+});

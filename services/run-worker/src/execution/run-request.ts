@@ -13,7 +13,7 @@ export function runRequest(run: ClaimedRun): RunRequest {
     assistantId: run.assistantId,
     graphId,
     attempt: run.attempt,
-    continuesAttempt: run.hasCheckpoint,
+    continuesAttempt: run.hasCheckpoint || run.hasResumed,
     ...(args.input !== undefined && { input: args.input }),
     ...(args.command && { command: args.command }),
     config: {
