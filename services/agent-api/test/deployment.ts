@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
 import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
+import { Redis } from 'ioredis';
 import type pg from 'pg';
 import { PlayedWorker } from './played-worker.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -20,6 +21,8 @@ export interface TestDeployment {
   service: ServiceProcess;
   /** Between the service (not the worker) and the two. */
   lines: { postgres: TcpProxy; redis: TcpProxy };
+  /** What a memory limit, or an emptied Redis, does to a thread's events. */
+  forgetEvents(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,12 @@ export async function startDeployment(
     pool,
     service,
     lines,
+    async forgetEvents(threadId) {
+      const connection = new Redis(redis.url);
+      const keys = await connection.keys(`{${redis.prefix}:${threadId}}:*`);
+      if (keys.length > 0) await connection.unlink(...keys);
+      connection.disconnect();
+    },
     async close() {
       await Promise.all([service.stop(), realWorker?.stop(), worker.close()]);
       await Promise.all([pool.end(), lines.postgres.close(), lines.redis.close()]);

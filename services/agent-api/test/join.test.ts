@@ -54,6 +54,21 @@ describe('joining the stream of a run that goes on', () => {
     ]);
   });
 
+  it('is told of a gap where events are gone, and goes on behind it', async () => {
+    const run = await startRun({ stream_resumable: true });
+    const first = await run.emit('values', { n: 1 });
+    await run.emit('values', { n: 2 });
+    await deployment.forgetEvents(run.claimed.threadId);
+    await run.emit('values', { n: 3 });
+    const answer = await open(`${placeOf(run)}/stream`, { headers: { 'last-event-id': first } });
+    await answer.until('{"n":3}');
+    await run.succeed({});
+    expect(eventsIn(await answer.complete)).toEqual([
+      ['gap', { reason: 'expired', after: first }],
+      ['values', { n: 3 }],
+    ]);
+  });
+
   it('never hangs when the run ends while the client is joining', async () => {
     const run = await startRun();
     const answer = open(`${placeOf(run)}/stream`);

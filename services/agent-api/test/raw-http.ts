@@ -34,6 +34,15 @@ export class RawAnswer {
     return this.#text;
   }
 
+  /** The client stops reading until `readOn`. */
+  stopReading(): void {
+    this.#message.pause();
+  }
+
+  readOn(): void {
+    this.#message.resume();
+  }
+
   /** The client goes away. */
   hangUp(): void {
     this.#message.destroy();

@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url';
+import { openPool } from '@runyard/database';
+import { createTestDatabase } from '@runyard/test-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPrisma, Prisma } from './prisma.ts';
+
+const migrations = fileURLToPath(new URL('../../../packages/run-engine/prisma/migrations', import.meta.url));
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeAll(async () => {
+  database = await createTestDatabase(migrations);
+});
+afterAll(() => database?.close());
+
+it.each(Object.values(Prisma.ModelName))('describes %s as the migrations made it', async (model) => {
+  const pool = openPool({ connectionString: database.url, max: 1, applicationName: 'agent-api-test' });
+  const prisma = openPrisma(pool);
+  try {
+    const delegate = prisma[Prisma.ModelName[model].replace(/^./, (first) => first.toLowerCase()) as 'assistant'];
+    // Names every column of the model: one that is not there, or of another type, is an error.
+    await expect(delegate.findMany()).resolves.toEqual([]);
+  } finally {
+    await prisma.$disconnect();
+    await pool.end();
+  }
+});
