@@ -32,7 +32,11 @@ export async function run(name, command, args, { quiet = false, allowFailure = f
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text) => (output += text));
   const reminder = quiet ? setInterval(() => say(`${name}, still at it`), 15_000) : undefined;
-  const forward = (signal) => child.kill(signal);
+  let interrupted = false;
+  const forward = (signal) => {
+    interrupted = true;
+    child.kill(signal);
+  };
   process.on('SIGINT', forward).on('SIGTERM', forward);
   const end = await new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
@@ -40,7 +44,7 @@ export async function run(name, command, args, { quiet = false, allowFailure = f
   });
   clearInterval(reminder);
   process.off('SIGINT', forward).off('SIGTERM', forward);
-  if (typeof end === 'string' && /^SIG(INT|TERM)$/.test(end)) process.exit(130);
+  if (interrupted) process.exit(130);
   if (end !== 0 && !allowFailure)
     throw new StepError(`${name} failed (${end}).\n${output.trimEnd().split('\n').slice(-40).join('\n')}`);
   return end;

@@ -73,6 +73,7 @@ export async function launch(options: LaunchOptions): Promise<void> {
       deployments,
       eventBus: servers.kafka ? 'kafka' : 'redis',
     });
+    progress.step('Ready');
     progress.say(welcome({ url: services.url, apiKey, deployment: deployments[0], graph: project.graphs[0], dataDir }));
     await Promise.race([untilAborted(stopping), services.firstEnd]);
   } finally {

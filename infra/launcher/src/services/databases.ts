@@ -14,6 +14,7 @@ export async function createDatabases<Name extends string>(options: {
   names: readonly Name[];
 }): Promise<Record<Name, string>> {
   const client = new pg.Client({ connectionString: options.adminUrl, application_name: 'runyard-launcher' });
+  client.on('error', () => {}); // The statement under way tells; without a listener it would end the process.
   await client.connect();
   try {
     const urls = {} as Record<Name, string>;

@@ -3,18 +3,12 @@ import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { InfrastructureError, lastLines, type Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
+import type { ServiceSettings } from './service-settings.ts';
 
-export interface ServiceOptions {
-  name: string;
+export interface ServiceOptions extends ServiceSettings {
   supervisor: Supervisor;
   repository: string;
   logDir: string;
-  port: number;
-  env: Record<string, string>;
-  /** Handed over through a pipe: an environment can be read by every process of the same user. */
-  secrets: Record<string, string>;
-  /** How long it may take to stop before it is killed. */
-  stopMs: number;
 }
 
 export interface ServiceProcess {
@@ -49,6 +43,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     // The second one is never written to: its end tells the service that the launcher is gone.
     extraPipes: 2,
   });
+  // A pipe, because an environment can be read by every process of the same user.
   const secretsPipe = running.child.stdio[3] as Writable;
   secretsPipe.on('error', () => {}); // The service ended early, which is noticed below.
   secretsPipe.end(JSON.stringify(options.secrets));
