@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import { open } from './raw-http.ts';
+import { ask, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -104,6 +104,7 @@ describe('waiting for a run', () => {
     expect(answer.headers['content-location']).toBe(place);
     await run.succeed({ text: 'ü', nested: [1, { a: '}' }] });
     expect(await answer.complete).toBe('{"text":"ü","nested":[1,{"a":"}"}]}');
+    expect((await ask(deployment.url + answer.headers.location)).text).toBe(answer.text);
   });
 
   it('answers values too large to be told with the end', async () => {

@@ -1,5 +1,5 @@
 import { isUuid, type RunConfig } from '@runyard/contracts';
-import { GroupCommitter } from '@runyard/database';
+import { GroupCommitter, toSqlJson } from '@runyard/database';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunAssistant } from '../runs/run-arguments.ts';
@@ -75,7 +75,7 @@ export class AssistantLookup {
       text: `SELECT i.position, a.assistant_id, a.graph_id, a.config, a.context, a.metadata, a.is_system
              FROM unnest($1::uuid[], $2::jsonb[]) WITH ORDINALITY AS i (assistant_id, scope, position)
              JOIN assistant a ON a.assistant_id = i.assistant_id AND (a.is_system OR a.metadata @> i.scope)`,
-      values: [questions.map(({ assistantId }) => assistantId), questions.map(({ scope }) => JSON.stringify(scope))],
+      values: [questions.map(({ assistantId }) => assistantId), questions.map(({ scope }) => toSqlJson(scope))],
     });
     const answers: (RunAssistant | undefined)[] = questions.map(() => undefined);
     for (const row of rows) answers[Number(row.position) - 1] = ofRow(row);

@@ -1,4 +1,5 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
+import { toSqlJson, toSqlText } from '@runyard/database';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
@@ -44,7 +45,7 @@ export class AssistantStore {
 
   /** Writes the assistant with its first version; false when the id is taken, and then nothing is written. */
   async insert(assistant: NewAssistant): Promise<boolean> {
-    const { isSystem, ...version } = assistant;
+    const { isSystem, ...version } = storable(assistant);
     return this.#prisma.$transaction(async (tx) => {
       const { count } = await tx.assistant.createMany({ data: [{ ...version, isSystem }], skipDuplicates: true });
       if (count === 0) return false;
@@ -84,15 +85,28 @@ export class AssistantStore {
   #matching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
     const conditions = [this.#visible(scope)];
     if (metadata && Object.keys(metadata).length > 0) {
-      conditions.push(Prisma.sql`metadata @> ${JSON.stringify(metadata)}::jsonb`);
+      conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);
     }
-    if (graph_id !== undefined) conditions.push(Prisma.sql`graph_id = ${graph_id}`);
-    if (name) conditions.push(Prisma.sql`name ILIKE ${`%${name.replace(/[\\%_]/g, '\\$&')}%`}`);
+    if (graph_id !== undefined) conditions.push(Prisma.sql`graph_id = ${toSqlText(graph_id)}`);
+    if (name) conditions.push(Prisma.sql`name ILIKE ${`%${toSqlText(name).replace(/[\\%_]/g, '\\$&')}%`}`);
     return Prisma.join(conditions, ' AND ');
   }
 
   #visible(scope: Scope): Prisma.Sql {
     return Prisma.sql`CASE WHEN is_system THEN graph_id = ANY(${this.#graphIds})
-                           ELSE metadata @> ${JSON.stringify(scope)}::jsonb END`;
+                           ELSE metadata @> ${toSqlJson(scope)}::jsonb END`;
   }
+}
+
+/** Postgres has no U+0000: it becomes U+FFFD, in text and inside JSON. */
+function storable(assistant: NewAssistant): NewAssistant {
+  const json = (value: object) => JSON.parse(toSqlJson(value)) as object;
+  return {
+    ...assistant,
+    name: toSqlText(assistant.name),
+    description: assistant.description === null ? null : toSqlText(assistant.description),
+    config: json(assistant.config),
+    context: json(assistant.context),
+    metadata: json(assistant.metadata),
+  };
 }

@@ -1,4 +1,4 @@
-import { type Run, type RunListQuery, withoutReservedMetadata } from '@runyard/contracts';
+import { conforms, type Run, type RunListQuery, RunStatus, withoutReservedMetadata } from '@runyard/contracts';
 import type {
   CancelAction,
   CancelledRun,
@@ -6,7 +6,6 @@ import type {
   CreateRun,
   RunEngine,
   RunRecord,
-  RunStatus,
   RunWakeups,
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
@@ -83,9 +82,11 @@ export class RunService {
     if (!(await this.#options.threads.findBare(scope, threadId))) {
       throw new NotFoundError(`Thread with ID ${threadId} not found`);
     }
+    const { status } = query;
+    if (status !== undefined && !conforms(RunStatus, status)) return [];
     const runs = await this.#options.engine.listRuns({
       threadId,
-      ...(query.status !== undefined && { status: query.status as RunStatus }),
+      ...(status !== undefined && { status }),
       limit: query.limit ?? 10,
       offset: query.offset ?? 0,
     });

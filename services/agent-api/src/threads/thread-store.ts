@@ -1,4 +1,5 @@
 import type { ThreadCountRequest, ThreadSearchRequest } from '@runyard/contracts';
+import { toSqlJson } from '@runyard/database';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
@@ -28,9 +29,10 @@ const COLUMNS =
 const STATE_COLUMNS = Prisma.raw(', s."values", s.interrupts');
 const WITH_STATE = Prisma.raw('thread t LEFT JOIN thread_state s USING (thread_id)');
 const ALONE = Prisma.raw('thread t');
-/** State is JSON text of any kind; jsonb knows no U+0000, so its escape is read as U+FFFD. */
+/** State is JSON text of any kind; jsonb takes neither U+0000 nor lone surrogates, so their escapes are read as U+FFFD. */
 const VALUES_JSON = Prisma.raw(
-  String.raw`regexp_replace(convert_from(s."values", 'UTF8'), '(?<!\\)((?:\\\\)*)\\u0000', '\1\\ufffd', 'g')::jsonb`,
+  String.raw`regexp_replace(convert_from(s."values", 'UTF8'), '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})',
+                            '\1\\ufffd', 'gi')::jsonb`,
 );
 
 /** Threads as listing and reading need them. Their status is the run engine's to change. */
@@ -57,7 +59,7 @@ export class ThreadStore {
   /** Merges metadata key by key; a null stays as null. False when there is no such thread. */
   async mergeMetadata(scope: Scope, threadId: string, metadata: object): Promise<boolean> {
     const changed = await this.#prisma.$executeRaw`
-      UPDATE thread t SET metadata = t.metadata || ${JSON.stringify(metadata)}::jsonb, updated_at = now()
+      UPDATE thread t SET metadata = t.metadata || ${toSqlJson(metadata)}::jsonb, updated_at = now()
       WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
     return changed > 0;
   }
@@ -88,15 +90,15 @@ export class ThreadStore {
 }
 
 function visible(scope: Scope): Prisma.Sql {
-  return Object.keys(scope).length === 0 ? Prisma.sql`TRUE` : Prisma.sql`t.metadata @> ${JSON.stringify(scope)}::jsonb`;
+  return Object.keys(scope).length === 0 ? Prisma.sql`TRUE` : Prisma.sql`t.metadata @> ${toSqlJson(scope)}::jsonb`;
 }
 
 function matching(scope: Scope, filters: Filters): Prisma.Sql {
   const conditions = [visible(scope)];
   if (filters.ids) conditions.push(Prisma.sql`t.thread_id = ANY(${filters.ids}::uuid[])`);
   if (filters.status) conditions.push(Prisma.sql`t.status = ${filters.status}`);
-  if (isFilled(filters.metadata)) conditions.push(Prisma.sql`t.metadata @> ${JSON.stringify(filters.metadata)}::jsonb`);
-  if (isFilled(filters.values)) conditions.push(Prisma.sql`${VALUES_JSON} @> ${JSON.stringify(filters.values)}::jsonb`);
+  if (isFilled(filters.metadata)) conditions.push(Prisma.sql`t.metadata @> ${toSqlJson(filters.metadata)}::jsonb`);
+  if (isFilled(filters.values)) conditions.push(Prisma.sql`${VALUES_JSON} @> ${toSqlJson(filters.values)}::jsonb`);
   if (filters.state_updated_after) {
     conditions.push(Prisma.sql`t.state_updated_at > ${filters.state_updated_after}::timestamptz`);
   }
