@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
@@ -87,6 +88,18 @@ describe('a sweep', () => {
     await fixture.pool.query(`UPDATE run SET ended_at = now() - interval '2 hours'`);
     expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 1 });
     expect(await fixture.rows('SELECT keeps_thread, result FROM run')).toEqual([{ keeps_thread: true, result: null }]);
+  });
+
+  it('keeps the planner informed while the database is young', async () => {
+    await fixture.rows(
+      `INSERT INTO run (run_id, thread_id, assistant_id, kwargs, status)
+       SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), '{}', 'success' FROM generate_series(1, 1000)`,
+    );
+    await waitFor(async () => {
+      await fixture.engine.sweep();
+      const [table] = await fixture.rows(`SELECT reltuples FROM pg_class WHERE relname = 'run'`);
+      return table!.reltuples === 1000;
+    });
   });
 
   it('in several processes at once takes each run once', async () => {

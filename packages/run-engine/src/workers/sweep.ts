@@ -4,6 +4,7 @@ import { lockOwnedRuns, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { releaseRuns } from '../runs/release-runs.ts';
 import type { SweepResult } from '../types.ts';
+import { refreshTableStatistics } from './table-statistics.ts';
 
 export interface SweepOptions {
   maxFailures: number;
@@ -21,6 +22,7 @@ const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without 
 export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<SweepResult> {
   const { resumedRunIds, ended } = await takeRunsOfLapsedWorkers(db, options, events);
   await forgetLapsedWorkers(db);
+  await refreshTableStatistics(db);
   const removedRuns = await removeOldResults(db, options.resultTtlMs);
   return { resumedRunIds, ended, removedRuns, hasForgottenRuns: await hasForgottenRuns(db, options.forgottenAfterMs) };
 }
