@@ -5,7 +5,7 @@ import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { testKafka, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { TestPlatform } from './support/platform.ts';
+import { onDatabase, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {
@@ -36,6 +36,10 @@ describe('control-plane', () => {
     const pid = await pidsOf(id);
     expect(await platform.service.stop()).toMatchObject({ code: 0 });
     expect(isAlive(pid)).toBe(false);
+    const written = await onDatabase(platform.database.url, (client) =>
+      client.query('SELECT upstreams FROM deployment WHERE id = $1', [id]),
+    );
+    expect(written.rows).toEqual([{ upstreams: [] }]);
 
     await platform.startService();
     await untilServedByAnother(id, pid);

@@ -211,6 +211,17 @@ describe('a deleted deployment', () => {
     expect(childrenOf(platform.service.pid, body.latest_revision_id!)).toEqual([]);
   });
 
+  it('does not wait for a replaced revision that still drains', async () => {
+    const { id } = await platform.createHealthy({ secrets: secretsOf({ STOP_DELAY_MS: '60000' }) });
+    const { pid } = await startedWith(id);
+    const { body } = await change(id, {});
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(isAlive(pid)).toBe(true);
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    expect(await platform.get(id)).toMatchObject({ status: 404 });
+    expect(isAlive(pid)).toBe(false);
+  });
+
   it('frees its name', async () => {
     const { id } = await platform.createHealthy({ name: 'to be made again' });
     await platform.call('DELETE', `/v2/deployments/${id}`);

@@ -5,6 +5,8 @@ import type { LocalProject } from '../sources/local-directory.ts';
 export interface RevisionSpec {
   deploymentId: string;
   revisionId: string;
+  /** No revision has run on its database yet: agent-api makes the tables before anything else starts. */
+  isFirst: boolean;
   project: LocalProject;
   resources: ResourceSpec;
   /** With the password. */

@@ -44,7 +44,8 @@ export class DeploymentRollout {
   readonly #parts: RolloutParts;
   readonly #logger: Logger;
   #serving: RunningRevision | undefined;
-  readonly #draining = new Set<Promise<void>>();
+  /** Replaced revisions that still end what they have. */
+  readonly #draining = new Map<RunningRevision, Promise<void>>();
   #starting = new AbortController();
   #isStopped = false;
   /** Route changes in order: a later one must not be overtaken by an earlier one. */
@@ -80,15 +81,23 @@ export class DeploymentRollout {
     return open.length > 1 ? 'retry' : result;
   }
 
-  /** Ends every process of the deployment, without changing what is desired of it. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Ends every process of the deployment, without changing what is desired of it. Its route is withdrawn first, unless
+   * another process has taken over and announces its own.
+   */
+  async stop(graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
     this.#isStopped = true;
     this.interrupt();
     const serving = this.#serving;
     this.#serving = undefined;
-    await serving?.stop(graceMs);
-    await Promise.all(this.#draining);
     await this.#routing;
+    if (serving && !options.keepRoute) {
+      await this.#parts.store.setUpstreams(this.#id, []).catch((error: unknown) => {
+        this.#logger.warn('the route of a deployment could not be withdrawn', { error });
+      });
+    }
+    await Promise.all([serving, ...this.#draining.keys()].map((running) => running?.stop(graceMs)));
+    await Promise.all(this.#draining.values());
   }
 
   /** Of revisions that wait, only the newest is rolled out. One that already began goes first. */
@@ -116,7 +125,7 @@ export class DeploymentRollout {
     if (!revision) return 'settled';
     try {
       const access = await this.#ensureDatabase(deployment);
-      const spec = await this.#specOf(revision, access);
+      const spec = await this.#specOf(revision, access, false);
       const running = await this.#start(spec);
       await this.#parts.databases.activateRevision(access, revisionId);
       if (!(await this.#serve(running))) return 'settled';
@@ -152,7 +161,7 @@ export class DeploymentRollout {
     let spec: RevisionSpec;
     const interrupted = this.#starting.signal;
     try {
-      spec = await this.#specOf(revision, access);
+      spec = await this.#specOf(revision, access, deployment.activeRevisionId === null);
       running = await this.#start(spec);
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, or removes it.
@@ -228,8 +237,8 @@ export class DeploymentRollout {
       .drain()
       .then(() => this.#logger.info('a replaced revision has ended', { revisionId: replaced.revisionId }))
       .catch((error: unknown) => this.#logger.error('a replaced revision did not end well', { error }))
-      .finally(() => this.#draining.delete(drained));
-    this.#draining.add(drained);
+      .finally(() => this.#draining.delete(replaced));
+    this.#draining.set(replaced, drained);
   }
 
   async #ensureDatabase(deployment: Deployment): Promise<DatabaseAccess> {
@@ -247,12 +256,13 @@ export class DeploymentRollout {
     return databases.accessTo(this.#id, password);
   }
 
-  async #specOf(revision: Revision, access: DatabaseAccess): Promise<RevisionSpec> {
+  async #specOf(revision: Revision, access: DatabaseAccess, isFirst: boolean): Promise<RevisionSpec> {
     const source = revision.sourceConfig as SourceConfig;
     const secrets = this.#parts.secrets.open(this.#id, revision.sealedSecrets);
     return {
       deploymentId: this.#id,
       revisionId: revision.id,
+      isFirst,
       project: await openLocalDirectory({
         ...source,
         ...(revision.sourceRevisionConfig as SourceRevisionConfig),

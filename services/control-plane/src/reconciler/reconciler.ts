@@ -166,11 +166,11 @@ export class Reconciler implements Rollouts {
     this.#removalWaiters.delete(id);
   }
 
-  async #letGo(id: string, graceMs: number): Promise<void> {
+  async #letGo(id: string, graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
     const owned = this.#owned.get(id);
     if (!owned) return;
     clearTimeout(owned.retryTimer);
-    await owned.rollout.stop(graceMs).catch((error: unknown) => {
+    await owned.rollout.stop(graceMs, options).catch((error: unknown) => {
       this.#logger.error('a deployment did not stop well', { deploymentId: id, error });
     });
     await owned.working;
@@ -183,7 +183,7 @@ export class Reconciler implements Rollouts {
     for (const id of this.#owned.keys()) {
       if (await this.#acquire(id)) continue;
       this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
-      await this.#letGo(id, 0);
+      await this.#letGo(id, 0, { keepRoute: true });
     }
   }
 

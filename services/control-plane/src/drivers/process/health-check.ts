@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 50;
-const LONGEST_POLL_MS = 1_000;
+const LONGEST_POLL_MS = 250;
 const ANSWER_TIMEOUT_MS = 5_000;
 
 /** Why a service is not healthy, in the words of the service where it has any; null when it is. */

@@ -47,6 +47,7 @@ class ProcessRevision implements RunningRevision {
   readonly #workers: KeptService[];
   readonly #log: RevisionLog;
   readonly #graceMs: number;
+  readonly #isFirst: boolean;
   #url: string | null = null;
 
   constructor(
@@ -58,6 +59,7 @@ class ProcessRevision implements RunningRevision {
     const { platform, timings } = options;
     const { resources } = spec;
     this.revisionId = spec.revisionId;
+    this.#isFirst = spec.isFirst;
     this.#log = log;
     this.#graceMs = graceSecondsOf(spec, platform.graceSeconds) * 1000;
     const logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
@@ -102,10 +104,11 @@ class ProcessRevision implements RunningRevision {
     return this.#url === null ? [] : [this.#url];
   }
 
-  /** agent-api first: it brings the database's schema up to date, on which the workers rely. */
+  /** On a new database agent-api first, which makes the tables that workers rely on; else all at once. */
   async start(signal: AbortSignal): Promise<void> {
-    await this.#agentApi.start(signal);
-    await Promise.all(this.#workers.map((worker) => worker.start(signal)));
+    const agentApi = this.#agentApi.start(signal);
+    if (this.#isFirst) await agentApi;
+    await Promise.all([agentApi, ...this.#workers.map((worker) => worker.start(signal))]);
   }
 
   async drain(): Promise<void> {
