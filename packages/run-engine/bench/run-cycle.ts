@@ -13,7 +13,10 @@ const fixture = await openEngine();
 const worker = await fixture.worker();
 await fixture.pool.query("UPDATE worker SET lease_until = now() + interval '1 day'");
 // As a worker does; above all it keeps the planner's statistics fresh.
-const sweeping = setInterval(() => void fixture.engine.sweep(), 2_000);
+let sweep: Promise<unknown> = Promise.resolve();
+const sweeping = setInterval(() => {
+  sweep = fixture.engine.sweep();
+}, 2_000);
 const values = Buffer.from(JSON.stringify({ messages: [{ type: 'ai', content: 'x'.repeat(400), id: randomUUID() }] }));
 
 for (const [name, keepsThread] of Object.entries(kinds)) {
@@ -21,6 +24,7 @@ for (const [name, keepsThread] of Object.entries(kinds)) {
   await measure(name, inFlight, keepsThread);
 }
 clearInterval(sweeping);
+await sweep;
 await fixture.close();
 
 async function measure(name: string, clients: number, keepsThread: boolean): Promise<void> {
