@@ -56,7 +56,14 @@ export async function launch(options: LaunchOptions): Promise<void> {
     const installing = installProjectDependencies(project, progress, stopping);
     installing.catch(() => {}); // Looked at below; until then it must not end the process.
     const servers = await open(
-      () => startInfrastructure({ dataDir, supervisor, want: ['postgres', 'redis', 'kafka'], progress: progress.step }),
+      () =>
+        startInfrastructure({
+          dataDir,
+          supervisor,
+          want: ['postgres', 'redis', 'kafka'],
+          requireKafka: process.env.RUNYARD_REQUIRE_INFRA === '1',
+          progress: progress.step,
+        }),
       (part) => part.stop(),
     );
     const services = await open(

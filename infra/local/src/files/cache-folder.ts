@@ -19,7 +19,8 @@ export async function cachedFolder(
   const folder = join(cache, `${name}-${createHash('sha256').update(identity).digest('hex').slice(0, 12)}`);
   if (await exists(folder)) return folder;
   await mkdir(cache, { recursive: true });
-  const lock = await lockOf(`${folder}.lock`);
+  // One lock for all folders: they are filled by the same tool, whose own cache two at once may spoil.
+  const lock = await lockOf(join(cache, 'fill.lock'));
   try {
     if (await exists(folder)) return folder;
     const unfinished = await mkdtemp(`${folder}.`);

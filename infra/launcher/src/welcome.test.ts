@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { welcome } from './welcome.ts';
+
+const platform = (url: string) => ({
+  url,
+  apiKey: 'lsv2_sk_1',
+  deployment: { id: '1', name: 'probe', url: `${url}/deployments/1` },
+  graph: 'agent',
+  dataDir: '/data',
+});
+
+describe('the lines to paste', () => {
+  it('ask for a streamed run with curl', async () => {
+    const requests: unknown[] = [];
+    const server = createServer((req, res) => {
+      let body = '';
+      req
+        .on('data', (chunk) => (body += chunk))
+        .on('end', () => {
+          requests.push([req.method, req.url, req.headers['x-api-key'], JSON.parse(body)]);
+          res.end('event: end\n\n');
+        });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const text = welcome(platform(`http://127.0.0.1:${(server.address() as { port: number }).port}`));
+    const command = /^curl [\s\S]*?(?=\n\n)/m.exec(text)?.[0] ?? '';
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    server.close();
+    expect(stdout).toBe('event: end\n\n');
+    const input = { messages: [{ role: 'user', content: 'hello' }] };
+    expect(requests).toEqual([
+      [
+        'POST',
+        '/deployments/1/runs/stream',
+        'lsv2_sk_1',
+        { assistant_id: 'agent', input, stream_mode: ['messages-tuple'] },
+      ],
+    ]);
+  });
+
+  it('are a program for the SDK', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runyard-welcome-'));
+    const sdk = join(folder, 'node_modules/@langchain/langgraph-sdk');
+    mkdirSync(sdk, { recursive: true });
+    writeFileSync(
+      join(sdk, 'index.mjs'),
+      `export class Client {
+        constructor(options) { this.options = options; }
+        threads = { create: async () => ({ thread_id: 't' }) };
+        runs = { stream: async function* (...args) { yield { event: 'values', data: args }; } };
+      }`,
+    );
+    writeFileSync(join(sdk, 'package.json'), '{"name":"@langchain/langgraph-sdk","exports":"./index.mjs"}');
+    const program = /^import [\s\S]*?(?=\n\n)/m.exec(welcome(platform('http://127.0.0.1:1')))?.[0] ?? '';
+    writeFileSync(join(folder, 'hello.mjs'), program);
+    const { stdout } = await promisify(execFile)(process.execPath, ['hello.mjs'], { cwd: folder });
+    expect(stdout).toMatch(
+      /^values \[\s*'t',\s*'agent',\s*\{ input: \{ messages: \[Array\] \}, streamMode: 'values' \}\s*\]\n$/,
+    );
+  });
+
+  it('come after a line of their own that says where the platform is', () => {
+    expect(welcome(platform('http://127.0.0.1:7')).split('\n')).toContain('Runyard is ready: http://127.0.0.1:7');
+  });
+});
