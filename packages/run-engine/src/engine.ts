@@ -133,7 +133,7 @@ export class RunEngine {
 
   /** Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. */
   deleteRun(threadId: string, runId: string): Promise<void> {
-    return this.#write((client) => deleteRun(client, threadId, runId));
+    return this.#write((client) => deleteRun(client, threadId, runId, this.#events));
   }
 
   /**
@@ -220,7 +220,7 @@ export class RunEngine {
 
   /** Throws NotFoundError. */
   deleteThread(threadId: string): Promise<void> {
-    return this.#write((client) => deleteThread(client, threadId));
+    return this.#write((client) => deleteThread(client, threadId, this.#events));
   }
 
   /** Throws NotFoundError, and ConflictError while a run is in flight. */

@@ -1,19 +1,38 @@
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 
-/** Deletes a run in the caller's transaction, whatever its status. One that runs loses its thread at once. */
-export async function deleteRun(client: pg.ClientBase, threadId: string, runId: string): Promise<void> {
+/**
+ * Deletes a run in the caller's transaction, whatever its status. One that runs loses its thread at once. One that had not
+ * ended ends with this for the bus, as `interrupted`.
+ */
+export async function deleteRun(
+  client: pg.ClientBase,
+  threadId: string,
+  runId: string,
+  events: RunEvents,
+): Promise<void> {
   await lockThreads(client, [threadId]);
   await lockFences(client, [threadId]);
-  const { rows } = await client.query<{ status: string; keeps_thread: boolean }>({
+  const { rows } = await client.query<{
+    status: string;
+    keeps_thread: boolean;
+    assistant_id: string;
+    attempt: number;
+  }>({
     name: 'engine_delete_run',
-    text: 'DELETE FROM run WHERE run_id = $2 AND thread_id = $1 RETURNING status, keeps_thread',
+    text: 'DELETE FROM run WHERE run_id = $2 AND thread_id = $1 RETURNING status, keeps_thread, assistant_id, attempt',
     values: [threadId, runId],
   });
   const run = rows[0];
   if (!run) throw new NotFoundError('Run not found');
+  const wasInFlight = run.status === 'running' || run.status === 'pending';
+  if (wasInFlight) {
+    const { assistant_id: assistantId, attempt } = run;
+    await events.finished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
+  }
   if (!run.keeps_thread) {
     await client.query({
       name: 'engine_drop_fences',
@@ -23,5 +42,5 @@ export async function deleteRun(client: pg.ClientBase, threadId: string, runId: 
     return;
   }
   if (run.status === 'running') await takeFences(client, [threadId]);
-  if (run.status === 'running' || run.status === 'pending') await settleThreads(client, [threadId]);
+  if (wasInFlight) await settleThreads(client, [threadId]);
 }
