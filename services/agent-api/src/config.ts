@@ -23,6 +23,7 @@ export const configSchema = Type.Object({
     default: {},
     description: 'Variables of the project as a JSON object; over those its own `env` names.',
   }),
+  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),

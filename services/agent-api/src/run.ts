@@ -57,6 +57,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         projectDir: config.PROJECT_DIR,
         configPath,
         environment: projectEnvironment({ own: process.env, project: project.env, deployment: config.PROJECT_ENV }),
+        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
         onExit,
       }),
