@@ -1,12 +1,11 @@
-import type { ResourceSpec, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
-import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import { redisKeyPrefix, removeRedisKeys } from '../data-plane/deployment-keys.ts';
+import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { openLocalDirectory } from '../sources/local-directory.ts';
+import { ensureDatabase, specOf } from './revision-specs.ts';
 import type { RolloutStore } from './rollout-store.ts';
 import type { StartSlots } from './start-slots.ts';
 
@@ -124,8 +123,8 @@ export class DeploymentRollout {
     const revision = await store.findRevision(revisionId);
     if (!revision) return 'settled';
     try {
-      const access = await this.#ensureDatabase(deployment);
-      const spec = await this.#specOf(revision, access, false);
+      const access = await ensureDatabase(this.#parts, deployment);
+      const spec = await specOf(this.#parts, revision, access, { isFirst: false });
       const running = await this.#start(spec);
       await this.#parts.databases.activateRevision(access, revisionId);
       if (!(await this.#serve(running))) return 'settled';
@@ -143,7 +142,7 @@ export class DeploymentRollout {
     const { store } = this.#parts;
     let access: DatabaseAccess;
     try {
-      access = await this.#ensureDatabase(deployment);
+      access = await ensureDatabase(this.#parts, deployment);
     } catch (error) {
       const reason = sanitizeErrorText((error as Error).message);
       if (isUnavailable(error)) {
@@ -161,7 +160,7 @@ export class DeploymentRollout {
     let spec: RevisionSpec;
     const interrupted = this.#starting.signal;
     try {
-      spec = await this.#specOf(revision, access, deployment.activeRevisionId === null);
+      spec = await specOf(this.#parts, revision, access, { isFirst: deployment.activeRevisionId === null });
       running = await this.#start(spec);
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, or removes it.
@@ -239,40 +238,6 @@ export class DeploymentRollout {
       .catch((error: unknown) => this.#logger.error('a replaced revision did not end well', { error }))
       .finally(() => this.#draining.delete(replaced));
     this.#draining.set(replaced, drained);
-  }
-
-  async #ensureDatabase(deployment: Deployment): Promise<DatabaseAccess> {
-    const { store, databases, sealer } = this.#parts;
-    const place = `deployment/${this.#id}/database-password`;
-    if (deployment.sealedDatabasePassword && deployment.status === 'READY') {
-      return databases.accessTo(this.#id, sealer.open(deployment.sealedDatabasePassword, place));
-    }
-    const sealed =
-      deployment.sealedDatabasePassword ??
-      (await store.keepDatabasePassword(this.#id, sealer.seal(DeploymentDatabases.makePassword(), place)));
-    const password = sealer.open(sealed, place);
-    await databases.ensure(this.#id, password);
-    await store.databaseIsReady(this.#id);
-    return databases.accessTo(this.#id, password);
-  }
-
-  async #specOf(revision: Revision, access: DatabaseAccess, isFirst: boolean): Promise<RevisionSpec> {
-    const source = revision.sourceConfig as SourceConfig;
-    const secrets = this.#parts.secrets.open(this.#id, revision.sealedSecrets);
-    return {
-      deploymentId: this.#id,
-      revisionId: revision.id,
-      isFirst,
-      project: await openLocalDirectory({
-        ...source,
-        ...(revision.sourceRevisionConfig as SourceRevisionConfig),
-      }),
-      resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
-      databaseUri: access.uri,
-      redisKeyPrefix: redisKeyPrefix(this.#id),
-      publicUrl: this.#parts.publicUrlOf(this.#id),
-      secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
-    };
   }
 
   async #remove(): Promise<StepResult> {

@@ -6,13 +6,13 @@ import type {
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
 import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
-import { v7 as uuidv7 } from 'uuid';
 import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { Database, Queries } from '../database/database.ts';
-import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
+import { defaultWorkspaceRole, grantableRole, isWithin } from './key-reach.ts';
+import { createServiceAccount, noSuchWorkspace, roleMustExist, workspaceMustExist } from './service-accounts.ts';
 
 const DEFAULT_DESCRIPTION = 'Default API key';
 
@@ -195,36 +195,6 @@ function workspaceOf(caller: Principal): string {
   return caller.workspaceId;
 }
 
-const RANK: Record<string, number> = {
-  [PLATFORM_ROLES.organizationAdmin]: 3,
-  [PLATFORM_ROLES.organizationUser]: 2,
-  [PLATFORM_ROLES.organizationViewer]: 1,
-};
-
-/** The role asked for, or that of a user as far as the caller has it. */
-function grantableRole(caller: Principal, asked: string | undefined): string {
-  const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
-  if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
-  if ((RANK[asked] ?? 0) > rankOfCaller)
-    throw new ForbiddenError('You may not give a higher organization role than your own');
-  return asked;
-}
-
-function defaultWorkspaceRole(readOnly: boolean | undefined): string {
-  return readOnly ? PLATFORM_ROLES.workspaceViewer : PLATFORM_ROLES.workspaceAdmin;
-}
-
-/** Whether a key works in these workspaces and nowhere else. */
-function isWithin(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
-  const { members, everywhereRoleId, organizationRoleId } = key.identity;
-  return (
-    everywhereRoleId === null &&
-    organizationRoleId !== PLATFORM_ROLES.organizationAdmin &&
-    members.length > 0 &&
-    members.every((member) => workspaceIds.has(member.workspaceId))
-  );
-}
-
 function keyOf(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
   const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
   if (expiresAt && expiresAt.getTime() <= Date.now()) throw new BadRequestError('expires_at is in the past.');
@@ -243,49 +213,4 @@ async function expiryOf(queries: Queries, caller: Principal): Promise<Date | nul
   return key?.expiresAt ?? null;
 }
 
-async function roleMustExist(
-  queries: Queries,
-  organizationId: string,
-  roleId: string,
-  accessScope: 'organization' | 'workspace',
-): Promise<void> {
-  const role = await queries.role.findFirst({
-    where: { id: roleId, accessScope, OR: [{ organizationId: null }, { organizationId }] },
-  });
-  if (!role) throw new BadRequestError(`There is no ${accessScope} role ${roleId}.`);
-}
-
-async function workspaceMustExist(queries: Queries, organizationId: string, workspaceId: string): Promise<void> {
-  const workspace = await queries.workspace.findUnique({
-    where: { organizationId_id: { organizationId, id: workspaceId } },
-  });
-  if (!workspace) throw noSuchWorkspace(workspaceId);
-}
-
-async function createServiceAccount(
-  transaction: Prisma.TransactionClient,
-  caller: Principal,
-  account: { name: string; organizationRoleId: string; workspaceRoleId: string; workspaceIds: string[] | null },
-): Promise<string> {
-  const { organizationId } = caller;
-  const { name, organizationRoleId, workspaceRoleId: roleId, workspaceIds } = account;
-  const id = uuidv7();
-  await transaction.identity.create({
-    data: {
-      id,
-      organizationId,
-      kind: 'service_account',
-      name,
-      organizationRoleId,
-      everywhereRoleId: workspaceIds ? null : roleId,
-      createdBy: caller.identity,
-    },
-  });
-  await transaction.member.createMany({
-    data: (workspaceIds ?? []).map((workspaceId) => ({ organizationId, workspaceId, identityId: id, roleId })),
-  });
-  return id;
-}
-
 const missing = () => new NotFoundError('API key not found');
-const noSuchWorkspace = (id: string) => new BadRequestError(`There is no workspace ${id}.`);

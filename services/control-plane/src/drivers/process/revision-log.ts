@@ -1,5 +1,5 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream, fstatSync, openSync, renameSync, type WriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@runyard/service-kit';
 
@@ -14,19 +14,20 @@ export interface LogEntry {
 }
 
 const FILE_LIMIT_BYTES = 8 * 1024 * 1024;
+/** What a slow disk may keep waiting in memory; further lines are lost. */
+const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
 const LINE_LIMIT = 16_384;
 const REMEMBERED = 40;
 
 /**
  * What the processes of one revision print: a file of JSON lines, of bounded size (one older file is kept beside it), and
- * the newest lines in memory. A full disk loses lines, never a process.
+ * the newest lines in memory. A full or slow disk loses lines, never a process.
  */
 export class RevisionLog {
   readonly #path: string;
   readonly #logger: Logger;
   #file: WriteStream | undefined;
   #bytes = 0;
-  #work: Promise<void> = Promise.resolve();
   readonly #recent: LogEntry[] = [];
 
   private constructor(path: string, logger: Logger) {
@@ -42,7 +43,7 @@ export class RevisionLog {
     const folder = RevisionLog.folderOf(dataDir, revision.deploymentId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const log = new RevisionLog(join(folder, `${revision.revisionId}.log`), logger);
-    await log.#openFile();
+    log.#openFile();
     return log;
   }
 
@@ -55,13 +56,11 @@ export class RevisionLog {
     this.#recent.push(entry);
     if (this.#recent.length > REMEMBERED) this.#recent.shift();
     this.#logger.debug(`${process}: ${entry.message}`);
+    if (!this.#file || this.#file.writableLength > WAITING_LIMIT_BYTES) return;
     const text = `${JSON.stringify(entry)}\n`;
+    this.#file.write(text);
     this.#bytes += Buffer.byteLength(text);
-    this.#file?.write(text);
-    if (this.#bytes > FILE_LIMIT_BYTES) {
-      this.#bytes = 0;
-      this.#work = this.#work.then(() => this.#rotate());
-    }
+    if (this.#bytes > FILE_LIMIT_BYTES) this.#rotate();
   }
 
   /** The newest lines, oldest first. */
@@ -70,32 +69,33 @@ export class RevisionLog {
   }
 
   async close(): Promise<void> {
-    await this.#work;
-    await this.#closeFile();
-  }
-
-  async #rotate(): Promise<void> {
-    await this.#closeFile();
-    await rename(this.#path, `${this.#path}.1`).catch(() => rm(this.#path, { force: true }));
-    await this.#openFile();
-  }
-
-  async #openFile(): Promise<void> {
-    this.#bytes = await stat(this.#path).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    this.#file = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
-    this.#file.on('error', (error) => {
-      this.#logger.warn('the log of a revision cannot be written', { path: this.#path, error });
-      this.#file = undefined;
-    });
-  }
-
-  #closeFile(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    return new Promise((resolve) => (file ? file.end(() => resolve()) : resolve()));
+    if (file) await new Promise<void>((resolve) => file.end(() => resolve()));
+  }
+
+  /** The open file keeps its content under the new name; lines go on into a new one at once. */
+  #rotate(): void {
+    this.#file?.end();
+    this.#file = undefined;
+    try {
+      renameSync(this.#path, `${this.#path}.1`);
+      this.#openFile();
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #openFile(): void {
+    const fd = openSync(this.#path, 'a', 0o600);
+    this.#bytes = fstatSync(fd).size;
+    this.#file = createWriteStream(this.#path, { fd });
+    this.#file.on('error', (error) => this.#giveUp(error));
+  }
+
+  #giveUp(error: unknown): void {
+    this.#logger.warn('the log of a revision cannot be written', { path: this.#path, error });
+    this.#file = undefined;
   }
 }
 

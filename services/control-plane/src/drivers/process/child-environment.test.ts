@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { RevisionSpec } from '../driver.ts';
+import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
+
+const platform: PlatformSettings = {
+  host: '127.0.0.1',
+  jwksUrl: 'http://org-access.example.com/.well-known/jwks.json',
+  redisUri: 'redis://:redis-password@redis.example.com',
+  graceSeconds: 180,
+  logLevel: 'info',
+  eventBus: { kind: 'kafka', kafkaBrokers: 'kafka.example.com:9092', topicPrefix: '' },
+};
+
+function spec(changes: { secrets?: Record<string, string>; env?: Record<string, string> } = {}): RevisionSpec {
+  return {
+    deploymentId: 'deployment',
+    revisionId: 'revision',
+    isFirst: false,
+    project: {
+      directory: '/srv/project',
+      configPath: '/srv/project/langgraph.json',
+      hasCustomAuth: false,
+      env: changes.env ?? {},
+    },
+    resources: {},
+    databaseUri: 'postgres://role:database-password@postgres.example.com/database',
+    redisKeyPrefix: 'runyard:deployment',
+    publicUrl: 'https://agents.example.com/deployments/deployment',
+    secrets: changes.secrets ?? {},
+  };
+}
+
+describe('the environment of a process', () => {
+  it('holds no secret', () => {
+    process.env.SOMETHING_OF_THE_PLATFORM = 'platform-secret';
+    const { env, secrets } = childVariables(spec({ secrets: { MODEL_KEY: 'model-key' } }), platform, undefined);
+    for (const secret of ['platform-secret', 'redis-password', 'database-password', 'model-key']) {
+      expect(JSON.stringify(env)).not.toContain(secret);
+    }
+    expect(secrets).toMatchObject({ PROJECT_ENV: '{"MODEL_KEY":"model-key"}', REDIS_URI: platform.redisUri });
+    expect(secrets.DATABASE_URI).toContain('database-password');
+    delete process.env.SOMETHING_OF_THE_PLATFORM;
+  });
+
+  it('takes tuning from the project and over it from the deployment, and nothing else', () => {
+    const { env } = childVariables(
+      spec({
+        env: { N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' },
+        secrets: { N_JOBS_PER_WORKER: '4', HOST: '0.0.0.0', NODE_OPTIONS: '--inspect' },
+      }),
+      platform,
+      undefined,
+    );
+    expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
+    expect(env.HOST).toBe('127.0.0.1');
+    expect(env).not.toHaveProperty('NODE_OPTIONS');
+  });
+});
+
+describe('the grace of a revision', () => {
+  it.each([
+    [{}, 180],
+    [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '10' }, 10],
+    [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0' }, 0],
+    [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '99999' }, 3600],
+    [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: 'long' }, 180],
+    [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '-1' }, 180],
+  ])('with %j is %i s', (secrets, seconds) => {
+    expect(graceSecondsOf(spec({ secrets: secrets as Record<string, string> }), 180)).toBe(seconds);
+  });
+});

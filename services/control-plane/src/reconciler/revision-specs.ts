@@ -1,0 +1,56 @@
+import type { ResourceSpec, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
+import type { RevisionSpec } from '../drivers/driver.ts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import { openLocalDirectory } from '../sources/local-directory.ts';
+import type { RolloutParts } from './deployment-rollout.ts';
+
+/** Makes the deployment's database on its first use; its password is written down before the role gets it. */
+export async function ensureDatabase(
+  { store, databases, sealer }: Pick<RolloutParts, 'store' | 'databases' | 'sealer'>,
+  deployment: Deployment,
+): Promise<DatabaseAccess> {
+  const { id, sealedDatabasePassword, status } = deployment;
+  const place = `deployment/${id}/database-password`;
+  if (sealedDatabasePassword && status === 'READY') {
+    return databases.accessTo(id, sealer.open(sealedDatabasePassword, place));
+  }
+  const sealed =
+    sealedDatabasePassword ??
+    (await store.keepDatabasePassword(id, sealer.seal(DeploymentDatabases.makePassword(), place)));
+  const password = sealer.open(sealed, place);
+  await databases.ensure(id, password);
+  await store.databaseIsReady(id);
+  return databases.accessTo(id, password);
+}
+
+/**
+ * All it takes to run the revision, from what was stored with it and what its project says now.
+ *
+ * @throws BadRequestError when the project cannot be used
+ */
+export async function specOf(
+  parts: Pick<RolloutParts, 'secrets' | 'publicUrlOf'>,
+  revision: Revision,
+  access: DatabaseAccess,
+  { isFirst }: { isFirst: boolean },
+): Promise<RevisionSpec> {
+  const { deploymentId } = revision;
+  const source = revision.sourceConfig as SourceConfig;
+  const secrets = parts.secrets.open(deploymentId, revision.sealedSecrets);
+  return {
+    deploymentId,
+    revisionId: revision.id,
+    isFirst,
+    project: await openLocalDirectory({
+      ...source,
+      ...(revision.sourceRevisionConfig as SourceRevisionConfig),
+    }),
+    resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
+    databaseUri: access.uri,
+    redisKeyPrefix: redisKeyPrefix(deploymentId),
+    publicUrl: parts.publicUrlOf(deploymentId),
+    secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
+  };
+}

@@ -1,0 +1,33 @@
+import { ForbiddenError, type Principal } from '@runyard/service-kit';
+import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import type { StoredKey } from './api-key-store.ts';
+
+const RANK: Record<string, number> = {
+  [PLATFORM_ROLES.organizationAdmin]: 3,
+  [PLATFORM_ROLES.organizationUser]: 2,
+  [PLATFORM_ROLES.organizationViewer]: 1,
+};
+
+/** The role asked for, or that of a user as far as the caller has it. */
+export function grantableRole(caller: Principal, asked: string | undefined): string {
+  const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
+  if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
+  if ((RANK[asked] ?? 0) > rankOfCaller)
+    throw new ForbiddenError('You may not give a higher organization role than your own');
+  return asked;
+}
+
+export function defaultWorkspaceRole(readOnly: boolean | undefined): string {
+  return readOnly ? PLATFORM_ROLES.workspaceViewer : PLATFORM_ROLES.workspaceAdmin;
+}
+
+/** Whether a key works in these workspaces and nowhere else. */
+export function isWithin(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
+  const { members, everywhereRoleId, organizationRoleId } = key.identity;
+  return (
+    everywhereRoleId === null &&
+    organizationRoleId !== PLATFORM_ROLES.organizationAdmin &&
+    members.length > 0 &&
+    members.every((member) => workspaceIds.has(member.workspaceId))
+  );
+}
