@@ -22,7 +22,7 @@ export async function mavenLibraries(options: {
   progress: (line: string) => void;
 }): Promise<string> {
   const pom = packageFile(options.pom);
-  return cachedFolder(options.name, await readFile(pom, 'utf8'), options.environment, async (folder) => {
+  return cachedFolder(options.name.toLowerCase(), await readFile(pom, 'utf8'), options.environment, async (folder) => {
     const maven = await findOnPath('mvn', options.environment);
     if (!maven) throw new InfrastructureError('Maven (mvn) is not on the PATH');
     options.progress(`${options.name}: downloading, once`);

@@ -22,7 +22,7 @@ export async function findKafka(context: ServerContext): Promise<KafkaInstallati
   const installed = await installedLibraries(context.environment);
   if (installed) return { origin: 'machine', java: java.program, libraries: installed };
   try {
-    const libraries = await mavenLibraries({ ...context, name: 'kafka', pom: 'kafka/pom.xml' });
+    const libraries = await mavenLibraries({ ...context, name: 'Kafka', pom: 'kafka/pom.xml' });
     return { origin: 'registry', java: java.program, libraries };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };

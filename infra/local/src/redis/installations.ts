@@ -28,7 +28,7 @@ export async function findRedis(context: ServerContext): Promise<RedisInstallati
   const pattern = binaryNames[`${process.platform}-${process.arch}`];
   if (!pattern) return { missing: `no redis-server is published for ${process.platform} on ${process.arch}` };
   try {
-    const folder = await mavenLibraries({ ...context, name: 'redis', pom: 'redis/pom.xml' });
+    const folder = await mavenLibraries({ ...context, name: 'Redis', pom: 'redis/pom.xml' });
     return { origin: 'registry', program: await unpacked(folder, pattern) };
   } catch (error) {
     if (error instanceof InfrastructureError) return { missing: reasonOf(error) };
