@@ -18,12 +18,16 @@ export async function startPlatform({ repository, project }: { repository: strin
   const launcher = spawn(
     process.execPath,
     [join(repository, 'infra/launcher/dist/main.js'), '--project', project, '--port', '0', '--data-dir', dataDir],
-    { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   for (const stream of [launcher.stdout, launcher.stderr]) stream.on('data', (chunk) => (output += chunk));
   const stop = async () => {
-    if (launcher.exitCode === null && launcher.kill('SIGINT')) await once(launcher, 'exit');
+    if (launcher.exitCode === null && launcher.signalCode === null) {
+      const exited = once(launcher, 'exit');
+      launcher.kill('SIGINT');
+      await exited;
+    }
     await rm(dataDir, { recursive: true, force: true });
   };
   try {

@@ -9,19 +9,21 @@ import type { Target } from './target.ts';
 
 const START_MS = 60_000;
 
-/** Starts the server as its own command line does, without watching files. The arguments: port, project folder. */
+/**
+ * Starts the server as its own command line does, without watching files. The arguments: port, project folder. It leaves the server to
+ * a grandchild, so all of them are a process group, which ends when the input does, also when this process was killed.
+ */
 const START = `
   import { readFileSync } from 'node:fs';
   const { spawnServer } = await import('@langchain/langgraph-api');
   const [port, project] = process.argv.slice(1);
   const config = { env: {}, ...JSON.parse(readFileSync(project + '/langgraph.json', 'utf8')) };
-  const server = await spawnServer(
+  process.stdin.resume().on('end', () => process.kill(-process.pid, 'SIGKILL'));
+  await spawnServer(
     { host: '127.0.0.1', port, nJobsPerWorker: '10', reload: false },
     { config, env: process.env, hostUrl: 'http://127.0.0.1' },
     { pid: process.pid, projectCwd: project },
   );
-  process.on('SIGTERM', () => server.kill('SIGKILL'));
-  server.on('exit', () => process.exit());
 `;
 
 /**
@@ -40,14 +42,17 @@ export async function startPublicServer({ folder, project }: { folder: string; p
   const url = `http://127.0.0.1:${port}`;
   const server = spawn(process.execPath, ['--input-type=module', '--eval', START, '--', String(port), copy], {
     cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
     env: { ...process.env, LOG_LEVEL: 'error', LANGSMITH_TRACING: 'false' },
   });
   let output = '';
   for (const stream of [server.stdout, server.stderr])
     stream.on('data', (chunk) => (output = (output + chunk).slice(-5_000)));
   const stop = async () => {
-    if (server.exitCode === null && server.kill('SIGTERM')) await once(server, 'exit');
+    const closed = once(server, 'close');
+    server.stdin.end();
+    if (server.exitCode === null && server.signalCode === null) await closed;
     await rm(home, { recursive: true, force: true });
   };
   try {
