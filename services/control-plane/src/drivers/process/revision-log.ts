@@ -89,8 +89,11 @@ export class RevisionLog {
   #openFile(): void {
     const fd = openSync(this.#path, 'a', 0o600);
     this.#bytes = fstatSync(fd).size;
-    this.#file = createWriteStream(this.#path, { fd });
-    this.#file.on('error', (error) => this.#giveUp(error));
+    const file = createWriteStream(this.#path, { fd });
+    file.on('error', (error) => {
+      if (this.#file === file) this.#giveUp(error);
+    });
+    this.#file = file;
   }
 
   #giveUp(error: unknown): void {
