@@ -9,9 +9,8 @@ const CHECK_TIMEOUT_MS = 3_000;
 /** `/ok`: the process lives. With `check_db=1`: it can do its work, that is it is up, not draining, and all checks pass. */
 export async function health(context: ServiceContext, checks: ReadinessChecks, ready: boolean): Promise<Reply> {
   if (!ready) return ok({ ok: true, services: {} });
-  if (context.lifecycle.isDraining)
-    throw new UnavailableError('The service is shutting down', { retryAfterSeconds: 1 });
-  if (!context.lifecycle.isReady) throw new UnavailableError('The service is starting', { retryAfterSeconds: 1 });
+  if (context.lifecycle.isDraining) return notNow('The service is shutting down');
+  if (!context.lifecycle.isReady) return notNow('The service is starting');
   const outcomes = await Promise.all(Object.entries(checks).map(([name, check]) => outcome(name, check)));
   const failed = outcomes.filter((each) => each.error !== undefined);
   if (failed.length > 0) {
@@ -21,6 +20,11 @@ export async function health(context: ServiceContext, checks: ReadinessChecks, r
     });
   }
   return ok({ ok: true, services: Object.fromEntries(outcomes.map(({ name }) => [name, 'ok'])) });
+}
+
+/** Expected, so not a failure for the log: whoever started the service asks until it is ready. */
+function notNow(detail: string): Reply {
+  return { status: 503, body: { detail }, headers: { 'retry-after': '1' } };
 }
 
 async function outcome(name: string, check: () => Promise<void>): Promise<{ name: string; error?: unknown }> {
