@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, openPool } from '@runyard/database';
 import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
@@ -12,6 +11,7 @@ import { Executions } from './execution/executions.ts';
 import { HostSupervisor } from './hosts/host-supervisor.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { Sweeper } from './leases/sweeper.ts';
+import { untilAvailable, warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
@@ -23,7 +23,6 @@ const SWEEP_EVERY_MS = 2_000;
 /** Shorter than a run's lease, so that a sweeper that dies with its runs does not delay them. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
-const RETRY_MS = 1_000;
 
 /**
  * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
@@ -106,7 +105,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
       abortGraceMs: ABORT_GRACE_MS,
     },
-    onFree: ({ hasNextRun }) => (hasNextRun ? claims.poke() : claims.slotFreed()),
+    onFree: ({ hasNextRun }) => {
+      if (!hasNextRun) claims.slotFreed();
+      else if (lifecycle.isDraining) wakeups.kick('finished');
+      else claims.poke();
+    },
   });
   const lease = new LeaseKeeper({
     engine,
@@ -173,48 +176,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   await hosts.start();
   await untilAvailable(() => lease.start(), context);
-  await warnAboutServers({ wakeups, pool, config, context });
+  if (lifecycle.isDraining) return;
+  await warnAboutServers({ wakeups, pool }, context);
   streams.onCancel(({ runId }) => {
     if (executions.has(runId)) void lease.renewNow();
   });
   sweeper.start();
   claims.start();
   lifecycle.ready();
-}
-
-/** Postgres may come up, or get its schema, after the worker: it waits for it instead of crashing in a circle. */
-async function untilAvailable(attempt: () => Promise<void>, { logger, lifecycle }: ServiceContext): Promise<void> {
-  while (!lifecycle.stopping.aborted) {
-    try {
-      return await attempt();
-    } catch (error) {
-      logger.warn('waiting for the database', { error });
-      await pause(RETRY_MS);
-    }
-  }
-}
-
-async function warnAboutServers({
-  wakeups,
-  pool,
-  config,
-  context: { logger },
-}: {
-  wakeups: RunWakeups;
-  pool: ReturnType<typeof openPool>;
-  config: Config;
-  context: ServiceContext;
-}): Promise<void> {
-  const { rows } = await pool.query<{ max: string }>(`SELECT current_setting('max_connections') AS max`);
-  logger.info('database connections', {
-    thisWorkerAtMost: config.DATABASE_POOL_SIZE,
-    serverAllows: Number(rows[0]!.max),
-  });
-  // Not waited for: Redis may be away.
-  wakeups.complaints().then(
-    (complaints) => {
-      for (const complaint of complaints) logger.warn(complaint);
-    },
-    () => undefined,
-  );
 }
