@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** Unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`. */
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'infra/**/*.test.ts'],
+    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'infra/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
     pool: 'forks',

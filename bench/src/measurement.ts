@@ -4,9 +4,6 @@ import { type CpuTimes, cpuTimes } from './observe/cpu-by-process.ts';
 import { type StageTimes, stageTimes } from './observe/stage-times.ts';
 import type { Target } from './targets/target.ts';
 
-/** Caches fill and compilers wake up in this time; what it takes does not count. */
-const WARM_UP_SECONDS = 1;
-
 export interface Measurement {
   target: string;
   workload: WorkloadName;
@@ -33,12 +30,14 @@ export interface MeasurementOptions {
   clients: number;
   seconds: number;
   round: number;
+  /** Caches fill and compilers wake up in this time; what it takes does not count. */
+  warmUpSeconds?: number;
 }
 
 export async function measure(options: MeasurementOptions): Promise<Measurement> {
-  const { target, workload, clients, seconds, round } = options;
+  const { target, workload, clients, seconds, round, warmUpSeconds = 1 } = options;
   const load = { endpoint: target, workload: WORKLOADS[workload], clients };
-  await closedLoop({ ...load, seconds: WARM_UP_SECONDS });
+  await closedLoop({ ...load, seconds: warmUpSeconds });
   const before = await observe(options);
   const result = await closedLoop({ ...load, seconds });
   const after = await observe(options);

@@ -14,8 +14,8 @@ import { backendError } from './backend-errors.ts';
 import { type CheckpointBlobs, type CheckpointOperation, sizeOf, type Writer } from './checkpoint-operation.ts';
 import type { CheckpointReader, ReadCheckpoint } from './checkpoint-reader.ts';
 
-/** What Postgres can give back as one value: it is sent as hexadecimal text, of which it makes 1 GiB at most. */
-const OPERATION_BYTES_MAX = 400 * 1024 * 1024;
+/** What can be read back as one value: it comes as hexadecimal text, and Node makes no text above half a gibibyte. */
+const OPERATION_BYTES_MAX = 250 * 1024 * 1024;
 const CHECKPOINTS_KEPT = 64;
 
 /**
