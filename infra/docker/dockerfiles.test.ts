@@ -43,12 +43,18 @@ const environments: Record<string, () => Promise<Record<string, string>>> = {
     DATA_REDIS_URI: testRedis().url,
     ORG_ACCESS_URL: nowhere,
     PUBLIC_URL: nowhere,
-    DATA_DIR: mkdtempSync(join(tmpdir(), 'runyard-data-')),
+    DATA_DIR: dataFolder(),
   }),
   'agent-api': async () => ({ DATABASE_URI: await database(), ...deployment() }),
   'run-worker': async () => ({ DATABASE_URI: await database(runPath), ...deployment() }),
 };
 const nowhere = 'http://127.0.0.1:1';
+
+function dataFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runyard-data-'));
+  closings.push(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 function deployment(): Record<string, string> {
   const redis = testRedis();

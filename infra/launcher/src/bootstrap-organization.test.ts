@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bootstrapOrganization } from './bootstrap-organization.ts';
 import { PlatformClient } from './platform-client.ts';
 
@@ -19,7 +19,9 @@ class FakeOrgAccess extends PlatformClient {
   }
 }
 
-const newFolder = () => mkdtempSync(join(tmpdir(), 'runyard-bootstrap-'));
+const work = mkdtempSync(join(tmpdir(), 'runyard-bootstrap-'));
+afterAll(() => rmSync(work, { recursive: true }));
+const newFolder = () => mkdtempSync(join(work, 'data-'));
 
 describe('bootstrapOrganization', () => {
   it('keeps the first key in a file only its owner can read, and uses it at later starts', async () => {

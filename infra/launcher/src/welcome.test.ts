@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +61,7 @@ describe('the lines to paste', () => {
     const program = /^import [\s\S]*?(?=\n\n)/m.exec(welcome(platform('http://127.0.0.1:1')))?.[0] ?? '';
     writeFileSync(join(folder, 'hello.mjs'), program);
     const { stdout } = await promisify(execFile)(process.execPath, ['hello.mjs'], { cwd: folder });
+    rmSync(folder, { recursive: true });
     expect(stdout).toMatch(
       /^values \[\s*'t',\s*'agent',\s*\{ input: \{ messages: \[Array\] \}, streamMode: 'values' \}\s*\]\n$/,
     );

@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@runyard/test-kit';
 import pg from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createDatabases } from './databases.ts';
 
 const prefix = `runyard_test_${randomBytes(4).toString('hex')}_`;
+const work = mkdtempSync(join(tmpdir(), 'runyard-databases-'));
+afterAll(() => rmSync(work, { recursive: true }));
+
+function dataFolder(): string {
+  const folder = mkdtempSync(join(work, 'data-'));
+  mkdirSync(join(folder, 'secrets'));
+  return folder;
+}
+
 const names = ['one-service', 'other-service'] as const;
 
 async function query(url: string, sql: string): Promise<unknown[]> {
@@ -32,8 +41,7 @@ describe('createDatabases', () => {
 
   it('gives each service a database that no other service can enter, and finds it again', async () => {
     const admin = await createTestDatabase();
-    const dataDir = mkdtempSync(join(tmpdir(), 'runyard-databases-'));
-    mkdirSync(join(dataDir, 'secrets'));
+    const dataDir = dataFolder();
     const options = { adminUrl: admin.url, dataDir, prefix, names };
     const first = await createDatabases(options);
     await query(first['one-service'], 'CREATE TABLE mine AS SELECT 1 AS value');
@@ -45,9 +53,7 @@ describe('createDatabases', () => {
     await expect(query(foreign.href, 'SELECT 1')).rejects.toThrow(/permission denied for database/);
 
     // A new data folder on a kept server: other passwords, the same data.
-    const elsewhere = mkdtempSync(join(tmpdir(), 'runyard-databases-'));
-    mkdirSync(join(elsewhere, 'secrets'));
-    const second = await createDatabases({ ...options, dataDir: elsewhere });
+    const second = await createDatabases({ ...options, dataDir: dataFolder() });
     expect(await query(second['one-service'], 'SELECT value FROM mine')).toEqual([{ value: 1 }]);
     await admin.close();
   });
