@@ -1,7 +1,8 @@
+import { Metrics } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PostgresCheckpoints } from '../src/index.ts';
+import { PostgresCheckpoints } from '../src/index.ts';
 import { type DeploymentDatabase, openCheckpoints, openDeploymentDatabase, takeOver } from './deployment-database.ts';
 import { samplePut, sampleWrites, valuesOf, writesOf } from './sample-checkpoints.ts';
 
@@ -111,6 +112,19 @@ describe('a holder whose thread was taken over', () => {
     await database.pool.query('UPDATE thread_fence SET epoch = $2 WHERE thread_id = $1', [fence.threadId, fence.epoch]);
     await expect(run.putWrites(sampleWrites(key, 'task', ['a', 1]))).rejects.toMatchObject({ reason: 'fenced' });
   });
+});
+
+it('what a stale attempt was refused is counted', async () => {
+  const metrics = new Metrics();
+  const counted = new PostgresCheckpoints({ pool: database.pool, metrics });
+  const fence = await takeOver(database.pool);
+  const run = counted.forRun(fence);
+  await run.put(samplePut({ threadId: fence.threadId }));
+  await takeOver(database.pool, { threadId: fence.threadId });
+  await expect(run.put(samplePut({ threadId: fence.threadId }))).rejects.toMatchObject({ reason: 'fenced' });
+  const text = await metrics.text();
+  expect(text).toContain('checkpoint_operations_total 2');
+  expect(text).toContain('checkpoint_operations_refused_total{reason="fenced"} 1');
 });
 
 it('a thread without a fence cannot be written', async () => {

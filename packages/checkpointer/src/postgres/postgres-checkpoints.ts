@@ -38,9 +38,18 @@ export class PostgresCheckpoints {
       [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
     );
     const items = metrics?.counter('checkpoint_operations_total', 'Checkpoints and writes given to the database');
+    const refused = metrics?.counter(
+      'checkpoint_operations_refused_total',
+      'Checkpoints and writes not stored: fenced is a stale attempt held off',
+      ['reason'],
+    );
     this.#committer = new GroupCommitter<CheckpointOperation, undefined>({
       name: 'checkpoints',
-      flush: (operations) => flusher.flush(operations),
+      async flush(operations) {
+        const results = await flusher.flush(operations);
+        for (const result of results) if (result) refused?.inc({ reason: result.reason });
+        return results;
+      },
       sizeOf,
       keyOf: ({ writer }) => writer.fence.threadId,
       lanes: 2,
