@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { withDeadline } from './deadline.ts';
 
 const POLL_MS = 50;
 const LONGEST_POLL_MS = 250;
@@ -7,14 +8,12 @@ const ANSWER_TIMEOUT_MS = 5_000;
 /** Why a service is not healthy, in the words of the service where it has any; null when it is. */
 export async function checkHealth(url: string, signal: AbortSignal, path = '/ok?check_db=1'): Promise<string | null> {
   try {
-    const answer = await fetch(url + path, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
-    });
-    if (answer.ok) {
+    return await withDeadline(signal, ANSWER_TIMEOUT_MS, async (limited) => {
+      const answer = await fetch(url + path, { signal: limited });
+      if (!answer.ok) return `it answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
       await answer.body?.cancel();
       return null;
-    }
-    return `it answers ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
+    });
   } catch {
     return 'it does not answer';
   }

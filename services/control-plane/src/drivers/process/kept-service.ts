@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
 import { StartFailure } from '../driver.ts';
 import { type Child, type ChildExit, describeExit } from './child.ts';
+import { withDeadline } from './deadline.ts';
 import { freePort } from './free-port.ts';
 import { checkHealth, untilHealthy } from './health-check.ts';
 
@@ -105,9 +106,7 @@ export class KeptService {
     logger.warn('a process of a deployment ended and is started again', { process: name, reason, inMs });
     try {
       await pause(inMs, undefined, { signal: this.#stopping.signal });
-      const outcome = await this.#launch(
-        AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(restartTimeoutMs)]),
-      );
+      const outcome = await withDeadline(this.#stopping.signal, restartTimeoutMs, (signal) => this.#launch(signal));
       if (outcome.healthy) return outcome.child;
       await outcome.child.stop(0);
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Logger } from '@runyard/service-kit';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
+import { withDeadline } from './deadline.ts';
 import { type KeepingTimings, KeptService } from './kept-service.ts';
 import { describeEntry, RevisionLog } from './revision-log.ts';
 
@@ -30,9 +31,8 @@ export class ProcessDriver implements Driver {
     const { dataDir, logger } = this.#options;
     const log = await RevisionLog.open(dataDir, spec, logger.child({ revisionId: spec.revisionId }));
     const revision = new ProcessRevision(spec, this.#options, log, options.onUpstreams);
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
     try {
-      await revision.start(signal);
+      await withDeadline(options.signal, options.timeoutMs, (signal) => revision.start(signal));
       return revision;
     } catch (error) {
       await revision.stop(0);
