@@ -121,7 +121,7 @@ describe('order', () => {
       [threadId, parent.key.checkpointId],
     );
     const writes = run.putWrites(sampleWrites(parent.key, 'task', ['a', 1]));
-    await waitFor(() => isWaitingForLock());
+    await waitFor(async () => (await backendsWaitingForLock()).length === 1, { what: 'the writes to wait' });
     const child = samplePut({ threadId, parent: parent.key });
     const later = run.put(child);
     const other = await newRun();
@@ -132,13 +132,6 @@ describe('order', () => {
     await Promise.all([writes, later]);
     expect(await checkpoints.latestCheckpoint(threadId)).toBe(child.key.checkpointId);
   });
-
-  async function isWaitingForLock(): Promise<boolean> {
-    const { rowCount } = await database.pool.query(
-      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rowCount === 1;
-  }
 
   it('many runs at once share their commits', async () => {
     const runs = await Promise.all(Array.from({ length: 32 }, newRun));
@@ -188,17 +181,18 @@ it('a lost connection is tried again, and what it had committed counts once', as
   await client.query('BEGIN');
   await client.query('SELECT 1 FROM thread_fence WHERE thread_id = $1 FOR UPDATE', [threadId]);
   const written = run.put(child);
-  await client.query(`
-    DO $$ BEGIN
-      LOOP
-        PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock';
-        EXIT WHEN FOUND;
-        PERFORM pg_stat_clear_snapshot();
-      END LOOP;
-    END $$`);
+  const waiting = await waitFor(async () => (await backendsWaitingForLock())[0], { what: 'the checkpoint to wait' });
+  await client.query('SELECT pg_terminate_backend($1)', [waiting]);
   await client.query('COMMIT');
   client.release();
   await written;
   expect(valuesOf(await run.get(threadId, ''))).toEqual({ a: 'child' });
 });
+
+/** Process ids of the connections that stand at a lock of another transaction. */
+async function backendsWaitingForLock(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows.map(({ pid }) => pid);
+}
