@@ -8,7 +8,7 @@
  *
  * Streams are delivery, not truth: results and state are in Postgres, and a failed append never fails a run.
  *
- * docs/decisions/0010-streams-per-thread.md says why it is built this way.
+ * docs/decisions/0007-streams-per-thread.md says why it is built this way.
  */
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
 export { compareIds, parseEventId, sequenceOf } from './event-id.ts';
