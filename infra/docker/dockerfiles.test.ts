@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -12,9 +11,6 @@ import { parseDockerfile } from './dockerfile.ts';
 const repository = join(import.meta.dirname, '../..');
 const project = join(repository, 'e2e/projects/probe');
 const runPath = join(repository, 'packages/run-engine/prisma/migrations');
-
-/** An install, a few bundles and a start, on a machine that does other things too. */
-const buildMs = 120_000;
 
 const closings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -90,15 +86,6 @@ describe('the Dockerfile of', () => {
     },
   );
 });
-
-function exitCodeOf(entry: string): Promise<number | null> {
-  const child = spawn(process.execPath, [entry], {
-    cwd: dirname(entry),
-    env: { PATH: process.env.PATH },
-    stdio: 'ignore',
-  });
-  return new Promise((resolve) => child.once('exit', resolve));
-}
 
 describe('parseDockerfile', () => {
   it('gives the stages by name, with continued lines joined and comments left out', () => {

@@ -34,7 +34,13 @@ export async function installProjectDependencies(
   progress.step(`Installing the dependencies of ${project.name}: ${command.join(' ')}`);
   const [program = '', ...args] = command;
   // In a process group of its own, so that what npm starts ends with it.
-  const child = spawn(program, args, { cwd: project.folder, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(program, args, {
+    cwd: project.folder,
+    // `npm start --silent` silences npm itself, not the reason why an install fails.
+    env: { ...process.env, npm_config_loglevel: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   const stop = () => child.pid && process.kill(-child.pid, 'SIGTERM');
   stopping.addEventListener('abort', stop, { once: true });
   let output = '';
