@@ -7,12 +7,16 @@
  * - `GroupCommitter`: many callers' writes in common transactions, without one caller's data failing another's.
  * - `acquireDuty`, `Duty`: what one process at a time may do, by a lease in the database's time.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres takes, also from graphs that emit U+0000.
+ * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
+ * - `tellingOutages`: a database that is away as the 503 a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
  */
 export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
+export { tellingOutages } from './outages.ts';
 export { observePool, openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
+export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
 export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
 export { toSqlJson, toSqlText } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';

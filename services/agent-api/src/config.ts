@@ -1,5 +1,4 @@
-import type { EventBusConfig } from '@runyard/event-bus';
-import { ConfigError, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
@@ -39,18 +38,3 @@ export const configSchema = Type.Object({
   RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
 });
 export type Config = Static<typeof configSchema>;
-
-/** @throws ConfigError when the chosen bus has no address */
-export function eventBusConfig(config: Config): EventBusConfig {
-  if (config.EVENT_BUS === 'redis') {
-    return { kind: 'redis', url: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI, prefix: config.TOPIC_PREFIX };
-  }
-  if (!config.KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is needed with EVENT_BUS=kafka.']);
-  const brokers = config.KAFKA_BROKERS.split(',').map((broker) => broker.trim());
-  return {
-    kind: 'kafka',
-    brokers,
-    clientId: `runyard-agent-api-${config.DEPLOYMENT_ID}`,
-    topicPrefix: config.TOPIC_PREFIX,
-  };
-}

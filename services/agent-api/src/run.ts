@@ -2,19 +2,19 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { applyMigrations, openPool } from '@runyard/database';
+import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
+import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { AssistantLookup } from './assistants/assistant-lookup.ts';
 import { assistantRoutes } from './assistants/assistant-routes.ts';
 import { AssistantService } from './assistants/assistant-service.ts';
 import { AssistantStore } from './assistants/assistant-store.ts';
 import { ensureSystemAssistants } from './assistants/system-assistants.ts';
 import { principalsOf } from './authentication.ts';
-import { type Config, eventBusConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { infoRoutes } from './info.ts';
 import { openPrisma } from './prisma.ts';
@@ -31,7 +31,6 @@ import { StateService } from './threads/state-service.ts';
 import { threadRoutes } from './threads/thread-routes.ts';
 import { ThreadService } from './threads/thread-service.ts';
 import { ThreadStore } from './threads/thread-store.ts';
-import { tellingOutages } from './unavailable.ts';
 
 /** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
 const migrationsDir = fileURLToPath(
@@ -77,7 +76,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const prisma = openPrisma(pool);
   lifecycle.onStop('prisma', () => prisma.$disconnect());
 
-  const bus = createEventBus(eventBusConfig(config), context);
+  // The Redis of the deployment is a bus too where no other is named.
+  const busVariables = { ...config, EVENT_BUS_REDIS_URI: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI };
+  const bus = createEventBus(eventBusConfig(busVariables, `runyard-agent-api-${config.DEPLOYMENT_ID}`), context);
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger, metrics });
   relay.start();

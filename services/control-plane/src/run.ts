@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
+import { tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { Sealer } from '@runyard/sealing';
-import { createApp, createPrincipalVerifier, listen, type ServiceContext } from '@runyard/service-kit';
-import { type Config, eventBusConfig } from './config.ts';
+import { createApp, createPrincipalVerifier, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import type { Config } from './config.ts';
 import { DeploymentDatabases } from './data-plane/deployment-databases.ts';
 import { openDatabase } from './database/database.ts';
-import { tellingOutages } from './database/outages.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
@@ -38,7 +38,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('database', () => database.close());
   const { pool, prisma } = database;
 
-  const bus = createEventBus(eventBusConfig(config), context);
+  const bus = createEventBus(eventBusConfig(config, 'runyard-control-plane'), context);
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
   relay.start();

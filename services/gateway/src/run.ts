@@ -51,7 +51,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   feed.start();
   lifecycle.onStop('route feed', () => feed.stop());
 
-  const bus = createEventBus(eventBusConfig(config, 'gateway'), context);
+  const bus = createEventBus(eventBusConfig(config, 'runyard-gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
   // Not waited for: without the bus the gateway works on, and following begins when the bus is there.
   const following = bus

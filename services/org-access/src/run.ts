@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
+import { tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { Sealer } from '@runyard/sealing';
-import { createApp, createPrincipalVerifier, listen, type ServiceContext } from '@runyard/service-kit';
+import { createApp, createPrincipalVerifier, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
 import { LastUse } from './api-keys/last-use.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
-import { type Config, eventBusConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
-import { tellingOutages } from './database/outages.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
@@ -34,7 +34,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('database', () => database.close());
   const { prisma, pool } = database;
 
-  const bus = createEventBus(eventBusConfig(config), context);
+  const bus = createEventBus(eventBusConfig(config, 'runyard-org-access'), context);
   lifecycle.onStop('event bus', () => bus.close());
   const relay = new OutboxRelay({ pool, bus, logger });
   relay.start();

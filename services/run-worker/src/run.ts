@@ -38,7 +38,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const pool = openPool({
     connectionString: config.DATABASE_URI,
     max: config.DATABASE_POOL_SIZE,
-    applicationName: 'run-worker',
+    applicationName: 'runyard-run-worker',
     // A write that takes longer than the lease is somebody else's business already.
     statementTimeoutMs: leaseMs * 0.8,
     idleInTransactionTimeoutMs: leaseMs * 0.5,

@@ -8,9 +8,10 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import { lockFor } from '@runyard/database';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, lockFor } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';

@@ -37,6 +37,7 @@ export const deploymentEvents = {
 export function routeOf(deployment: Deployment): DeploymentRoute {
   return {
     deployment_id: deployment.id,
+    name: deployment.name,
     slug: deployment.slug,
     workspace_id: deployment.workspaceId,
     organization_id: deployment.organizationId,

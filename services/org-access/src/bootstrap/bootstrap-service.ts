@@ -1,9 +1,10 @@
 import type { BootstrapRequest, BootstrapResponse } from '@runyard/contracts';
+import { lockFor } from '@runyard/database';
 import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { apiKeyStore } from '../api-keys/api-key-store.ts';
 import { issueKey, revokeKeys } from '../api-keys/key-issue.ts';
-import { type Database, lockFor } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
 const KEY_DESCRIPTION = 'First administrator key';

@@ -1,8 +1,8 @@
+import { lockFor } from '@runyard/database';
 import type { Sealer } from '@runyard/sealing';
 import { SealingError } from '@runyard/sealing';
 import type { Logger } from '@runyard/service-kit';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import { lockFor } from '../database/database.ts';
 import type { Prisma, PrismaClient } from '../generated/client.ts';
 
 export interface CurrentKey {

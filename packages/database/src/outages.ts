@@ -1,0 +1,23 @@
+import { type BoundOperation, UnavailableError } from '@runyard/service-kit';
+import { CommitRefusedError } from './group-committer.ts';
+import { isUnavailable } from './sql-errors.ts';
+
+/** The operation with outages told as such: a caller gets 503 and when to come back, not a fault of the service. */
+export function tellingOutages({ operation, handler }: BoundOperation): BoundOperation {
+  return {
+    operation,
+    handler: (request) =>
+      handler(request).catch((error: unknown) => {
+        throw outageOf(error) ?? error;
+      }),
+  };
+}
+
+/** What a caller is told of an error, when it is a database that is away or has too much to do; undefined when it is another. */
+function outageOf(error: unknown): UnavailableError | undefined {
+  if (error instanceof CommitRefusedError) {
+    return new UnavailableError('Too much is waiting to be written', { cause: error, retryAfterSeconds: 1 });
+  }
+  if (!isUnavailable(error)) return undefined;
+  return new UnavailableError('The database is not available', { cause: error, retryAfterSeconds: 1 });
+}
