@@ -113,6 +113,29 @@ describe('who may pass, and as whom', () => {
       });
     });
 
+    it('is reached by its name from its own workspace, also where another deployment has that word as slug', async () => {
+      const workspace = randomUUID();
+      const namesake = deploymentRoute({
+        upstreams: [upstream.url],
+        name: 'hello',
+        slug: 'hello-2',
+        workspace_id: workspace,
+      });
+      const spaced = deploymentRoute({ upstreams: [upstream.url], name: 'My agent', workspace_id: workspace });
+      gateway.controlPlane.routes.push(namesake, spaced);
+      await gateway.refreshRoutes();
+      const own = gateway.orgAccess.issue(workspace);
+      const audienceOf = async (name: string, caller: FakeKey) =>
+        (await echo(`${gateway.url}/deployments/${name}/threads`, { 'x-api-key': caller.key })).headers[
+          'x-runyard-principal'
+        ];
+      expect(await audienceOf('hello', own)).toContain(namesake.deployment_id);
+      expect(await audienceOf('My%20agent', own)).toContain(spaced.deployment_id);
+      expect(await audienceOf('hello', key)).toContain(route.deployment_id);
+      const foreign = await get(`${gateway.url}/deployments/My%20agent/threads`, { 'x-api-key': key.key });
+      expect(foreign.status).toBe(404);
+    });
+
     it('needs no key for /ok, and one for /metrics', async () => {
       expect((await get(at(route, '/ok'))).status).toBe(200);
       expect((await get(at(route, '/metrics'))).status).toBe(401);

@@ -148,6 +148,7 @@ export class FakeControlPlane {
 export function deploymentRoute(route: Partial<DeploymentRoute> & { upstreams: string[] }): DeploymentRoute {
   return {
     deployment_id: randomUUID(),
+    name: 'a deployment',
     slug: null,
     workspace_id: randomUUID(),
     organization_id: randomUUID(),

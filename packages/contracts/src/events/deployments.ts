@@ -15,6 +15,7 @@ export const DeploymentRouteChanged = cloudEvent('runyard.deployment.route_chang
   subject,
   data: {
     ...deployment,
+    name: 'Hello agent',
     slug: 'hello-agent',
     upstreams: ['http://127.0.0.1:8123'],
     active_revision_id: revisionId,

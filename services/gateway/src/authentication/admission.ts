@@ -40,6 +40,14 @@ export async function admitToDeployment(
   return admitted(answer, question, check, consumed(apiKey, bearer));
 }
 
+/** The workspace in which a request's platform key acts; none for other callers. */
+export async function workspaceOf(req: IncomingMessage, check: Check): Promise<string | undefined> {
+  const { apiKey, bearer } = credentialsOf(req.headers);
+  const key = [apiKey, bearer].find(looksLikePlatformKey);
+  const answer = key === undefined ? undefined : await check({ key, audience: NO_AUDIENCE });
+  return answer?.kind === 'good' ? answer.claims.workspace_id : undefined;
+}
+
 /** For a path of a deployment that needs no key. */
 export function deploymentOrNotFound(route: DeploymentRoute | undefined): DeploymentRoute {
   if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);

@@ -7,6 +7,7 @@ import type { DeploymentRoute } from '@runyard/contracts';
 export class DeploymentTable {
   readonly #byId = new Map<string, DeploymentRoute>();
   readonly #idBySlug = new Map<string, string>();
+  readonly #idByName = new Map<string, string>();
   /** Versions of deleted deployments, kept until a snapshot confirms that they are gone. */
   readonly #deleted = new Map<string, number>();
   /** Deployments changed by event since the snapshot under way was asked for. */
@@ -25,6 +26,12 @@ export class DeploymentTable {
   find(reference: string): DeploymentRoute | undefined {
     const id = this.#idBySlug.get(reference);
     return this.#byId.get(reference.toLowerCase()) ?? (id === undefined ? undefined : this.#byId.get(id));
+  }
+
+  /** A bare name means something only inside a workspace. */
+  findNamed(name: string, workspaceId: string): DeploymentRoute | undefined {
+    const id = this.#idByName.get(nameIn(workspaceId, name));
+    return id === undefined ? undefined : this.#byId.get(id);
   }
 
   apply(route: DeploymentRoute): void {
@@ -65,6 +72,7 @@ export class DeploymentTable {
     this.#drop(id);
     this.#byId.set(id, route);
     if (route.slug !== null) this.#idBySlug.set(route.slug, id);
+    this.#idByName.set(nameIn(route.workspace_id, route.name), id);
   }
 
   #drop(id: string): void {
@@ -72,5 +80,11 @@ export class DeploymentTable {
     if (!known) return;
     this.#byId.delete(id);
     if (known.slug !== null && this.#idBySlug.get(known.slug) === id) this.#idBySlug.delete(known.slug);
+    const name = nameIn(known.workspace_id, known.name);
+    if (this.#idByName.get(name) === id) this.#idByName.delete(name);
   }
+}
+
+function nameIn(workspaceId: string, name: string): string {
+  return `${workspaceId}/${name}`;
 }

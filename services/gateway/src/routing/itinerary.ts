@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { DEPLOYMENTS_PREFIX, type PublicService } from '@runyard/contracts';
+import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } from '@runyard/contracts';
 import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
 import {
   type Admission,
   admitToDeployment,
   admitToService,
   deploymentOrNotFound,
+  workspaceOf,
 } from '../authentication/admission.ts';
 import type { KeyCache } from '../authentication/key-cache.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
@@ -57,10 +58,10 @@ export class ItineraryPlanner {
   async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
     const { table, keys } = this.#parts;
     const { reference, target } = destination;
-    const known = table.find(reference);
-    if (!known && !table.isLoaded) {
+    if (!table.isLoaded && !table.find(reference)) {
       throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
     }
+    const known = (await this.#namedByCaller(req, reference)) ?? table.find(reference);
     // Which pages may call is the deployment's to say; browsers ask without a key.
     const open = destination.isPublic || isPreflight(req);
     const admission: Admission = open
@@ -77,7 +78,23 @@ export class ItineraryPlanner {
     };
   }
 
+  /** A name means the deployment of the caller's own workspace, also where another's slug is the same word. */
+  async #namedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
+    if (isUuid(reference)) return undefined;
+    const workspaceId = await workspaceOf(req, (question) => this.#parts.keys.check(question));
+    return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decoded(reference), workspaceId);
+  }
+
   #limit({ principal }: Admission): void {
     if (principal) this.#parts.rateLimit.take(principal.claims.key_id ?? principal.claims.sub);
+  }
+}
+
+/** A path segment as its author meant it; one that cannot be decoded names nothing. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }

@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox';
 
-/** Where the gateway sends `/deployments/{id or slug}`; also the payload of the deployment events that change it. */
+/** Where the gateway sends `/deployments/{id, slug or name}`; also the payload of the deployment events that change it. */
 export const DeploymentRoute = Type.Object(
   {
     deployment_id: Type.String({ format: 'uuid' }),
+    /** Unique in its workspace; stands for the deployment in URLs of callers from there. */
+    name: Type.String(),
     /** Globally unique name usable in the URL instead of the id. */
     slug: Type.Union([Type.String(), Type.Null()]),
     workspace_id: Type.String({ format: 'uuid' }),
