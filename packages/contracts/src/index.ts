@@ -8,6 +8,7 @@ export * from './http/control-plane/index.ts';
 export * from './http/internal/principal.ts';
 export * from './http/internal/routes.ts';
 export * from './http/org-access/index.ts';
+export * from './machine-environment.ts';
 export * from './openapi.ts';
 export * from './operation.ts';
 export * from './queues/index.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { machineEnvironment } from '@runyard/contracts';
 import { InfrastructureError, lastLines, type Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { ServiceSettings } from './service-settings.ts';
@@ -85,8 +86,8 @@ async function untilAnswers(client: PlatformClient, name: string, logFile: strin
   }
 }
 
-/** What a service sees of the caller's environment: enough to run programs, nothing that configures it by accident. */
+/** What a service sees of the caller's environment: that of the machine and how to log, nothing that configures it by accident. */
 function inherited(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'USER', 'TMPDIR', 'TZ', 'LANG', 'LOG_LEVEL', 'LOG_JSON', 'NODE_EXTRA_CA_CERTS'];
-  return Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  const { LOG_LEVEL, LOG_JSON } = process.env;
+  return { ...machineEnvironment(process.env), LOG_LEVEL, LOG_JSON };
 }

@@ -1,3 +1,4 @@
+import { machineEnvironment } from '@runyard/contracts';
 import type { RevisionSpec } from '../driver.ts';
 
 /** What every part of a deployment is told, whichever revision it runs. */
@@ -16,25 +17,6 @@ export interface ChildVariables {
   env: Record<string, string>;
   secrets: Record<string, string>;
 }
-
-/** Of this process's own environment a child gets these and no more. */
-const INHERITED = [
-  'PATH',
-  'HOME',
-  'LANG',
-  'LC_ALL',
-  'TZ',
-  'TMPDIR',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-];
 
 /** Settings of agent-api and run-worker that a deployment may choose itself, beside the variables of its own code. */
 const TUNABLE = [
@@ -58,7 +40,7 @@ export function childVariables(
   const own = { ...spec.project.env, ...spec.secrets };
   return {
     env: {
-      ...picked(process.env, INHERITED),
+      ...machineEnvironment(process.env),
       LOG_LEVEL: platform.logLevel,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
       ...picked(own, TUNABLE),

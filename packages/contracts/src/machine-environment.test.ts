@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { machineEnvironment } from './machine-environment.ts';
+
+it('hands on the way to the world and nothing of the platform', () => {
+  const own = {
+    PATH: '/bin',
+    HTTPS_PROXY: 'http://proxy.example.com',
+    DATABASE_URI: 'postgres://x',
+    NODE_OPTIONS: '--inspect',
+  };
+  expect(machineEnvironment(own)).toEqual({ PATH: '/bin', HTTPS_PROXY: 'http://proxy.example.com' });
+});
