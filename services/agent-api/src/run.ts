@@ -19,6 +19,7 @@ import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { infoRoutes } from './info.ts';
 import { openPrisma } from './prisma.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
+import { tellingRefusedData } from './refused-data.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
@@ -154,7 +155,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...runRoutes(runs, answers),
       ...storeRoutes(new StoreService(store.forRun())),
       ...infoRoutes(config),
-    ].map(tellingOutages),
+    ]
+      .map(tellingRefusedData)
+      .map(tellingOutages),
   });
   await hostStarted;
   await listen(app, { host: config.HOST, port: config.PORT, context });

@@ -47,5 +47,5 @@ function beforeOf(before: ThreadStateSearch['before']): string | undefined {
   if (before === null || before === undefined) return undefined;
   if (typeof before === 'string') return before;
   const named = 'configurable' in before ? before.configurable : before;
-  return named.checkpoint_id ?? undefined;
+  return named?.checkpoint_id ?? undefined;
 }

@@ -64,7 +64,7 @@ export const StoreListNamespacesRequest = Type.Object(
   {
     prefix: Type.Optional(Type.Union([Namespace, Null], { description: '`*` stands for one label.' })),
     suffix: Type.Optional(Type.Union([Namespace, Null])),
-    max_depth: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Null])),
+    max_depth: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Null])),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
     offset: Type.Optional(Offset),
   },

@@ -61,7 +61,7 @@ export const ThreadStateCheckpointRequest = Type.Object(
 
 /** A checkpoint named flat, or as `{"configurable": {…}}`. */
 export const BeforeCheckpoint = Type.Union([
-  Type.Object({ configurable: CheckpointConfig }),
+  Type.Object({ configurable: NullableCheckpoint }),
   CheckpointConfig,
   Type.String(),
 ]);

@@ -1,0 +1,47 @@
+import { BackendError } from '@runyard/checkpointer';
+import { sqlState } from '@runyard/database';
+import { type AppError, type BoundOperation, PayloadTooLargeError, UnprocessableError } from '@runyard/service-kit';
+
+/** The operation with data told as such that is valid JSON, and yet more than the stack or the database takes. */
+export function tellingRefusedData({ operation, handler }: BoundOperation): BoundOperation {
+  return {
+    operation,
+    handler: (request) =>
+      handler(request).catch((error: unknown) => {
+        throw refusalOf(error) ?? error;
+      }),
+  };
+}
+
+/** Not a date, out of range, an offset that is none. */
+const TIME_STATES: ReadonlySet<string> = new Set(['22007', '22008', '22009']);
+/** Statement too complex: JSON deeper than Postgres parses. */
+const TOO_DEEP_STATE = '54001';
+
+function refusalOf(error: unknown): AppError | undefined {
+  // Prisma has codes of its own in the form of a SQLSTATE, so its cause is asked first.
+  const state = prismaSqlState(error) ?? sqlState(error);
+  if (isStackOverflow(error) || state === TOO_DEEP_STATE) {
+    return new UnprocessableError('The request is nested too deeply', { cause: error });
+  }
+  if (state !== undefined && TIME_STATES.has(state)) {
+    return new UnprocessableError('A date or time of the request is out of range', { cause: error });
+  }
+  if (!(error instanceof BackendError)) return undefined;
+  if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
+  if (error.reason === 'invalid') return new UnprocessableError(error.message, { cause: error });
+  return undefined;
+}
+
+/** `JSON.stringify` calls itself once per level. */
+function isStackOverflow(error: unknown): boolean {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof RangeError && current.message === 'Maximum call stack size exceeded') return true;
+  }
+  return false;
+}
+
+function prismaSqlState(error: unknown): string | undefined {
+  const { meta } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } };
+  return meta?.driverAdapterError?.cause?.originalCode;
+}
