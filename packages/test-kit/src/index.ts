@@ -1,6 +1,6 @@
 export { freePort } from './free-port.ts';
 export { kafkaAvailable, type TestKafka, testKafka } from './kafka.ts';
-export { createTestDatabase, type TestDatabase } from './postgres.ts';
+export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';
 export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './service-process.ts';
 export { waitFor } from './wait-for.ts';

@@ -73,11 +73,13 @@ function databaseUrl(database: string): string {
   return url.href;
 }
 
-async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    connectionString: testServerAddress('postgres'),
-    application_name: 'runyard-test-kit',
-  });
+function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return onDatabase(testServerAddress('postgres'), work);
+}
+
+/** Works on a database with a connection of its own. */
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, application_name: 'runyard-test-kit' });
   client.on('error', () => {}); // The statement under way tells; without a listener it would end the process.
   await client.connect();
   try {
@@ -85,4 +87,19 @@ async function onServer<T>(work: (client: pg.Client) => Promise<T>): Promise<T> 
   } finally {
     await client.end();
   }
+}
+
+/** Everything in a database as text: to show what is not in it. */
+export function dumpDatabase(url: string): Promise<string> {
+  return onDatabase(url, async (client) => {
+    const tables = await client.query<{ name: string }>(
+      "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+    );
+    const texts: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
+      texts.push(...rows.map(({ row }) => row));
+    }
+    return texts.join('\n');
+  });
 }

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import type { CloudEvent, Deployment } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { testKafka, waitFor } from '@runyard/test-kit';
+import { onDatabase, testKafka, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { onDatabase, TestPlatform } from './support/platform.ts';
+import { TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deployment, Revision } from '@runyard/contracts';
-import { waitFor } from '@runyard/test-kit';
+import { onDatabase, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { onDatabase, TestPlatform } from './support/platform.ts';
+import { TestPlatform } from './support/platform.ts';
 
 interface StartedWith {
   pid: number;

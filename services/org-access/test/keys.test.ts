@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ApiKey, BootstrapResponse, CloudEvent, IssuedApiKey, Workspace } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { testKafka } from '@runyard/test-kit';
+import { onDatabase, testKafka } from '@runyard/test-kit';
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -85,7 +85,7 @@ describe('a key', () => {
     expect(issued.expires_at).toBe(expiresAt);
     const good = await platform.verify(issued.key);
     expect(good.body.claims.exp * 1000).toBeLessThanOrEqual(Date.parse(expiresAt));
-    await platform.query((client) =>
+    await onDatabase(platform.database.url, (client) =>
       client.query("UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = $1", [issued.id]),
     );
     expect(await platform.verify(issued.key)).toEqual({ status: 401, body: { detail: 'API key has expired' } });
@@ -325,13 +325,17 @@ describe('the keys that sign', () => {
     await platform.restart();
     expect(decodeProtectedHeader(await newToken()).kid).toBe(decodeProtectedHeader(before).kid);
     expect(JSON.stringify(await published())).not.toContain('"d"');
-    const { rows } = await platform.query((client) => client.query('SELECT sealed_private_jwk FROM signing_key'));
+    const { rows } = await onDatabase(platform.database.url, (client) =>
+      client.query('SELECT sealed_private_jwk FROM signing_key'),
+    );
     expect(rows.every((row) => /^s1\.[0-9a-f]{8}\./.test(row.sealed_private_jwk))).toBe(true);
   });
 
   it('are replaced when they are old, while tokens of the old one stay good', async () => {
     const before = await newToken();
-    await platform.query((client) => client.query("UPDATE signing_key SET created_at = now() - interval '91 days'"));
+    await onDatabase(platform.database.url, (client) =>
+      client.query("UPDATE signing_key SET created_at = now() - interval '91 days'"),
+    );
     await platform.restart();
     const after = await newToken();
     expect(decodeProtectedHeader(after).kid).not.toBe(decodeProtectedHeader(before).kid);

@@ -1,7 +1,6 @@
 import type { TopicName } from '@runyard/contracts';
 import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
 import {
-  BusClosedError,
   type BusContext,
   BusUnavailableError,
   type EventBus,
@@ -10,6 +9,7 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '../event-bus.ts';
+import { OpenSubscriptions } from '../open-subscriptions.ts';
 import { kafkaLogCreator } from './kafka-logging.ts';
 import { KafkaSubscription } from './kafka-subscription.ts';
 import { createTopics, kafkaTopic } from './kafka-topics.ts';
@@ -23,10 +23,9 @@ export class KafkaBus implements EventBus {
   readonly #config: KafkaBusConfig;
   readonly #context: BusContext;
   readonly #kafka: Kafka;
-  readonly #subscriptions = new Set<KafkaSubscription>();
+  readonly #subscriptions = new OpenSubscriptions();
   #topics: Promise<void> | undefined;
   #producer: Promise<Producer> | undefined;
-  #isClosed = false;
 
   constructor(config: KafkaBusConfig, context: BusContext) {
     calmRequestQueueTimer();
@@ -44,7 +43,7 @@ export class KafkaBus implements EventBus {
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
-    if (this.#isClosed) throw new BusClosedError();
+    this.#subscriptions.refuseWhenClosed();
     if (events.length === 0) return;
     let producer: Promise<Producer> | undefined;
     try {
@@ -69,7 +68,7 @@ export class KafkaBus implements EventBus {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Subscription> {
-    if (this.#isClosed) throw new BusClosedError();
+    this.#subscriptions.refuseWhenClosed();
     const subscription = new KafkaSubscription({
       kafka: this.#kafka,
       config: this.#config,
@@ -77,20 +76,11 @@ export class KafkaBus implements EventBus {
       options,
       ensureTopics: () => this.#ensureTopics(),
     });
-    this.#subscriptions.add(subscription);
-    await subscription.start();
-    return {
-      close: async () => {
-        this.#subscriptions.delete(subscription);
-        await subscription.close();
-      },
-    };
+    return this.#subscriptions.start(subscription);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    this.#subscriptions.clear();
+    await this.#subscriptions.close();
     await this.#producer?.then((producer) => producer.disconnect()).catch(() => undefined);
   }
 

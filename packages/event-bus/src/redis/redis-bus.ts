@@ -1,7 +1,6 @@
 import type { TopicName } from '@runyard/contracts';
 import type { Redis } from 'ioredis';
 import {
-  BusClosedError,
   type BusContext,
   BusUnavailableError,
   type EventBus,
@@ -10,6 +9,7 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '../event-bus.ts';
+import { OpenSubscriptions } from '../open-subscriptions.ts';
 import { openCommandConnection } from './redis-connection.ts';
 import { RedisSubscription } from './redis-subscription.ts';
 import { streamKey } from './stream-key.ts';
@@ -21,8 +21,7 @@ export class RedisBus implements EventBus {
   readonly #config: RedisBusConfig;
   readonly #context: BusContext;
   readonly #redis: Redis;
-  readonly #subscriptions = new Set<RedisSubscription>();
-  #isClosed = false;
+  readonly #subscriptions = new OpenSubscriptions();
 
   constructor(config: RedisBusConfig, context: BusContext) {
     this.#config = config;
@@ -31,7 +30,7 @@ export class RedisBus implements EventBus {
   }
 
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
-    if (this.#isClosed) throw new BusClosedError();
+    this.#subscriptions.refuseWhenClosed();
     if (events.length === 0) return;
     const stream = streamKey(this.#config.prefix, topic);
     const oldestKept = Date.now() - (this.#config.retentionMs ?? SEVEN_DAYS_MS);
@@ -49,22 +48,13 @@ export class RedisBus implements EventBus {
   }
 
   async subscribe(options: SubscribeOptions): Promise<Subscription> {
-    if (this.#isClosed) throw new BusClosedError();
+    this.#subscriptions.refuseWhenClosed();
     const subscription = new RedisSubscription(this.#redis, this.#config, this.#context, options);
-    this.#subscriptions.add(subscription);
-    await subscription.start();
-    return {
-      close: async () => {
-        this.#subscriptions.delete(subscription);
-        await subscription.close();
-      },
-    };
+    return this.#subscriptions.start(subscription);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#subscriptions].map((subscription) => subscription.close()));
-    this.#subscriptions.clear();
+    await this.#subscriptions.close();
     this.#redis.disconnect();
   }
 }

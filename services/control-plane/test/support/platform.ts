@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Deployment, DeploymentList, PrincipalClaims, Revision, RouteSnapshot } from '@runyard/contracts';
 import {
   createTestDatabase,
+  dumpDatabase,
   type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
@@ -13,7 +14,6 @@ import {
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
-import pg from 'pg';
 import { type Callers, makeCallers } from './callers.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -145,18 +145,8 @@ export class TestPlatform {
   }
 
   /** Everything in control-plane's own database, as text. */
-  async dump(): Promise<string> {
-    return onDatabase(this.database.url, async (client) => {
-      const tables = await client.query<{ name: string }>(
-        "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
-      );
-      const texts: string[] = [];
-      for (const { name } of tables.rows) {
-        const { rows } = await client.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
-        texts.push(...rows.map(({ row }) => row));
-      }
-      return texts.join('\n');
-    });
+  dump(): Promise<string> {
+    return dumpDatabase(this.database.url);
   }
 
   async routes(): Promise<RouteSnapshot['routes']> {
@@ -185,15 +175,5 @@ export class TestPlatform {
     await this.database.close();
     await this.redis.close();
     await rm(this.folder, { recursive: true, force: true });
-  }
-}
-
-export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
   }
 }

@@ -10,12 +10,12 @@ import {
 } from '@runyard/contracts';
 import {
   createTestDatabase,
+  dumpDatabase,
   type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
   testKafka,
 } from '@runyard/test-kit';
-import pg from 'pg';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const INTERNAL_TOKEN = 'the platform speaks to itself';
@@ -126,28 +126,8 @@ export class TestOrgAccess {
   }
 
   /** Everything in the database, as text. */
-  async dump(): Promise<string> {
-    return this.query(async (client) => {
-      const tables = await client.query<{ name: string }>(
-        "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
-      );
-      const texts: string[] = [];
-      for (const { name } of tables.rows) {
-        const { rows } = await client.query<{ row: string }>(`SELECT to_jsonb(t)::text AS row FROM ${name} t`);
-        texts.push(...rows.map(({ row }) => row));
-      }
-      return texts.join('\n');
-    });
-  }
-
-  async query<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({ connectionString: this.database.url });
-    await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
+  dump(): Promise<string> {
+    return dumpDatabase(this.database.url);
   }
 
   async close(): Promise<void> {
