@@ -10,13 +10,31 @@ export interface ServiceOptions extends ServiceSettings {
   supervisor: Supervisor;
   repository: string;
   logDir: string;
+  /** Gives up a start that is under way. */
+  stopping?: AbortSignal;
 }
 
 export interface ServiceProcess {
   name: string;
+  /** Absent while it does not run. */
+  readonly pid: number | undefined;
   /** Rejects with the end of the log when the service ends before it was told to. */
   unexpectedEnd: Promise<never>;
   stop(): Promise<void>;
+}
+
+/** A service that ended without being told to. */
+export class ServiceEndedError extends InfrastructureError {
+  override name = 'ServiceEndedError';
+  /** The signal or exit code. */
+  readonly how: string;
+  readonly logFile: string;
+
+  constructor(service: string, how: string, logFile: string, endOfLog: string) {
+    super(`${service} ended (${how}); the end of ${logFile}:\n${endOfLog}`);
+    this.how = how;
+    this.logFile = logFile;
+  }
 }
 
 /** How long a service may take to answer: it applies its migrations first. */
@@ -52,9 +70,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   let stopping = false;
   const unexpectedEnd = running.exited.then(async ({ code, signal }): Promise<never> => {
     if (stopping) return new Promise(() => {});
-    throw new InfrastructureError(
-      `${name} ended (${signal ?? code}); the end of ${logFile}:\n${await lastLines(logFile, 15)}`,
-    );
+    throw new ServiceEndedError(name, String(signal ?? code), logFile, await lastLines(logFile, 15));
   });
   unexpectedEnd.catch(() => {}); // Whoever waits for it gets the rejection; before that it must not end the process.
   const stop = async () => {
@@ -63,19 +79,21 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
   };
   try {
     await Promise.race([
-      untilAnswers(new PlatformClient(`http://127.0.0.1:${port}`, {}), name, logFile),
+      untilAnswers(new PlatformClient(`http://127.0.0.1:${port}`, {}), options, logFile),
       unexpectedEnd,
     ]);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { name, unexpectedEnd, stop };
+  return { name, pid: running.pid, unexpectedEnd, stop };
 }
 
-async function untilAnswers(client: PlatformClient, name: string, logFile: string): Promise<void> {
+async function untilAnswers(client: PlatformClient, options: ServiceOptions, logFile: string): Promise<void> {
+  const { name, stopping } = options;
   const deadline = Date.now() + startMs;
   while ((await client.status('/ok')) !== 200) {
+    if (stopping?.aborted) throw new InfrastructureError(`${name} is not waited for: everything is being stopped.`);
     if (Date.now() > deadline) {
       const end = await lastLines(logFile, 15);
       throw new InfrastructureError(

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Servers, Supervisor } from '@runyard/local-infra';
 import { PlatformClient } from '../platform-client.ts';
 import type { Progress } from '../progress.ts';
-import { startService } from './service-process.ts';
+import { keepService } from './kept-service.ts';
 import { type ServiceSettings, serviceSettings } from './service-settings.ts';
 
 export interface Services {
   /** The gateway, which is all that clients see. */
   url: string;
   orgAccess: PlatformClient;
-  /** Rejects when a service ends though nobody stopped it. */
+  /** Rejects when a service ended again and again and is given up. */
   firstEnd: Promise<never>;
   stop(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export async function startServices(options: {
   const logDir = join(options.dataDir, 'logs');
   await mkdir(logDir, { recursive: true });
   const { settings, internalToken } = await serviceSettings(options);
-  const starting = settings.map((service) => startService({ ...options, ...service, logDir }));
+  const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
   const stop = async () => {
     const started = await Promise.allSettled(starting);
     // The edge first, then the deployments with the service that runs them, then what they ask who a caller is.

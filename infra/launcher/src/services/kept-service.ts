@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { InfrastructureError } from '@runyard/local-infra';
+import type { Progress } from '../progress.ts';
+import { ServiceEndedError, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts';
+
+/** Pauses before the first, second, … start after an end. One more end than this and the service is given up. */
+const pausesMs = [250, 500, 1_000, 2_000, 4_000];
+/** A service that ran this long has recovered: its next end is a first one again. */
+const recoveredMs = 60_000;
+
+/**
+ * Starts a service and starts it again, on the same port, whenever it ends without being told to. Each end is said in one
+ * line. A service that does not come up the first time is not tried again: that is for the person who starts it to know.
+ */
+export async function keepService(options: ServiceOptions & { progress: Progress }): Promise<ServiceProcess> {
+  const { name, progress } = options;
+  const stopping = new AbortController();
+  const start = () => startService({ ...options, stopping: stopping.signal });
+  let starting = start();
+  let current: ServiceProcess | undefined = await starting;
+
+  const unexpectedEnd = keepGoing();
+  unexpectedEnd.catch(() => {}); // Whoever waits for it gets the rejection; before that it must not end the process.
+
+  async function keepGoing(): Promise<never> {
+    let ends = 0;
+    let startedAt = Date.now();
+    for (;;) {
+      const end = await endOf(current);
+      current = undefined;
+      if (stopping.signal.aborted) return new Promise(() => {});
+      if (Date.now() - startedAt > recoveredMs) ends = 0;
+      const pauseMs = pausesMs[ends];
+      ends += 1;
+      if (pauseMs === undefined) throw new InfrastructureError(`${name} ended ${ends} times in a row. ${end.message}`);
+      const how = end instanceof ServiceEndedError ? `${end.how}; see ${end.logFile}` : end.message;
+      progress.step(`${name} ended (${how}) and is started again in ${pauseMs} ms`);
+      await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return new Promise(() => {});
+      startedAt = Date.now();
+      starting = start().catch((error: Error) => failedStart(name, error));
+      current = await starting;
+      if (current.pid !== undefined) progress.step(`${name} is back`);
+    }
+  }
+
+  return {
+    name,
+    get pid() {
+      return current?.pid;
+    },
+    unexpectedEnd,
+    async stop() {
+      stopping.abort();
+      // Also one that is just being started, which gives up and ends what it has.
+      await (await starting).stop();
+    },
+  };
+}
+
+/** How it ended: a service that was never up ends with the reason of that. */
+async function endOf(service: ServiceProcess | undefined): Promise<Error> {
+  return (await service?.unexpectedEnd.catch((error: Error) => error)) ?? new Error('it was stopped');
+}
+
+/** A start that failed counts as an end. */
+function failedStart(name: string, error: Error): ServiceProcess {
+  const unexpectedEnd = Promise.reject(error);
+  unexpectedEnd.catch(() => {});
+  return { name, pid: undefined, unexpectedEnd, stop: async () => {} };
+}

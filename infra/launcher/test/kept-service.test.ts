@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, openSupervisor, type Supervisor } from '@runyard/local-infra';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { keepService } from '../src/services/kept-service.ts';
+import type { ServiceProcess } from '../src/services/service-process.ts';
+
+const work = mkdtempSync(join(tmpdir(), 'runyard-kept-service-'));
+const lines: string[] = [];
+const progress = { step: (line: string) => void lines.push(line), say: () => {} };
+let supervisor: Supervisor;
+let service: ServiceProcess | undefined;
+
+/** Answers with its secret and process id; ends at once when it finds a file named `broken` beside it. */
+const bundle = `
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+const { secret } = JSON.parse(readFileSync(3, 'utf8'));
+if (existsSync('broken')) process.exit(7);
+createServer((_, res) => res.end(JSON.stringify({ secret, pid: process.pid }))).listen(Number(process.env.PORT), '127.0.0.1');
+`;
+
+beforeAll(async () => {
+  mkdirSync(join(work, 'services/gateway/dist'), { recursive: true });
+  writeFileSync(join(work, 'services/gateway/package.json'), '{"type":"module"}');
+  writeFileSync(join(work, 'services/gateway/dist/main.js'), bundle);
+  mkdirSync(join(work, 'logs'));
+  supervisor = await openSupervisor(join(work, 'data'));
+});
+afterEach(async () => {
+  await service?.stop();
+  rmSync(join(work, 'services/gateway/broken'), { force: true });
+  lines.length = 0;
+});
+afterAll(async () => {
+  await supervisor.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+async function startGateway(): Promise<{ kept: ServiceProcess; url: string }> {
+  const port = await freePort();
+  const settings = {
+    name: 'gateway',
+    port,
+    env: {},
+    secrets: { secret: 'told over the pipe' },
+    stopMs: 3_000,
+  } as const;
+  const kept = await keepService({ ...settings, supervisor, repository: work, logDir: join(work, 'logs'), progress });
+  service = kept;
+  return { kept, url: `http://127.0.0.1:${port}` };
+}
+
+const answer = async (url: string): Promise<unknown> =>
+  fetch(url).then(
+    (response) => response.json(),
+    () => undefined,
+  );
+
+describe('a service that ends without being told to', () => {
+  it('is started again on its port with its secrets, and a line says so', async () => {
+    const { kept, url } = await startGateway();
+    const first = kept.pid as number;
+    process.kill(first, 'SIGKILL');
+    await waitFor(async () => kept.pid !== undefined && kept.pid !== first, { timeoutMs: 10_000 });
+    expect(await answer(url)).toEqual({ secret: 'told over the pipe', pid: kept.pid });
+    expect(lines).toEqual([
+      expect.stringMatching(/^gateway ended \(SIGKILL; see .*gateway\.log\) and is started again in 250 ms$/),
+      'gateway is back',
+    ]);
+  });
+
+  it('is given up when it ends again and again, with the end of its log', async () => {
+    const { kept } = await startGateway();
+    writeFileSync(join(work, 'services/gateway/broken'), '');
+    process.kill(kept.pid as number, 'SIGKILL');
+    await expect(kept.unexpectedEnd).rejects.toThrow(
+      /^gateway ended 6 times in a row\. gateway ended \(7\); the end of /,
+    );
+    expect(lines).toHaveLength(5);
+  }, 30_000);
+
+  it('is not started again once it is to stop, also when the stop comes before the next start', async () => {
+    const { kept, url } = await startGateway();
+    process.kill(kept.pid as number, 'SIGKILL');
+    await waitFor(async () => lines.length === 1, { timeoutMs: 10_000 });
+    await kept.stop();
+    expect(kept.pid).toBeUndefined();
+    expect(await answer(url)).toBeUndefined();
+  });
+});
