@@ -44,7 +44,3 @@ export function defineOperation<const Params extends TObject, const Query extend
 ): Operation<Params, Query, Body> {
   return operation;
 }
-
-export type ParamsOf<O> = O extends Operation<infer P, TObject, TSchema> ? Static<P> : never;
-export type QueryOf<O> = O extends Operation<TObject, infer Q, TSchema> ? Static<Q> : never;
-export type BodyOf<O> = O extends Operation<TObject, TObject, infer B> ? Static<B> : never;

@@ -28,8 +28,22 @@ export const eventBusVariables = {
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
 
+/** Variables of a service of the platform that keeps data, and secrets in it. */
+export const ownDataVariables = {
+  DATABASE_URI: Type.String({ minLength: 1, description: "The Postgres database of this service's own." }),
+  DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
+  INTERNAL_TOKEN: Type.String({
+    minLength: 16,
+    description: 'Secret shared by the services of one platform; opens /internal.',
+  }),
+  ENCRYPTION_KEY: Type.String({
+    minLength: 1,
+    description: '32 bytes in base64 or hex; several, newest first, separated by commas.',
+  }),
+};
+
 /**
- * What those variables say, in the form the event bus takes.
+ * What the variables of the event bus say, in the form it takes.
  *
  * @throws ConfigError when the address of the chosen bus is missing.
  */

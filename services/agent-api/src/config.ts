@@ -1,9 +1,11 @@
+import { projectVariables } from '@runyard/graph-host';
 import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
+  ...projectVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
@@ -12,17 +14,6 @@ export const configSchema = Type.Object({
     minLength: 1,
     description: 'Before every key of the deployment.',
   }),
-
-  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project.' }),
-  LANGGRAPH_CONFIG_PATH: Type.String({
-    default: 'langgraph.json',
-    description: 'From the project folder, or absolute.',
-  }),
-  PROJECT_ENV: Type.Record(Type.String(), Type.String(), {
-    default: {},
-    description: 'Variables of the project as a JSON object; over those its own `env` names.',
-  }),
-  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),

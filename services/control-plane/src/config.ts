@@ -1,19 +1,10 @@
-import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { eventBusVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
-  DATABASE_URI: Type.String({ minLength: 1, description: "The Postgres database of this service's own." }),
-  DATABASE_POOL_SIZE: Type.Integer({ default: 8, minimum: 2, maximum: 200 }),
-  INTERNAL_TOKEN: Type.String({
-    minLength: 16,
-    description: 'Secret shared by the services of one platform; opens /internal.',
-  }),
-  ENCRYPTION_KEY: Type.String({
-    minLength: 1,
-    description: '32 bytes in base64 or hex; several, newest first, separated by commas.',
-  }),
+  ...ownDataVariables,
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
   PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),
 

@@ -1,8 +1,10 @@
+import { projectVariables } from '@runyard/graph-host';
 import { serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
+  ...projectVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 3, maximum: 500, description: 'Connections at most.' }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
@@ -18,16 +20,6 @@ export const configSchema = Type.Object({
     description: 'Runs are taken while this is the active revision, or none is set.',
   }),
 
-  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project.' }),
-  LANGGRAPH_CONFIG_PATH: Type.String({
-    default: 'langgraph.json',
-    description: 'From the project folder, or absolute.',
-  }),
-  PROJECT_ENV: Type.Record(Type.String(), Type.String(), {
-    default: {},
-    description: 'Variables of the project as a JSON object; over those its own `env` names.',
-  }),
-  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
   N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 1, description: 'Runs at a time.' }),
   BG_JOB_MAX_RETRIES: Type.Integer({ default: 3, minimum: 1, description: 'Failed attempts that end a run.' }),
   BG_JOB_TIMEOUT_SECS: Type.Number({

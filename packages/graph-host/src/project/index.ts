@@ -1,2 +1,3 @@
 export * from './project-environment.ts';
+export * from './project-variables.ts';
 export * from './read-project.ts';

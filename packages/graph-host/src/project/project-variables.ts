@@ -1,0 +1,15 @@
+import Type from 'typebox';
+
+/** Variables of a service that runs a project's code. */
+export const projectVariables = {
+  PROJECT_DIR: Type.String({ minLength: 1, description: 'Folder of the project.' }),
+  LANGGRAPH_CONFIG_PATH: Type.String({
+    default: 'langgraph.json',
+    description: 'From the project folder, or absolute.',
+  }),
+  PROJECT_ENV: Type.Record(Type.String(), Type.String(), {
+    default: {},
+    description: 'Variables of the project as a JSON object; over those its own `env` names.',
+  }),
+  GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
+};
