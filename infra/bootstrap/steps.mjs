@@ -38,12 +38,13 @@ export async function run(name, command, args, { quiet = false, allowFailure = f
     child.kill(signal);
   };
   process.on('SIGINT', forward).on('SIGTERM', forward);
-  const end = await new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
+  const end = await new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(new StepError(`${name} could not be started: ${error.message}`)));
     child.once('close', (code, signal) => resolve(code ?? signal));
+  }).finally(() => {
+    clearInterval(reminder);
+    process.off('SIGINT', forward).off('SIGTERM', forward);
   });
-  clearInterval(reminder);
-  process.off('SIGINT', forward).off('SIGTERM', forward);
   if (interrupted) process.exit(130);
   if (end !== 0 && !allowFailure)
     throw new StepError(`${name} failed (${end}).\n${output.trimEnd().split('\n').slice(-40).join('\n')}`);
