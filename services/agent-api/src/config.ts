@@ -17,7 +17,6 @@ export const configSchema = Type.Object({
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),
-  PUBLIC_URL: Type.Optional(Type.String({ description: 'Base URL of this deployment as clients know it.' })),
 
   PLATFORM_JWKS_URL: Type.Optional(
     Type.String({ description: 'Keys that sign the callers the gateway lets through.' }),

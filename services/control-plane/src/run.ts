@@ -79,7 +79,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       secrets,
       sealer,
       startSlots: new StartSlots(config.CONCURRENT_STARTS),
-      publicUrlOf: (id) => view.urlOf(id),
       deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
       removeFiles: (id) => rm(RevisionLog.folderOf(config.DATA_DIR, id), { recursive: true, force: true }),
       logger,

@@ -39,7 +39,6 @@ describe('a revision', () => {
       DEPLOYMENT_ID: id,
       REVISION_ID: latest_revision_id,
       PLATFORM_JWKS_URL: `${platform.callers.orgAccessUrl}/.well-known/jwks.json`,
-      PUBLIC_URL: `https://agents.example.com/deployments/${id}`,
       REDIS_KEY_PREFIX: expect.stringContaining(id),
       N_JOBS_PER_WORKER: '3',
     });

@@ -12,8 +12,6 @@ export interface RevisionSpec {
   /** With the password. */
   databaseUri: string;
   redisKeyPrefix: string;
-  /** Where clients reach the deployment. */
-  publicUrl: string;
   /** The deployment's own variables. */
   secrets: Record<string, string>;
 }

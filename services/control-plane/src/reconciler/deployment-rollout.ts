@@ -18,7 +18,6 @@ export interface RolloutParts {
   /** Seals the passwords of deployment databases. */
   sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
   startSlots: StartSlots;
-  publicUrlOf(deploymentId: string): string;
   deployTimeoutMs: number;
   /** Removes what the driver keeps of a deployment on disk. */
   removeFiles(deploymentId: string): Promise<void>;

@@ -31,7 +31,7 @@ export async function ensureDatabase(
  * @throws BadRequestError when the project cannot be used
  */
 export async function specOf(
-  parts: Pick<RolloutParts, 'secrets' | 'publicUrlOf'>,
+  parts: Pick<RolloutParts, 'secrets'>,
   revision: Revision,
   access: DatabaseAccess,
   { isFirst }: { isFirst: boolean },
@@ -50,7 +50,6 @@ export async function specOf(
     resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
     databaseUri: access.uri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),
-    publicUrl: parts.publicUrlOf(deploymentId),
     secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
   };
 }

@@ -25,7 +25,6 @@ function spec(changes: { secrets?: Record<string, string>; env?: Record<string, 
     resources: {},
     databaseUri: 'postgres://role:database-password@postgres.example.com/database',
     redisKeyPrefix: 'runyard:deployment',
-    publicUrl: 'https://agents.example.com/deployments/deployment',
     secrets: changes.secrets ?? {},
   };
 }

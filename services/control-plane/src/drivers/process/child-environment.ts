@@ -52,7 +52,6 @@ export function childVariables(
       DEPLOYMENT_ID: spec.deploymentId,
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
-      PUBLIC_URL: spec.publicUrl,
       EVENT_BUS: platform.eventBus.kind,
       ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
       TOPIC_PREFIX: platform.eventBus.topicPrefix,

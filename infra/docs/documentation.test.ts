@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const repository = join(import.meta.dirname, '../..');
+const textOf = (path: string) => readFileSync(join(repository, path), 'utf8');
+
+it('every link in the documentation leads somewhere', () => {
+  const inDocs = readdirSync(join(repository, 'docs'), { recursive: true, encoding: 'utf8' }).map(
+    (path) => `docs/${path}`,
+  );
+  const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...inDocs.filter((path) => path.endsWith('.md'))];
+  const broken = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\]\(([^)#\s]+)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !/^\w+:/.test(link) && !existsSync(join(repository, dirname(page), link)))
+      .map((link) => `${page} → ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it.each(['agent-api', 'control-plane', 'gateway', 'org-access', 'run-worker'])(
+  'the page of %s names each of its variables',
+  async (service) => {
+    const { configSchema } = (await import(join(repository, `services/${service}/src/config.ts`))) as {
+      configSchema: { properties: Record<string, unknown> };
+    };
+    const pages = textOf(`docs/services/${service}.md`) + textOf('docs/services/README.md');
+    const missing = Object.keys(configSchema.properties).filter((name) => !pages.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  },
+);
