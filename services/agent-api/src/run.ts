@@ -124,8 +124,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       store: store.forRun(),
     }),
   });
-  const threads = new ThreadService({ store: threadStore, engine, state: states });
-
   const open = new OpenResponses();
   lifecycle.onDrain('open streams', () => open.cutAll());
   const watch = new RunWatch({
@@ -133,7 +131,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
   });
   lifecycle.onStop('run watch', () => watch.close());
-  const runs = new RunService({ engine, streams, wakeups, assistants, threads: threadStore, logger });
+  const onDeleted = () => watch.checkSoon();
+  const threads = new ThreadService({ store: threadStore, engine, state: states, onDeleted });
+  const runs = new RunService({ engine, streams, wakeups, assistants, threads: threadStore, onDeleted, logger });
   const answers = new RunAnswers(runs, { engine, streams, watch, open });
   registerDeploymentMetrics(metrics, { engine, pool, open });
 

@@ -79,6 +79,17 @@ describe('an event stream', () => {
     expect(answer.text).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
   }, 20_000);
 
+  it.each(['run', 'thread'])('of a %s that is deleted ends without waiting for the next sign of life', async (what) => {
+    const { thread_id } = await deployment.client.threads.create();
+    const thread = `${deployment.url}/threads/${thread_id}`;
+    const answer = await open(`${thread}/runs/stream`, { body });
+    const run = await deployment.worker.take();
+    await answer.until('event: metadata');
+    const deleted = what === 'run' ? `${thread}/runs/${run.claimed.runId}` : thread;
+    expect((await ask(deleted, { method: 'DELETE' })).status).toBe(204);
+    expect(await answer.complete).not.toContain('heartbeat');
+  });
+
   it('delivers every event to a client that stops reading for a while', async () => {
     const answer = await open(`${deployment.url}/runs/stream`, { body });
     const run = await deployment.worker.take();

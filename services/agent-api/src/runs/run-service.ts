@@ -27,6 +27,8 @@ export interface RunServiceOptions {
   wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
+  /** A run is gone without an end of its own: whoever waits for it should look. */
+  onDeleted: () => void;
   logger: Logger;
 }
 
@@ -97,6 +99,7 @@ export class RunService {
   async delete(scope: Scope, threadId: string, runId: string): Promise<void> {
     await this.find(scope, threadId, runId);
     await this.#options.engine.deleteRun(threadId, runId);
+    this.#options.onDeleted();
     // A run under way has lost its right to write; told at once, its worker need not find out by itself.
     await this.#options.streams.publishCancel({ runId, threadId }).catch(() => undefined);
   }

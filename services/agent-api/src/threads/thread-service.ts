@@ -23,15 +23,19 @@ export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
   readonly #state: Pick<StateService, 'applySupersteps'>;
+  readonly #onDeleted: () => void;
 
   constructor(options: {
     store: ThreadStore;
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
     state: Pick<StateService, 'applySupersteps'>;
+    /** A thread is gone, with its runs: whoever waits for one of them should look. */
+    onDeleted: () => void;
   }) {
     this.#store = options.store;
     this.#engine = options.engine;
     this.#state = options.state;
+    this.#onDeleted = options.onDeleted;
   }
 
   /** With supersteps all or nothing: when they fail the thread is gone again. @throws ConflictError */
@@ -85,6 +89,7 @@ export class ThreadService {
   async delete(scope: Scope, threadId: string): Promise<void> {
     found(threadId, await this.#store.findBare(scope, threadId));
     await this.#engine.deleteThread(threadId);
+    this.#onDeleted();
   }
 
   async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
