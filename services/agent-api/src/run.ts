@@ -17,6 +17,7 @@ import { principalsOf } from './authentication.ts';
 import type { Config } from './config.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { infoRoutes } from './info.ts';
+import { askingPermission } from './permissions.ts';
 import { openPrisma } from './prisma.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
 import { tellingRefusedData } from './refused-data.ts';
@@ -156,6 +157,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...storeRoutes(new StoreService(store.forRun())),
       ...infoRoutes(config),
     ]
+      .map(askingPermission)
       .map(tellingRefusedData)
       .map(tellingOutages),
   });

@@ -87,7 +87,7 @@ async function childrenOf(pid: number): Promise<number[]> {
 }
 
 describe('callers', () => {
-  it('need a token of the platform made for this very deployment', async () => {
+  it('need a token of the platform made for this very deployment, and may do what their role says', async () => {
     const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'EdDSA', use: 'sig' };
     const keys = createServer((_req, res) => res.end(JSON.stringify({ keys: [jwk] }))).listen(0, '127.0.0.1');
@@ -101,7 +101,7 @@ describe('callers', () => {
         organization_id: '00000000-0000-4000-8000-000000000001',
         kind: 'service_key',
         organization_role: 'user',
-        permissions: [],
+        permissions: ['runs:read'],
       })
         .setProtectedHeader({ alg: 'EdDSA', kid: 'k1' })
         .setSubject('ada')
@@ -113,6 +113,9 @@ describe('callers', () => {
       expect(await info({})).toBe(401);
       expect(await info({ 'x-runyard-principal': await token('deployment:other') })).toBe(401);
       expect(await info({ 'x-runyard-principal': await token('deployment:mine') })).toBe(200);
+      const headers = { 'x-runyard-principal': await token('deployment:mine') };
+      expect((await ask(`${guarded.url}/threads/search`, { headers, body: {} })).status).toBe(200);
+      expect((await ask(`${guarded.url}/threads`, { headers, body: {} })).status).toBe(403);
       expect((await ask(`${guarded.url}/ok`)).status).toBe(200);
       expect((await ask(`${guarded.url}/docs`)).status).toBe(200);
     } finally {
