@@ -250,6 +250,13 @@ describe('the list of deployments', () => {
     },
   );
 
+  it.each(['name=a%00b', 'name_contains=%00', 'offset=9999999999'])(
+    'has nothing for %s, and does not fail',
+    async (query) => {
+      expect(await names(`?${query}`)).toEqual([]);
+    },
+  );
+
   it('holds nothing of other workspaces', async () => {
     const answer = await platform.call<DeploymentList>('GET', '/v2/deployments', {
       as: { workspace_id: '22222222-0000-4000-8000-000000000009' },

@@ -1,7 +1,11 @@
 import type { DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import type { Tenant } from './caller-scope.ts';
+
+/** Prisma counts in 32 bits; nobody has as many rows. */
+const OFFSET_MAX = 2 ** 31 - 1;
 
 export interface DeploymentFilter {
   name?: string;
@@ -38,8 +42,10 @@ export const deploymentStore = {
       where: {
         ...tenant,
         AND: [
-          filter.name === undefined ? {} : { name: filter.name },
-          filter.nameContains ? { name: { contains: literally(filter.nameContains), mode: 'insensitive' } } : {},
+          filter.name === undefined ? {} : { name: toSqlText(filter.name) },
+          filter.nameContains
+            ? { name: { contains: literally(toSqlText(filter.nameContains)), mode: 'insensitive' } }
+            : {},
           filter.status ? { status: filter.status } : {},
           filter.deploymentType ? ofType(filter.deploymentType) : {},
           filter.ids ? { id: { in: filter.ids } } : {},
@@ -47,7 +53,7 @@ export const deploymentStore = {
       },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: page.limit,
-      skip: page.offset,
+      skip: Math.min(page.offset, OFFSET_MAX),
     });
   },
 
@@ -72,7 +78,7 @@ export const deploymentStore = {
       where: { deploymentId, deployment: tenant, ...(filter.statuses ? { status: { in: filter.statuses } } : {}) },
       orderBy: { number: 'desc' },
       take: page.limit,
-      skip: page.offset,
+      skip: Math.min(page.offset, OFFSET_MAX),
     });
   },
 

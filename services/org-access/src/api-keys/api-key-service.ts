@@ -5,6 +5,7 @@ import type {
   ServiceKeyCreate,
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
 import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
@@ -43,7 +44,7 @@ export class ApiKeyService {
       await roleMustExist(transaction, caller.organizationId, workspaceRoleId, 'workspace');
       if (defaultWorkspaceId) await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId);
       const identityId = await createServiceAccount(transaction, caller, {
-        name: body.description ?? DEFAULT_DESCRIPTION,
+        name: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
         organizationRoleId,
         workspaceRoleId,
         workspaceIds,
@@ -198,7 +199,11 @@ function workspaceOf(caller: Principal): string {
 function keyOf(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
   const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
   if (expiresAt && expiresAt.getTime() <= Date.now()) throw new BadRequestError('expires_at is in the past.');
-  return { description: body.description ?? DEFAULT_DESCRIPTION, readOnly: body.read_only ?? false, expiresAt };
+  return {
+    description: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
+    readOnly: body.read_only ?? false,
+    expiresAt,
+  };
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {
