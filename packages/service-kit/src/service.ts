@@ -52,6 +52,8 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
         stop(signal, 0);
       });
     }
+    // Whoever read the log may be gone. Unheard, that error would be an uncaught one, which is logged, which fails again.
+    for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
     for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(event, (error: unknown) => {
         logger.error(event === 'uncaughtException' ? 'uncaught exception' : 'unhandled rejection', { error });
