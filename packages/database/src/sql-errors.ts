@@ -1,9 +1,30 @@
-/** The five-character SQLSTATE of a Postgres error, also when it is the cause of another error; undefined for others. */
+/** What Prisma keeps of the driver's error. */
+interface DriverCause {
+  kind?: string;
+  code?: string;
+  originalCode?: string;
+}
+
+function driverCauseOf(error: unknown): DriverCause | undefined {
+  return (error as { meta?: { driverAdapterError?: { cause?: DriverCause } } } | null | undefined)?.meta
+    ?.driverAdapterError?.cause;
+}
+
+/**
+ * Node's own codes (EPIPE) begin with an E, which SQLSTATEs never do. Prisma's (P2010) begin with a P and a digit from 1 on, where
+ * Postgres has only class P0.
+ */
+const SQL_STATE = /^(?!P[1-9])[0-9A-DF-Z][0-9A-Z]{4}$/;
+
+/**
+ * The five-character SQLSTATE of a Postgres error, also when it is the cause of another error or when Prisma tells of it;
+ * undefined for others.
+ */
 export function sqlState(error: unknown): string | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
-    const { code } = current as { code?: unknown };
-    // Node's own codes (EPIPE) begin with an E, SQLSTATEs never do.
-    if (typeof code === 'string' && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code)) return code;
+    const driver = driverCauseOf(current);
+    const code: unknown = driver?.originalCode ?? driver?.code ?? (current as { code?: unknown }).code;
+    if (typeof code === 'string' && SQL_STATE.test(code)) return code;
   }
   return undefined;
 }
@@ -49,14 +70,10 @@ const UNAVAILABLE_KINDS: ReadonlySet<string> = new Set([
 ]);
 
 function isUnavailableInPrisma(error: unknown): boolean {
-  const { code, meta } = (error ?? {}) as {
-    code?: unknown;
-    meta?: { driverAdapterError?: { cause?: { kind?: string; code?: string; originalCode?: string } } };
-  };
-  const cause = meta?.driverAdapterError?.cause;
-  if (!cause) return code === 'P2028' || code === 'P1001' || code === 'P1017';
-  const state = cause.originalCode ?? cause.code;
-  return UNAVAILABLE_KINDS.has(String(cause.kind)) || isUnavailable(Object.assign(new Error(), { code: state }));
+  const driver = driverCauseOf(error);
+  if (driver) return UNAVAILABLE_KINDS.has(String(driver.kind));
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'P2028' || code === 'P1001' || code === 'P1017';
 }
 
 /**

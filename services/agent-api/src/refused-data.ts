@@ -19,8 +19,7 @@ const TIME_STATES: ReadonlySet<string> = new Set(['22007', '22008', '22009']);
 const TOO_DEEP_STATE = '54001';
 
 function refusalOf(error: unknown): AppError | undefined {
-  // Prisma has codes of its own in the form of a SQLSTATE, so its cause is asked first.
-  const state = prismaSqlState(error) ?? sqlState(error);
+  const state = sqlState(error);
   if (isStackOverflow(error) || state === TOO_DEEP_STATE) {
     return new UnprocessableError('The request is nested too deeply', { cause: error });
   }
@@ -39,9 +38,4 @@ function isStackOverflow(error: unknown): boolean {
     if (current instanceof RangeError && current.message === 'Maximum call stack size exceeded') return true;
   }
   return false;
-}
-
-function prismaSqlState(error: unknown): string | undefined {
-  const { meta } = (error ?? {}) as { meta?: { driverAdapterError?: { cause?: { originalCode?: string } } } };
-  return meta?.driverAdapterError?.cause?.originalCode;
 }

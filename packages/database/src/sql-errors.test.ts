@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
+
+/** Prisma's error over `pg`: a code of its own, and the driver's in a corner. */
+const prismaError = (code: string, cause?: { kind?: string; originalCode?: string }) =>
+  Object.assign(new Error('from Prisma'), { code, ...(cause && { meta: { driverAdapterError: { cause } } }) });
+const driverError = (code: string) => Object.assign(new Error('from the driver'), { code });
+
+describe('the SQLSTATE of an error', () => {
+  it('is that of the driver, also inside another error', () => {
+    expect(sqlState(driverError('23505'))).toBe('23505');
+    expect(sqlState(new Error('outer', { cause: driverError('40P01') }))).toBe('40P01');
+    expect(sqlState(driverError('P0001'))).toBe('P0001');
+    expect(sqlState(driverError('EPIPE'))).toBeUndefined();
+  });
+
+  it('is what Postgres told Prisma, never a code of Prisma itself', () => {
+    expect(sqlState(prismaError('P2010', { originalCode: '22008' }))).toBe('22008');
+    expect(sqlState(prismaError('P2010'))).toBeUndefined();
+    expect(isDataError(prismaError('P2010', { originalCode: '22008' }))).toBe(true);
+    expect(isRetryable(prismaError('P2034', { originalCode: '40001' }))).toBe(true);
+  });
+});
+
+describe('a database that is away', () => {
+  it('is recognised behind Prisma by state, by kind and by code', () => {
+    expect(isUnavailable(prismaError('P2010', { originalCode: '57P01' }))).toBe(true);
+    expect(isUnavailable(prismaError('P2010', { kind: 'ConnectionClosed' }))).toBe(true);
+    expect(isUnavailable(prismaError('P2028'))).toBe(true);
+    expect(isUnavailable(prismaError('P2002', { kind: 'UniqueConstraintViolation', originalCode: '23505' }))).toBe(
+      false,
+    );
+  });
+});
