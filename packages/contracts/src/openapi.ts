@@ -11,7 +11,7 @@ export interface OpenApiInfo {
 
 export interface OpenApiParameter {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   description?: string;
   schema: unknown;
@@ -73,8 +73,22 @@ export function buildOpenApi(operations: readonly Operation[], info: OpenApiInfo
   };
 }
 
+function headersOf({ headers = {} }: Operation): OpenApiParameter[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
 function describe(operation: Operation, schemas: Record<string, unknown>): OpenApiOperation {
-  const parameters = [...parametersOf(operation, 'path', schemas), ...parametersOf(operation, 'query', schemas)];
+  const parameters = [
+    ...parametersOf(operation, 'path', schemas),
+    ...parametersOf(operation, 'query', schemas),
+    ...headersOf(operation),
+  ];
   return {
     operationId: operation.operationId,
     summary: operation.summary,

@@ -1,5 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
+/** What a role of a workspace may let its holders do on a deployment's agent server. */
+export type WorkspacePermission = 'runs:create' | 'runs:read' | 'runs:update' | 'runs:delete';
+
 /**
  * One HTTP operation: the single source of its types, its validators, its routes and its OpenAPI entry.
  * Lists of operations per service are in `http/<service>/index.ts`.
@@ -18,6 +21,10 @@ export interface Operation<
   tags: string[];
   /** Who may call: a caller with a principal token, anybody, or another service of the platform. */
   access: 'principal' | 'public' | 'internal';
+  /** The permission of the workspace a principal must have, where the service asks for one by operation. */
+  permission?: WorkspacePermission;
+  /** Request headers that mean something to this operation: name in lower case, and what it does. */
+  headers?: Record<string, string>;
   params?: Params;
   query?: Query;
   body?: Body;

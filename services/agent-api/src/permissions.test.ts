@@ -1,6 +1,7 @@
+import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
 import { type BoundOperation, type HandlerRequest, noContent, type Principal } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
-import { askingPermission, permissionOf } from './permissions.ts';
+import { askingPermission } from './permissions.ts';
 
 const viewer: Principal = {
   kind: 'service_key',
@@ -10,11 +11,14 @@ const viewer: Principal = {
   permissions: ['deployments:read', 'runs:read'],
 };
 
+function operationOf(method: string, path: string) {
+  const operation = AGENT_SERVER_OPERATIONS.find((one) => one.method === method && one.path === path);
+  if (!operation) throw new Error(`there is no ${method} ${path}`);
+  return operation;
+}
+
 function call(method: 'get' | 'post', path: string, caller: Principal) {
-  const bound = {
-    operation: { method, path, access: 'principal' },
-    handler: async () => noContent(),
-  } as unknown as BoundOperation;
+  const bound: BoundOperation = { operation: operationOf(method, path), handler: async () => noContent() };
   return askingPermission(bound).handler({ caller } as HandlerRequest);
 }
 
@@ -37,7 +41,7 @@ describe('what a role lets a caller do on a deployment', () => {
     ['delete', '/threads/{thread_id}', 'runs:delete'],
     ['delete', '/threads/{thread_id}/runs/{run_id}', 'runs:delete'],
   ] as const)('%s %s takes %s', (method, path, permission) => {
-    expect(permissionOf({ method, path })).toBe(permission);
+    expect(operationOf(method, path).permission).toBe(permission);
   });
 
   it('a read-only key reads, and starts nothing', async () => {

@@ -27,6 +27,7 @@ export const getInfo = defineOperation({
   operationId: 'getInfo',
   method: 'get',
   path: '/info',
+  permission: 'runs:read',
   summary: 'What this server is and can do',
   tags: ['System'],
   access: 'principal',
