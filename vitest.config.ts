@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 /** Unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`. */
 export default defineConfig({
   test: {
-    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'infra/**/*.test.ts', 'bench/**/*.test.ts'],
+    include: [
+      'packages/**/*.test.ts',
+      'services/**/*.test.ts',
+      'infra/**/*.test.ts',
+      'bench/**/*.test.ts',
+      'e2e/parity/coverage.test.ts',
+    ],
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
     pool: 'forks',

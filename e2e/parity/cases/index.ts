@@ -1,0 +1,5 @@
+import type { ParityCase } from '../framework/index.ts';
+import { cases as system } from './system.ts';
+
+/** Every case, with the file that holds it. */
+export const CASES: { file: string; cases: ParityCase[] }[] = [{ file: 'system.ts', cases: system }];

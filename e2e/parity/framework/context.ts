@@ -1,0 +1,111 @@
+import { Client } from '@langchain/langgraph-sdk';
+import { type Operation, validatorOf } from '@runyard/contracts';
+import { expect } from 'vitest';
+import { operationNamed } from './operations.ts';
+import { parseEvents, type WireEvent } from './server-sent-events.ts';
+
+export interface Request {
+  params?: Record<string, string>;
+  /** A list repeats the parameter. */
+  query?: Record<string, unknown>;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Parsed JSON; undefined when the answer is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: cases look into answers of every shape, checked against the contract before.
+  body: any;
+  /** Of an event stream. */
+  events: WireEvent[];
+}
+
+/** One way to the server. */
+export interface Way {
+  url: string;
+  client: Client;
+  /** Calls an operation, reads the answer to its end and holds it against the contract. */
+  call(operationId: string, request?: Request): Promise<Answer>;
+  /** Calls an operation whose answer goes on; the caller reads or cancels the body. */
+  open(operationId: string, request?: Request): Promise<Response>;
+}
+
+/** What a case works with. The way itself may lose the field under test; `direct` never does. */
+export interface ParityContext extends Way {
+  /** The operation under test. */
+  operation: string;
+  direct: Way;
+}
+
+export function wayTo(url: string, apiKey: string): Way {
+  const open = (operationId: string, request: Request = {}) => {
+    const operation = operationNamed(operationId);
+    return fetch(url + pathOf(operation, request), {
+      method: operation.method.toUpperCase(),
+      headers: {
+        'x-api-key': apiKey,
+        ...(request.body !== undefined && { 'content-type': 'application/json' }),
+        ...request.headers,
+      },
+      ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+      ...(request.signal && { signal: request.signal }),
+    });
+  };
+  return {
+    url,
+    client: new Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } }),
+    open,
+    async call(operationId, request) {
+      const answer = await toAnswer(await open(operationId, request));
+      expectAsDocumented(operationNamed(operationId), answer);
+      return answer;
+    },
+  };
+}
+
+function pathOf(operation: Operation, { params = {}, query = {} }: Request): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`${operation.operationId} wants ${name}`);
+    return encodeURIComponent(value);
+  });
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined) search.append(name, String(each));
+    }
+  }
+  return search.size > 0 ? `${path}?${search}` : path;
+}
+
+async function toAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: type.startsWith('application/json') && text.trim() !== '' ? JSON.parse(text) : undefined,
+    events: type.startsWith('text/event-stream') ? parseEvents(text) : [],
+  };
+}
+
+/** The status is one of those documented and the body has the shape documented for it. */
+export function expectAsDocumented(operation: Operation, answer: Answer): void {
+  const told = `${operation.operationId} answered ${answer.status} ${answer.text.slice(0, 500)}`;
+  const documented = operation.responses[answer.status];
+  expect(documented, `${told}: a status that is not documented`).toBeDefined();
+  const { schema, contentType = 'application/json' } = documented!;
+  if (!schema) {
+    expect(answer.text, told).toBe('');
+    return;
+  }
+  expect(answer.headers.get('content-type')?.split(';')[0], told).toBe(contentType);
+  if (contentType !== 'application/json') return;
+  const checked = validatorOf(schema)(structuredClone(answer.body));
+  expect(checked.ok ? [] : checked.issues, told).toEqual([]);
+}

@@ -1,0 +1,53 @@
+import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
+import type { ParityCase } from './parity-case.ts';
+import { requestFields } from './request-fields.ts';
+import { wrongRequests } from './wrong-requests.ts';
+
+/** Answers that are asked for by tests made from the contract alone. */
+export function generatedStatuses(operation: Operation): number[] {
+  const hasIds = Object.keys(operation.params?.properties ?? {}).length > 0;
+  return [...(wrongRequests(operation).length > 0 ? [422] : []), ...(hasIds && operation.responses[404] ? [404] : [])];
+}
+
+export interface Shown {
+  /** What shows it. */
+  promise: string;
+  file: string;
+}
+
+export interface OperationCoverage {
+  operation: Operation;
+  /** By field, in the order of the contract; empty where nothing shows it. */
+  fields: Map<string, Shown[]>;
+  /** By documented status. */
+  statuses: Map<number, Shown[]>;
+}
+
+const GENERATED: Shown = { promise: 'asked for by requests made from the contract', file: 'statuses.test.ts' };
+
+/** For every operation, which case shows which field and which answer. */
+export function coverage(files: { file: string; cases: ParityCase[] }[]): OperationCoverage[] {
+  const all = files.flatMap(({ file, cases }) => cases.map((each) => ({ file, ...each })));
+  return AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal').map((operation) => {
+    const { operationId } = operation;
+    const ofFields = all.filter((each) => each.kind === 'field' && each.operations.includes(operationId));
+    const fields = requestFields(operation).map((field): [string, Shown[]] => [
+      field,
+      ofFields.filter((each) => each.kind === 'field' && each.field === field),
+    ]);
+    const success = Object.keys(operation.responses).map(Number).sort()[0];
+    const statuses = Object.keys(operation.responses).map((key): [number, Shown[]] => {
+      const status = Number(key);
+      return [
+        status,
+        [
+          ...all.filter((each) => each.kind === 'status' && each.operation === operationId && each.status === status),
+          ...(generatedStatuses(operation).includes(status) ? [GENERATED] : []),
+          // A case of a field holds every answer against the contract, the usual one foremost.
+          ...(status === success ? ofFields.slice(0, 1) : []),
+        ],
+      ];
+    });
+    return { operation, fields: new Map(fields), statuses: new Map(statuses) };
+  });
+}

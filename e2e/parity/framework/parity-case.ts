@@ -1,0 +1,35 @@
+import type { ParityContext } from './context.ts';
+
+interface CaseBase {
+  /** What a client may rely on, in words: the name of the test and the text of the parity table. */
+  promise: string;
+  /** Fails by an assertion, at once, when the promise is not kept. Independent of other cases and of their order. */
+  run(context: ParityContext): Promise<unknown>;
+}
+
+/** Shows that a field of requests does what it says; run a second time behind a proxy that takes the field away. */
+export interface FieldCase extends CaseBase {
+  kind: 'field';
+  /** The operations it is shown for; each is a test, with its id in `context.operation`. */
+  operations: string[];
+  /** `body.config.tags`, `body.supersteps[].updates`, `body[].input`, `query.limit`, `header.prefer`. */
+  field: string;
+}
+
+/** Brings an operation to a documented answer. */
+export interface StatusCase extends CaseBase {
+  kind: 'status';
+  operation: string;
+  status: number;
+  run(context: ParityContext): Promise<{ status: number }>;
+}
+
+export type ParityCase = FieldCase | StatusCase;
+
+export function fieldCase(definition: Omit<FieldCase, 'kind'>): FieldCase {
+  return { kind: 'field', ...definition };
+}
+
+export function statusCase(definition: Omit<StatusCase, 'kind'>): StatusCase {
+  return { kind: 'status', ...definition };
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
+import { describe, expect, inject, it } from 'vitest';
+import { CASES } from './cases/index.ts';
+import { wayTo } from './framework/context.ts';
+import { generatedStatuses } from './framework/coverage.ts';
+import { operationNamed } from './framework/operations.ts';
+import { wrongRequests } from './framework/wrong-requests.ts';
+
+const { deploymentUrl, apiKey } = inject('platform');
+const direct = wayTo(deploymentUrl, apiKey);
+
+for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
+  const { operationId, params, examples } = operation;
+  describe.concurrent(operationId, () => {
+    for (const { fault, request, names } of wrongRequests(operation)) {
+      it(`answers 422 and names the field when ${fault}`, async () => {
+        const { status, body } = await direct.call(operationId, request);
+        expect(status).toBe(422);
+        expect(body.detail).toContain(names);
+      });
+    }
+
+    if (generatedStatuses(operation).includes(404)) {
+      it('answers 404 for what is not there', async () => {
+        const unknown = Object.fromEntries(Object.keys(params?.properties ?? {}).map((name) => [name, randomUUID()]));
+        const { status } = await direct.call(operationId, {
+          params: unknown,
+          query: { ...(examples?.query as Record<string, unknown> | undefined) },
+          ...(operation.body && { body: examples?.body ?? {} }),
+        });
+        expect(status).toBe(404);
+      });
+    }
+  });
+}
+
+for (const { file, cases } of CASES) {
+  describe.concurrent(`${file}, answers`, () => {
+    for (const each of cases) {
+      if (each.kind !== 'status') continue;
+      it(`${each.operation} answers ${each.status}: ${each.promise}`, async () => {
+        expect(operationNamed(each.operation).responses).toHaveProperty(String(each.status));
+        const { status } = await each.run({ ...direct, operation: each.operation, direct });
+        expect(status).toBe(each.status);
+      });
+    }
+  });
+}

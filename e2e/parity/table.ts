@@ -1,0 +1,37 @@
+import path from 'node:path';
+import { AGENT_SERVER_LEVEL } from '@runyard/contracts';
+import { CASES } from './cases/index.ts';
+import { coverage, type Shown } from './framework/coverage.ts';
+
+export const PARITY_TABLE = path.resolve(import.meta.dirname, '../../docs/parity.md');
+
+/** The Markdown that says for every operation, field and answer which test shows it. */
+export function parityTable(): string {
+  const operations = coverage(CASES);
+  const count = (of: 'fields' | 'statuses') => operations.reduce((sum, each) => sum + each[of].size, 0);
+  return [
+    '# Parity with the LangGraph agent server',
+    '',
+    `Generated from the tests by \`npm run generate:parity\` in \`e2e\`; a test fails when it is stale. The level is ${AGENT_SERVER_LEVEL}:`,
+    `${operations.length} operations, ${count('fields')} request fields, ${count('statuses')} documented answers.`,
+    '',
+    'Each field is shown by a test that passes, and that fails when a proxy on the way takes the field out of the request;',
+    'so none is accepted and ignored. Each answer is held against the schema of the contract. The tests are in `e2e/parity/cases`.',
+    ...operations.flatMap(({ operation, fields, statuses }) => [
+      '',
+      `## ${operation.method.toUpperCase()} ${operation.path}`,
+      '',
+      `${operation.summary}. \`${operation.operationId}\``,
+      '',
+      '| field or answer | shown by |',
+      '| --- | --- |',
+      ...[...fields].map(([field, shown]) => row(`\`${field}\``, shown)),
+      ...[...statuses].map(([status, shown]) => row(String(status), shown)),
+    ]),
+    '',
+  ].join('\n');
+}
+
+function row(what: string, shown: Shown[]): string {
+  return `| ${what} | ${shown.map(({ promise, file }) => `${promise.replaceAll('|', '\\|')} (${file})`).join('; ')} |`;
+}
