@@ -10,11 +10,11 @@ import { wrongRequests } from './framework/wrong-requests.ts';
 const { deploymentUrl, apiKey } = inject('platform');
 const direct = wayTo(deploymentUrl, apiKey);
 
-for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
-  const { operationId, params, examples } = operation;
-  describe.concurrent(operationId, () => {
+describe.concurrent('asked from the contract', () => {
+  for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal')) {
+    const { operationId, params, examples } = operation;
     for (const { fault, request, names } of wrongRequests(operation)) {
-      it(`answers 422 and names the field when ${fault}`, async () => {
+      it(`${operationId} answers 422 and names the field when ${fault}`, async () => {
         const { status, body } = await direct.call(operationId, request);
         expect(status).toBe(422);
         expect(body.detail).toContain(names);
@@ -22,7 +22,7 @@ for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !=
     }
 
     if (generatedStatuses(operation).includes(404)) {
-      it('answers 404 for what is not there', async () => {
+      it(`${operationId} answers 404 for what is not there`, async () => {
         const unknown = Object.fromEntries(Object.keys(params?.properties ?? {}).map((name) => [name, randomUUID()]));
         const { status } = await direct.call(operationId, {
           params: unknown,
@@ -32,8 +32,8 @@ for (const operation of AGENT_SERVER_OPERATIONS.filter(({ access }) => access !=
         expect(status).toBe(404);
       });
     }
-  });
-}
+  }
+});
 
 for (const { file, cases } of CASES) {
   describe.concurrent(`${file}, answers`, () => {
