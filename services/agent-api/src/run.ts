@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
+import { openProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
@@ -45,8 +44,7 @@ const migrationsDir = fileURLToPath(
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
   const principal = principalsOf(config, logger);
-  const configPath = resolve(config.PROJECT_DIR, config.LANGGRAPH_CONFIG_PATH);
-  const project = await readProject(config.PROJECT_DIR, configPath);
+  const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   const graphIds = project.graphs.map(({ graphId }) => graphId);
 
@@ -55,9 +53,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     start: (onExit) =>
       startGraphHost({
         role: 'serve',
-        projectDir: config.PROJECT_DIR,
-        configPath,
-        environment: projectEnvironment({ own: process.env, project: project.env, deployment: config.PROJECT_ENV }),
+        ...location,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
         onExit,

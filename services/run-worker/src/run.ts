@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, openPool } from '@runyard/database';
-import { projectEnvironment, readProject, startGraphHost } from '@runyard/graph-host';
+import { openProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
@@ -70,20 +70,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   lifecycle.onStop('run engine', () => engine.close());
 
-  const project = await readProject(config.PROJECT_DIR, config.LANGGRAPH_CONFIG_PATH);
+  const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   const hosts = new HostSupervisor({
     logger,
     start: (onExit) =>
       startGraphHost({
         role: 'run',
-        projectDir: config.PROJECT_DIR,
-        configPath: config.LANGGRAPH_CONFIG_PATH,
-        environment: projectEnvironment({
-          own: process.env,
-          project: project.env,
-          deployment: config.PROJECT_ENV,
-        }),
+        ...location,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
         onExit,

@@ -1,7 +1,6 @@
 /** What the child answers and does for each message of its parent. */
 import { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
-import { readProject } from '../project/read-project.ts';
 import type { Connection, Incoming } from '../protocol/connection.ts';
 import type { ErrorBody, ToHost } from '../protocol/messages.ts';
 import type { HistoryRequest, HostLog, RunRequest, StateRequest, StateUpdateRequest } from '../types.ts';
@@ -75,14 +74,11 @@ export class Host {
     }
   }
 
-  async #init({ projectDir, configPath, limits }: ToHost['init']): Promise<unknown> {
+  async #init({ project, limits }: ToHost['init']): Promise<unknown> {
     this.#limits = limits;
     captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
-    const project = await readProject(projectDir, configPath);
     // What the deployment sets wins over what the project brings along.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
-    for (const message of project.warnings) this.log({ level: 'warn', message });
-    if (project.missingEnvFile) this.log({ level: 'info', message: `There is no env file ${project.missingEnvFile}.` });
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
     return this.#describe();
   }

@@ -25,7 +25,10 @@ export interface LoadedGraph {
 export type Warn = (message: string) => void;
 
 /** @throws GraphLoadError */
-export async function loadGraphs(project: Project, warn: Warn): Promise<Map<string, LoadedGraph>> {
+export async function loadGraphs(
+  project: Pick<Project, 'directory' | 'graphs'>,
+  warn: Warn,
+): Promise<Map<string, LoadedGraph>> {
   const graphs = new Map<string, LoadedGraph>();
   for (const graph of project.graphs) {
     try {

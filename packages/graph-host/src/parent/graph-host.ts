@@ -2,6 +2,7 @@
 import type { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { droppedLines, OutputBudget } from '../output-lines.ts';
+import { readProject } from '../project/read-project.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
@@ -101,9 +102,16 @@ export class ChildGraphHost implements GraphHost {
   }
 
   async #load(): Promise<void> {
+    const { role, projectDir, configPath, environment, onLog } = this.#options;
+    const { directory, graphs, env, missingEnvFile } = await readProject(projectDir, configPath, environment);
+    if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
     await this.#greeted;
-    const { role, projectDir, configPath } = this.#options;
-    const header = { t: 'init', role, projectDir, configPath, limits: { ...LIMITS, ...this.#options.limits } };
+    const header = {
+      t: 'init',
+      role,
+      project: { directory, graphs, env },
+      limits: { ...LIMITS, ...this.#options.limits },
+    };
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
   }
 

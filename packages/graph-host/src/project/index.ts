@@ -1,3 +1,10 @@
+export * from './open-project.ts';
 export * from './project-environment.ts';
 export * from './project-variables.ts';
 export * from './read-project.ts';
+export { ProjectFile } from './schema.ts';
+export * from './section-variables.ts';
+export type { CheckpointerSection } from './sections/checkpointer.ts';
+export type { CorsSection, HeaderChoice, HttpSection } from './sections/http.ts';
+export type { StoreSection } from './sections/store.ts';
+export type { WebhooksSection } from './sections/webhooks.ts';

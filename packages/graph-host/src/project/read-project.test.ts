@@ -49,9 +49,43 @@ it('names every key it does not know, and says which are for Python', async () =
     colour: 1,
   });
   expect(warnings).toEqual([
-    'langgraph.json: "python_version" is for Python projects and has no effect here.',
-    'langgraph.json: "dependencies" is for Python projects and has no effect here.',
+    'langgraph.json: "python_version" has no effect: it is for Python projects.',
+    'langgraph.json: "dependencies" has no effect: it is for Python projects.',
     'langgraph.json: "colour" is not known and has no effect.',
+  ]);
+});
+
+it('names keys inside a section that it does not know, and keys that change nothing here', async () => {
+  const { warnings } = await project({
+    graphs: { a: './a.ts' },
+    http: { colour: 1, cors: { allow_origin: 'x' } },
+    image_distro: 'wolfi',
+  });
+  expect(warnings).toEqual([
+    'langgraph.json: "http.colour" is not known and has no effect.',
+    'langgraph.json: "http.cors.allow_origin" is not known and has no effect.',
+    'langgraph.json: "image_distro" has no effect: it only shapes container images, and none is built from this file.',
+  ]);
+});
+
+it('takes a section from its variable instead of from the file, also when there is no file', async () => {
+  await writeFile(
+    join(directory, 'langgraph.json'),
+    JSON.stringify({ graphs: { a: './a.ts' }, http: { app: './a.ts' } }),
+  );
+  const variables = { LANGGRAPH_HTTP: '{"disable_store": true}', LANGGRAPH_AUTH: 'null', LANGGRAPH_STORE: ' ' };
+  const read = await readProject(directory, 'langgraph.json', variables);
+  expect(read).toMatchObject({ app: null, auth: null, store: null, http: { disable_store: true } });
+  const unfiled = await readProject(directory, 'nowhere.json', { LANGSERVE_GRAPHS: '{"b": "./b.ts:graph"}' });
+  expect(unfiled.graphs).toMatchObject([{ graphId: 'b', file: join(directory, 'b.ts') }]);
+  await expect(readProject(directory, 'langgraph.json', { LANGGRAPH_HTTP: '{' })).rejects.toThrow(/LANGGRAPH_HTTP/);
+});
+
+it('tells which variables are asked for and not set, and which other Node.js the project is for', async () => {
+  const { warnings } = await project({ graphs: { a: './a.ts' }, env: ['NOT_SET_ANYWHERE'], node_version: '2' });
+  expect(warnings).toEqual([
+    'langgraph.json: "env" asks for the variable NOT_SET_ANYWHERE, and it is not set.',
+    `langgraph.json: "node_version" is 2, and the project runs on Node.js ${process.versions.node.split('.')[0]}.`,
   ]);
 });
 
@@ -59,7 +93,10 @@ it('says in a sentence what is wrong with the file', async () => {
   await expect(project('{')).rejects.toThrow(/langgraph.json is not valid JSON/);
   await expect(project({})).rejects.toThrow(/must be an object with a "graphs" key/);
   await expect(project({ graphs: {} })).rejects.toThrow(/graphs/);
-  await expect(project({ graphs: { a: 5 } })).rejects.toThrow(/graphs\.a/);
+  await expect(project({ graphs: { a: 5 } })).rejects.toThrow(/graphs\.a must be a string or an object/);
+  await expect(project({ graphs: { a: './a.ts' }, http: { disable_store: 'yes' } })).rejects.toThrow(
+    /http\.disable_store must be a boolean/,
+  );
   await expect(readProject(directory, 'nowhere.json')).rejects.toThrow(/no readable .*nowhere.json/);
 });
 

@@ -1,17 +1,27 @@
 /** Reads a project's `langgraph.json` and the environment it asks for. Loads no user code. */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { formatPath, validatorOf } from '@runyard/contracts';
 import { parse as parseDotenv } from 'dotenv';
-import { Compile } from 'typebox/compile';
 import { GraphLoadError } from '../errors.ts';
-import { ProjectFile, PYTHON_KEYS, SILENT_KEYS } from './schema.ts';
+import { ProjectFile } from './schema.ts';
+import { sectionsOf, type Variables } from './section-variables.ts';
+import type { CheckpointerSection } from './sections/checkpointer.ts';
+import type { HttpSection } from './sections/http.ts';
+import type { StoreSection } from './sections/store.ts';
+import type { WebhooksSection } from './sections/webhooks.ts';
+import { warningsAbout } from './warnings.ts';
 
-export interface ProjectGraph {
-  graphId: string;
+/** Something a file of the project exports. */
+export interface ProjectExport {
   /** Absolute path of the source file. */
   file: string;
   /** Export to take from it. */
   symbol: string;
+}
+
+export interface ProjectGraph extends ProjectExport {
+  graphId: string;
   description?: string;
 }
 
@@ -22,47 +32,68 @@ export interface Project {
   /** Variables of the `env` key, from its map or its dotenv file. */
   env: Record<string, string>;
   /** `auth.path`, resolved like a graph's; null when the project has no auth handler. */
-  auth: { file: string; symbol: string } | null;
-  http: Record<string, unknown> | null;
-  store: Record<string, unknown> | null;
-  checkpointer: Record<string, unknown> | null;
-  webhooks: Record<string, unknown> | null;
+  auth: ProjectExport | null;
+  /** `encryption.path`; null when stored data is not encrypted by the project. */
+  encryption: ProjectExport | null;
+  /** `http.app`; null when the project has no routes of its own. */
+  app: ProjectExport | null;
+  /** Sections as they are read, defaults filled in; null when the file has no such key. */
+  http: HttpSection | null;
+  store: StoreSection | null;
+  checkpointer: CheckpointerSection | null;
+  webhooks: WebhooksSection | null;
   /** The dotenv file that `env` names and that is not there. Usual on a fresh clone, and worth a word when a variable is missing. */
   missingEnvFile: string | null;
   /** One sentence each, for the person who wrote the file. */
   warnings: string[];
 }
 
-const projectFile = Compile(ProjectFile);
+const checkFile = validatorOf(ProjectFile, { allIssues: true });
 
-/** @throws GraphLoadError with one sentence per fault */
-export async function readProject(projectDir: string, configPath: string): Promise<Project> {
+/**
+ * @param environment what the deployment and this process set: sections given as variables win over the file's keys,
+ *   those of the `env` key included. With `LANGSERVE_GRAPHS` there need be no file.
+ * @throws GraphLoadError with one sentence per fault
+ */
+export async function readProject(
+  projectDir: string,
+  configPath: string,
+  environment: Variables = {},
+): Promise<Project> {
   const path = resolve(projectDir, configPath);
   const directory = dirname(path);
-  const content = parseJson(await readText(path), path);
-  if (!projectFile.Check(content)) throw new GraphLoadError(describeFaults(content, path));
-  const env = await readEnv(content.env, directory);
-  const graphs = Object.entries(content.graphs).map(([graphId, spec]) => {
+  const file = parseJson(await readText(path, sectionsOf(environment).graphs !== undefined), path);
+  const { env, missingEnvFile } = await readEnv(isObject(file) ? file.env : undefined, directory);
+  const variables = { ...env, ...environment };
+  const content = isObject(file) ? { ...file, ...sectionsOf(variables) } : file;
+  const warnings = isObject(content) ? warningsAbout(content) : [];
+  const checked = checkFile(content);
+  if (!checked.ok) throw new GraphLoadError(describeFaults(content, checked.issues, path));
+  const { value } = checked;
+  const graphs = Object.entries(value.graphs).map(([graphId, spec]) => {
     const description = typeof spec === 'object' ? spec.description : undefined;
     const source = parseSource(typeof spec === 'string' ? spec : spec.path, directory);
     return { graphId, ...source, ...(description !== undefined && { description }) };
   });
+  const exported = (source: string | undefined) => (source === undefined ? null : parseSource(source, directory));
   return {
     directory,
     graphs,
-    env: env ?? {},
-    missingEnvFile: env === null ? resolve(directory, content.env as string) : null,
-    auth: content.auth?.path === undefined ? null : parseSource(content.auth.path, directory),
-    http: content.http ?? null,
-    store: content.store ?? null,
-    checkpointer: content.checkpointer ?? null,
-    webhooks: content.webhooks ?? null,
-    warnings: unknownKeys(content),
+    env,
+    missingEnvFile,
+    auth: exported(value.auth?.path),
+    encryption: exported(value.encryption?.path),
+    app: exported(value.http?.app),
+    http: value.http ?? null,
+    store: value.store ?? null,
+    checkpointer: value.checkpointer ?? null,
+    webhooks: value.webhooks ?? null,
+    warnings: [...warnings, ...unmetWishes(value, variables)],
   };
 }
 
 /** `./file.ts:export` → absolute file and export name; without one, `default`. The last colon counts: `C:` has one too. */
-export function parseSource(source: string, directory: string): { file: string; symbol: string } {
+export function parseSource(source: string, directory: string): ProjectExport {
   const colon = source.lastIndexOf(':');
   const hasSymbol = colon > 1;
   const file = hasSymbol ? source.slice(0, colon) : source;
@@ -70,10 +101,11 @@ export function parseSource(source: string, directory: string): { file: string; 
   return { file: isAbsolute(file) ? file : resolve(directory, file), symbol: symbol === '' ? 'default' : symbol };
 }
 
-async function readText(path: string): Promise<string> {
+async function readText(path: string, mayBeAbsent: boolean): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
+    if (mayBeAbsent && (cause as NodeJS.ErrnoException).code === 'ENOENT') return '{}';
     throw new GraphLoadError(`The project has no readable ${path}.`, { cause });
   }
 }
@@ -86,31 +118,45 @@ function parseJson(text: string, path: string): unknown {
   }
 }
 
-function describeFaults(content: unknown, path: string): string {
-  if (typeof content !== 'object' || content === null || !('graphs' in content)) {
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describeFaults(
+  content: unknown,
+  issues: { path: (string | number)[]; message: string }[],
+  path: string,
+): string {
+  if (!isObject(content) || content.graphs === undefined) {
     return `${path} must be an object with a "graphs" key that names at least one graph, like {"graphs": {"agent": "./src/agent.ts:graph"}}.`;
   }
-  const faults = projectFile.Errors(content).map((fault) => {
-    const where = fault.instancePath.split('/').filter(Boolean).join('.');
-    return `${where === '' ? 'the file' : where} ${fault.message}`;
-  });
+  const faults = issues.map((issue) => `${formatPath(issue.path)} ${issue.message}`);
   return `${path} has ${faults.length === 1 ? 'a fault' : 'faults'}: ${[...new Set(faults)].join('; ')}.`;
 }
 
-function unknownKeys(content: object): string[] {
-  return Object.keys(content)
-    .filter((key) => !(key in ProjectFile.properties) && !SILENT_KEYS.has(key))
-    .map((key) =>
-      PYTHON_KEYS.has(key)
-        ? `langgraph.json: "${key}" is for Python projects and has no effect here.`
-        : `langgraph.json: "${key}" is not known and has no effect.`,
-    );
+/** The map of the `env` key, or what its dotenv file holds. */
+async function readEnv(
+  env: unknown,
+  directory: string,
+): Promise<{ env: Record<string, string>; missingEnvFile: string | null }> {
+  if (typeof env === 'string') {
+    const path = resolve(directory, env);
+    const text = await readFile(path, 'utf8').catch(() => null);
+    return text === null ? { env: {}, missingEnvFile: path } : { env: parseDotenv(text), missingEnvFile: null };
+  }
+  const entries = isObject(env) ? Object.entries(env) : [];
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return { env: Object.fromEntries(texts), missingEnvFile: null };
 }
 
-/** Null when the file that is named does not exist. */
-async function readEnv(env: ProjectFile['env'], directory: string): Promise<Record<string, string> | null> {
-  if (env === undefined) return {};
-  if (typeof env === 'object') return { ...env };
-  const text = await readFile(resolve(directory, env), 'utf8').catch(() => null);
-  return text === null ? null : parseDotenv(text);
+/** What the file asks of its surroundings and does not get. */
+function unmetWishes({ env, node_version: version }: ProjectFile, variables: Variables): string[] {
+  const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
+  const [runningOn] = process.versions.node.split('.');
+  return [
+    ...missing.map((name) => `langgraph.json: "env" asks for the variable ${name}, and it is not set.`),
+    ...(version === undefined || String(version) === runningOn
+      ? []
+      : [`langgraph.json: "node_version" is ${version}, and the project runs on Node.js ${runningOn}.`]),
+  ];
 }

@@ -1,47 +1,40 @@
-/** `langgraph.json`, as far as this platform reads it. */
+/** `langgraph.json`: every key, one file per section under `sections/`. */
 import Type, { type Static } from 'typebox';
-
-const GraphSpec = Type.Union([
-  Type.String({ pattern: ':|\\.[cm]?[jt]sx?$' }),
-  Type.Object({ path: Type.String({ minLength: 1 }), description: Type.Optional(Type.String()) }),
-]);
+import { AuthSection } from './sections/auth.ts';
+import { CheckpointerSection } from './sections/checkpointer.ts';
+import { EncryptionSection } from './sections/encryption.ts';
+import { EnvSection } from './sections/env.ts';
+import { GraphsSection } from './sections/graphs.ts';
+import { HttpSection } from './sections/http.ts';
+import { imageSections } from './sections/image.ts';
+import { NodeLoaderSection, NodeVersionSection } from './sections/node.ts';
+import { pythonSections } from './sections/python.ts';
+import { StoreSection } from './sections/store.ts';
+import { uiSections } from './sections/ui.ts';
+import { WebhooksSection } from './sections/webhooks.ts';
 
 export const ProjectFile = Type.Object({
-  graphs: Type.Record(Type.String({ minLength: 1 }), GraphSpec, { minProperties: 1 }),
-  env: Type.Optional(Type.Union([Type.String(), Type.Record(Type.String(), Type.String())])),
-  auth: Type.Optional(
-    Type.Object({
-      path: Type.Optional(Type.String()),
-      disable_studio_auth: Type.Optional(Type.Boolean()),
-    }),
-  ),
-  http: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  store: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  checkpointer: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  webhooks: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  ui: Type.Optional(Type.Record(Type.String(), Type.String())),
-  ui_config: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  node_version: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
-  dockerfile_lines: Type.Optional(Type.Array(Type.String())),
+  $schema: Type.Optional(Type.String({ description: 'For editors.' })),
+  graphs: GraphsSection,
+  env: Type.Optional(EnvSection),
+  node_version: Type.Optional(NodeVersionSection),
+  node_loader: Type.Optional(NodeLoaderSection),
+  store: Type.Optional(StoreSection),
+  checkpointer: Type.Optional(CheckpointerSection),
+  http: Type.Optional(HttpSection),
+  webhooks: Type.Optional(WebhooksSection),
+  auth: Type.Optional(AuthSection),
+  encryption: Type.Optional(EncryptionSection),
+  ui: Type.Optional(uiSections.ui),
+  ui_config: Type.Optional(uiSections.ui_config),
+  dockerfile_lines: Type.Optional(imageSections.dockerfile_lines),
+  docker_compose_file: Type.Optional(imageSections.docker_compose_file),
+  api_version: Type.Optional(imageSections.api_version),
+  base_image: Type.Optional(imageSections.base_image),
+  image_distro: Type.Optional(imageSections.image_distro),
+  _INTERNAL_docker_tag: Type.Optional(imageSections._INTERNAL_docker_tag),
 });
 export type ProjectFile = Static<typeof ProjectFile>;
 
-/** Keys that only mean something for the official CLI or an editor; accepted without a word. */
-export const SILENT_KEYS: ReadonlySet<string> = new Set([
-  '$schema',
-  'api_version',
-  'base_image',
-  'docker_compose_file',
-  'image_distro',
-  'node_loader',
-  '_INTERNAL_docker_tag',
-]);
-
-/** Keys of Python projects: they have no effect here and their presence usually means the wrong file was copied. */
-export const PYTHON_KEYS: ReadonlySet<string> = new Set([
-  'python_version',
-  'dependencies',
-  'pip_config_file',
-  'pip_installer',
-  'keep_pkg_tools',
-]);
+/** Keys that are recognized whatever they hold. */
+export { pythonSections };

@@ -63,8 +63,18 @@ export const toHost = {
   answer: Answer,
   init: request('init', {
     role: Type.String(),
-    projectDir: Type.String(),
-    configPath: Type.String(),
+    project: Type.Object({
+      directory: Type.String(),
+      graphs: Type.Array(
+        Type.Object({
+          graphId: Type.String(),
+          file: Type.String(),
+          symbol: Type.String(),
+          description: Type.Optional(Type.String()),
+        }),
+      ),
+      env: Type.Record(Type.String(), Type.String()),
+    }),
     limits: Type.Object({
       creditBytes: Type.Integer(),
       bufferBytes: Type.Integer(),

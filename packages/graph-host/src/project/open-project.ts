@@ -1,0 +1,35 @@
+import { resolve } from 'node:path';
+import { projectEnvironment } from './project-environment.ts';
+import { type Project, readProject } from './read-project.ts';
+import { sectionVariables } from './section-variables.ts';
+
+export interface OpenProject {
+  project: Project;
+  projectDir: string;
+  /** Absolute path of `langgraph.json`. */
+  configPath: string;
+  /** The whole environment of the project's code. */
+  environment: Record<string, string>;
+}
+
+/**
+ * The project a service was configured with, and what its code gets to see.
+ *
+ * @param own the environment of this process
+ * @throws GraphLoadError
+ */
+export async function openProject(
+  config: { PROJECT_DIR: string; LANGGRAPH_CONFIG_PATH: string; PROJECT_ENV: Record<string, string> },
+  own: Record<string, string | undefined>,
+): Promise<OpenProject> {
+  const projectDir = config.PROJECT_DIR;
+  const deployment = config.PROJECT_ENV;
+  const configPath = resolve(projectDir, config.LANGGRAPH_CONFIG_PATH);
+  const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
+  return {
+    project,
+    projectDir,
+    configPath,
+    environment: projectEnvironment({ own, project: project.env, deployment }),
+  };
+}

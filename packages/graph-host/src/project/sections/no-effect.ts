@@ -1,0 +1,16 @@
+import type { TSchema } from 'typebox';
+
+/**
+ * Marks a key that is read and checked and changes nothing here. Its use is told at start with `why`, and the
+ * documentation says the same.
+ *
+ * @param why a clause that follows a colon, like "it is for Python projects"
+ */
+export function noEffect<T extends TSchema>(schema: T, why: string): T {
+  return { ...schema, noEffect: why };
+}
+
+/** Why a key changes nothing; undefined for one that does. */
+export function noEffectOf(schema: TSchema): string | undefined {
+  return (schema as { noEffect?: string }).noEffect;
+}
