@@ -4,13 +4,15 @@ import type { AppendEvent, StreamEntry } from './types.ts';
 /**
  * An entry is stored and published as the same text: run, attempt, kind, event and data between unit separators, entries of one
  * publication between record separators. Valid JSON never holds these two characters, so nothing is escaped or parsed on the way.
+ * The attempt of a resumable run ends in `r`.
  */
 const UNIT = '\u001f';
 const RECORD = '\u001e';
+const RESUMABLE = 'r';
 
-export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent): string {
+export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent, isResumable: boolean): string {
   if (data.includes(UNIT) || data.includes(RECORD)) throw new TypeError('The data of an event is not JSON text.');
-  return `${runId}${UNIT}${attempt}${UNIT}${kind}${UNIT}${event}${UNIT}${data}`;
+  return `${runId}${UNIT}${attempt}${isResumable ? RESUMABLE : ''}${UNIT}${kind}${UNIT}${event}${UNIT}${data}`;
 }
 
 export function decodeEntry(id: string, text: string): StreamEntry {
@@ -21,7 +23,8 @@ export function decodeEntry(id: string, text: string): StreamEntry {
   return {
     id,
     runId: text.slice(0, runEnd),
-    attempt: Number(text.slice(runEnd + 1, attemptEnd)),
+    attempt: Number.parseInt(text.slice(runEnd + 1, attemptEnd), 10),
+    isResumable: text.charAt(attemptEnd - 1) === RESUMABLE,
     kind: text.slice(attemptEnd + 1, kindEnd),
     event: text.slice(kindEnd + 1, eventEnd),
     data: text.slice(eventEnd + 1),

@@ -19,11 +19,21 @@ export function nextId(id: string): string {
   return seq >= LAST_IN_MS ? `${ms + 1}-0` : `${ms}-${seq + 1}`;
 }
 
-/** An id as clients may send it: `<ms>-<seq>`, a bare `<ms>` or `-1` (before all). Undefined when it is none of these. */
+/** Bare numbers below it are no milliseconds of our times but counts of events, as older servers gave them out. */
+const EARLIEST_MS = 1_000_000_000_000;
+
+/**
+ * An id as clients may send it: `<ms>-<seq>`, a bare `<ms>`, or one of the forms for "before all": `-1`, `-` and the small bare
+ * numbers of older servers. Undefined when it is none of these.
+ */
 export function parseEventId(text: string): string | undefined {
-  if (text === '-1') return BEFORE_ALL;
-  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(text.trim());
-  return match ? `${Number(match[1])}-${Number(match[2] ?? 0)}` : undefined;
+  const given = text.trim();
+  if (given === '-1' || given === '-') return BEFORE_ALL;
+  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(given);
+  if (!match) return undefined;
+  const ms = Number(match[1]);
+  if (match[2] === undefined) return ms < EARLIEST_MS ? BEFORE_ALL : `${ms}-0`;
+  return `${ms}-${Number(match[2])}`;
 }
 
 /** The id as one number that grows with it. */

@@ -10,7 +10,8 @@
  *
  * docs/decisions/0007-streams-per-thread.md says why it is built this way.
  */
+export { appendEnd, type EndAppending } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
-export { compareIds, parseEventId, sequenceOf } from './event-id.ts';
+export { BEFORE_ALL, compareIds, parseEventId, sequenceOf } from './event-id.ts';
 export { RunStreams, type RunStreamsOptions } from './run-streams.ts';
 export * from './types.ts';

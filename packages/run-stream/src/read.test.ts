@@ -17,7 +17,7 @@ describe('read', () => {
     for (const index of numbers(20)) await fixture.append([index, 'x\n\t😀']);
     const data = await reader.until(40);
     expect(data.filter((value) => typeof value === 'number')).toEqual(numbers(20));
-    expect(reader.got[1]).toEqual({ ...fixture.event('x\n\t😀'), id: reader.got[1]!.id });
+    expect(reader.got[1]).toEqual({ ...fixture.event('x\n\t😀'), id: reader.got[1]!.id, isResumable: true });
     expect(reader.got.map(({ id }) => id)).toEqual(reader.got.map(({ id }) => id).sort(compareIds));
   });
 

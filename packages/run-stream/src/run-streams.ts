@@ -123,6 +123,12 @@ export class RunStreams {
     ).entries();
   }
 
+  /** Id of the newest entry of a thread; before all when nothing is known of it. A reader from there gets what comes from now on. */
+  async newestId(threadId: string): Promise<string> {
+    const { head } = threadKeys(this.#prefix, threadId);
+    return (await this.#command(() => this.#redis.hget(head, 'last'))) ?? BEFORE_ALL;
+  }
+
   /**
    * The run has ended: its events go after the grace time, or after the resumable time if it was resumable. Also safe for a run
    * that is expiring already or never had events.
@@ -174,8 +180,10 @@ export class RunStreams {
     const { threadId } = fence;
     const before = this.#appending.get(threadId);
     const continues = before?.runId === runId || (events[0]?.attempt ?? 1) > 1;
-    const texts = events.map(encodeEntry);
-    if (before?.hasLost && events[0]) texts.unshift(encodeEntry(lostMark(events[0], before.lastId)));
+    const texts = events.map((event) => encodeEntry(event, options.resumable));
+    if (before?.hasLost && events[0]) {
+      texts.unshift(encodeEntry(lostMark(events[0], before.lastId), options.resumable));
+    }
     const known = latest(options.lastKnownId, before?.lastId);
     try {
       const firstId = await this.#runAppend(fence, runId, texts, options, continues, known);

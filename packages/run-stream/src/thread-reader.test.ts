@@ -36,7 +36,7 @@ class FakeStream implements ReaderSource {
     const predecessor = this.stored.at(-1)?.id ?? '0-0';
     const texts: string[] = [];
     for (let seq = 0; seq < count; seq += 1) {
-      const text = encodeEntry({ runId: 'run', attempt: 1, kind: 'k', event: 'e', data });
+      const text = encodeEntry({ runId: 'run', attempt: 1, kind: 'k', event: 'e', data }, true);
       this.stored.push({ id: `${ms}-${seq}`, text });
       texts.push(text);
     }

@@ -151,6 +151,11 @@ export class ThreadReader implements FeedListener {
         return;
       }
       this.#isUncertain = false;
+      if (isFirst && compareIds(after, page.last) > 0) {
+        // An id that was never given out: nothing up to now comes after it, and what comes from now on does.
+        this.#position = page.last;
+        return;
+      }
       const missing = this.#missingUpTo(page, after, isFirst);
       if (missing !== undefined) {
         this.#position = missing;
@@ -197,7 +202,15 @@ export class ThreadReader implements FeedListener {
 
   #gap(id: string, after: string): StreamEntry {
     const gap: StreamGap = { reason: 'expired', after: after === BEFORE_ALL ? null : after };
-    return { id, runId: this.#runId, attempt: 0, kind: CONTROL_KINDS.gap, event: 'gap', data: JSON.stringify(gap) };
+    return {
+      id,
+      runId: this.#runId,
+      attempt: 0,
+      isResumable: true,
+      kind: CONTROL_KINDS.gap,
+      event: 'gap',
+      data: JSON.stringify(gap),
+    };
   }
 }
 

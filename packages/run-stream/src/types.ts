@@ -3,6 +3,8 @@ export interface StreamEntry {
   id: string;
   runId: string;
   attempt: number;
+  /** Whether its run was created to be resumable: what is kept of it is there for everybody who comes later. */
+  isResumable: boolean;
   /** The stream mode the event belongs to (`values`, `updates`, `messages`, …), or one of the engine's own kinds. */
   kind: string;
   /** The name in the SSE `event:` field: the mode, with `|namespace` for subgraphs, or `messages/partial` and the like. */
@@ -20,6 +22,8 @@ export const CONTROL_KINDS = {
    * events were that run's. Its id is where the stream goes on, so a resume after it does not tell the same gap again.
    */
   gap: 'stream.gap',
+  /** The thread's state was written from outside a run; data is what clients of the thread's stream get. */
+  state: 'thread.state',
 } as const;
 
 /** Why and where events are missing. */

@@ -7,6 +7,7 @@ const entry = (id: number, kind: string): StreamEntry => ({
   id: `${id}-0`,
   runId: 'r',
   attempt: 1,
+  isResumable: false,
   kind,
   event: kind,
   data: '{}',

@@ -1,7 +1,7 @@
 import type { Duty } from '@runyard/database';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
+import { appendEnd, type EndAppending } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
-import { appendEnd, type EndAppending } from '../streams/append-end.ts';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 
 export interface SweeperOptions extends EndAppending {

@@ -1,7 +1,6 @@
-import { type AppendEvent, StaleEpochError } from '@runyard/run-stream';
+import { type AppendEvent, appendEnd, type EndAppending, StaleEpochError } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
-import { appendEnd, type EndAppending } from './append-end.ts';
 import { metadataEvent, type StreamedRun } from './run-events.ts';
 
 /** Above this much unsent the graph is held back. */

@@ -1,5 +1,6 @@
-import type { Fence } from '@runyard/run-engine';
-import { type AppendEvent, type RunStreams, StaleEpochError } from '@runyard/run-stream';
+import { StaleEpochError } from './errors.ts';
+import type { RunStreams } from './run-streams.ts';
+import type { AppendEvent, StreamFence } from './types.ts';
 
 export interface EndAppending {
   streams: Pick<RunStreams, 'append'>;
@@ -8,12 +9,12 @@ export interface EndAppending {
 }
 
 /**
- * Appends the last events of a run whose end is in Postgres. The thread's next run may have been quicker to publish: the end is
- * true all the same, so it is told under the newer epoch.
+ * Appends the last events of something whose end is in Postgres: a run, or a state update. The thread's next run may have been
+ * quicker to publish: the end is true all the same, so it is told under the newer epoch.
  */
 export async function appendEnd(
   { streams, currentEpoch }: EndAppending,
-  { fence, isResumable }: { fence: Fence; isResumable: boolean },
+  { fence, isResumable }: { fence: StreamFence; isResumable: boolean },
   events: AppendEvent[],
 ): Promise<string[]> {
   const options = { resumable: isResumable, endsRun: true };
