@@ -147,10 +147,11 @@ export class RunEngine {
         const threadIds = await threadsInFlight(client, selection);
         const runIds = 'runIds' in selection ? selection.runIds : undefined;
         const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
-        return cancelRuns(client, { threadIds, runIds, status, action, reason }, this.#events);
+        const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
+        return cancelRuns(client, { threadIds, runIds, status, assistantId, action, reason }, this.#events);
       });
       all.push(...cancelled);
-      // A selection by status is worked off in batches; what has its order is not selected again.
+      // A selection that names no thread is worked off in batches; what has its order is not selected again.
       if ('threadId' in selection || cancelled.length === 0) return all;
     }
   }

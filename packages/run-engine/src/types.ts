@@ -65,6 +65,8 @@ export interface CreatedRun {
 /** Which runs a cancel is about. */
 export type CancelSelection =
   | { threadId: string; runIds: string[] }
+  /** Every run of an assistant. */
+  | { assistantId: string }
   /** Every run of the deployment in that status. */
   | { status: 'pending' | 'running' | 'all' };
 

@@ -125,6 +125,17 @@ it('cancelling by status reaches every run of it', async () => {
   expect(running.map(({ outcome }) => outcome)).toEqual(['ordered', 'ordered', 'ordered']);
 });
 
+it('cancelling by assistant reaches its runs on every thread and no other run of them', async () => {
+  const assistantId = randomUUID();
+  const [first, second] = await Promise.all([fixture.thread(), fixture.thread()]);
+  const other = await runningOn(first!);
+  const waiting = await fixture.engine.createRun(aRun({ threadId: first!, assistantId }));
+  const alone = await fixture.engine.createRun(aRun({ threadId: second!, assistantId }));
+  const cancelled = await fixture.engine.requestCancel({ assistantId }, 'interrupt', REASON);
+  expect(cancelled.map(({ runId }) => runId).sort()).toEqual([waiting.run.runId, alone.run.runId].sort());
+  expect(await fixture.engine.renewLease(worker, [other.fence])).toMatchObject({ orders: [] });
+});
+
 async function write(run: ClaimedRun, checkpointId: string): Promise<void> {
   const client = await fixture.pool.connect();
   expect(await writeCheckpointUnderFence(client, run, checkpointId)).toBe('written');

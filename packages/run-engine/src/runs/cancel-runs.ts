@@ -10,6 +10,8 @@ export interface Cancellation {
   runIds?: string[];
   /** Left out: pending and running ones. */
   status?: 'pending' | 'running';
+  /** Left out: whosever they are. */
+  assistantId?: string;
   action: CancelAction;
   reason: string;
   /** True: the caller sets the threads' status itself. */
@@ -19,13 +21,15 @@ export interface Cancellation {
 /** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
 export async function threadsInFlight(client: pg.ClientBase, selection: CancelSelection): Promise<string[]> {
   if ('threadId' in selection) return [selection.threadId];
-  const statuses = selection.status === 'all' ? ['pending', 'running'] : [selection.status];
+  const isByStatus = 'status' in selection && selection.status !== 'all';
+  const statuses = isByStatus ? [selection.status] : ['pending', 'running'];
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_threads_in_flight',
     text: `SELECT DISTINCT thread_id FROM run
            WHERE status = ANY($1::text[]) AND status IN ('pending', 'running')
-             AND (cancel_action IS NULL OR status = 'pending') LIMIT 500`,
-    values: [statuses],
+             AND (cancel_action IS NULL OR status = 'pending')
+             AND ($2::uuid IS NULL OR assistant_id = $2) LIMIT 500`,
+    values: [statuses, 'assistantId' in selection ? selection.assistantId : null],
   });
   return rows.map((row) => row.thread_id);
 }
@@ -47,7 +51,7 @@ export async function cancelRuns(
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
-  { threadIds, runIds, status, action, reason, leavesThreads }: Cancellation,
+  { threadIds, runIds, status, assistantId, action, reason, leavesThreads }: Cancellation,
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
@@ -63,8 +67,9 @@ export async function cancelRunsOfThreads(
                updated_at = now()
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
+             AND ($6::uuid IS NULL OR r.assistant_id = $6)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status, r.keeps_thread, r.cancel_action`,
-    values: [threadIds, runIds ?? null, action, reason, status ?? null],
+    values: [threadIds, runIds ?? null, action, reason, status ?? null, assistantId ?? null],
   });
   const ended = rows.filter((row) => row.status === 'interrupted');
   if (ended.length > 0) {
