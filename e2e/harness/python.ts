@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const folder = path.resolve(import.meta.dirname, '../python');
+const cache = path.resolve(import.meta.dirname, '../node_modules/.cache');
+
+export interface PythonTest {
+  name: string;
+  passed: boolean;
+  failure: string;
+}
+
+/** Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own. */
+export async function runPythonTests(deployment: { url: string; apiKey: string }): Promise<PythonTest[]> {
+  const python = path.join(await environment(), 'bin/python');
+  const report = path.join(await mkdtemp(path.join(tmpdir(), 'runyard-python-')), 'report.jsonl');
+  const variables = {
+    RUNYARD_DEPLOYMENT_URL: deployment.url,
+    RUNYARD_API_KEY: deployment.apiKey,
+    RUNYARD_PYTEST_REPORT: report,
+    PYTHONDONTWRITEBYTECODE: '1',
+  };
+  const { output } = await run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], variables);
+  const text = await readFile(report, 'utf8').catch(() => '');
+  await rm(path.dirname(report), { recursive: true, force: true });
+  if (text === '') throw new Error(`pytest ran no test\n${output}`);
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PythonTest);
+}
+
+/** Made once for each content of requirements.txt. Made aside and then renamed: what is there is whole. */
+async function environment(): Promise<string> {
+  const requirements = path.join(folder, 'requirements.txt');
+  const hash = createHash('sha256')
+    .update(await readFile(requirements))
+    .digest('hex')
+    .slice(0, 12);
+  const place = path.join(cache, `python-${hash}`);
+  if (existsSync(place)) return place;
+  const aside = `${place}-${process.pid}`;
+  await succeed('python3', ['-m', 'venv', aside]);
+  await succeed(path.join(aside, 'bin/python'), [
+    '-m',
+    'pip',
+    'install',
+    '-q',
+    '--disable-pip-version-check',
+    '-r',
+    requirements,
+  ]);
+  await rename(aside, place);
+  return place;
+}
+
+async function succeed(command: string, args: string[]): Promise<void> {
+  const { code, output } = await run(command, args);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${output}`);
+}
+
+async function run(
+  command: string,
+  args: string[],
+  variables: Record<string, string> = {},
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(command, args, { env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  return { code, output };
+}
