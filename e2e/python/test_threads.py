@@ -35,7 +35,8 @@ def test_supersteps_make_the_first_state(client):
     thread = client.threads.create(
         graph_id="echo",
         supersteps=[
-            {"updates": [{"values": {"messages": [{"role": "user", "content": "hi"}]}, "as_node": "__input__"}]},
+            {"updates": [{"values": {}, "as_node": "__input__"}]},
+            {"updates": [{"values": {"messages": [{"role": "user", "content": "hi"}]}, "as_node": "__start__"}]},
             {"updates": [{"values": {"messages": [{"role": "ai", "content": "echo: hi"}]}, "as_node": "echo"}]},
         ],
     )
