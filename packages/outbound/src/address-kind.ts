@@ -1,0 +1,50 @@
+import ipaddr from 'ipaddr.js';
+
+/** What an address is to somebody outside; only `public` ones are anybody's to name. */
+export type AddressKind = 'public' | 'localhost' | 'private' | 'link-local' | 'metadata' | 'reserved';
+
+/** Where clouds answer with credentials, in ranges that other things live in too. Link-local ones are refused as such. */
+const METADATA = new Set([
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2:0:0:0:0:0:254',
+  'fd20:ce:0:0:0:0:0:254',
+]);
+const METADATA_LINK_LOCAL = new Set(['169.254.169.254', '169.254.170.2', '169.254.170.23']);
+
+const KIND_OF_RANGE: Readonly<Record<string, AddressKind>> = {
+  loopback: 'localhost',
+  unspecified: 'localhost',
+  private: 'private',
+  uniqueLocal: 'private',
+  carrierGradeNat: 'private',
+  deprecatedSiteLocal: 'private',
+  linkLocal: 'link-local',
+};
+
+/** What Internet registries hand out of IPv6; the rest is reserved, also where no list names it. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+
+/** An IPv4 address that an IPv6 one stands for (mapped, or behind NAT64) is judged in its place. */
+export function unwrapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
+  const address = ipaddr.process(text.replace(/%.*$/, ''));
+  if (address.kind() === 'ipv6' && (address as ipaddr.IPv6).match(NAT64)) {
+    return new ipaddr.IPv4(address.toByteArray().slice(12));
+  }
+  return address;
+}
+
+/** `text` is an address as `net.isIP` knows it, without brackets. */
+export function kindOfAddress(text: string): AddressKind {
+  const address = unwrapped(text);
+  const name = address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString();
+  if (METADATA.has(name) || METADATA_LINK_LOCAL.has(name)) return 'metadata';
+  const range = address.range();
+  if (range === 'unicast') {
+    const isGlobal = address.kind() === 'ipv4' || (address as ipaddr.IPv6).match(GLOBAL_IPV6);
+    return isGlobal ? 'public' : 'reserved';
+  }
+  return KIND_OF_RANGE[range] ?? 'reserved';
+}

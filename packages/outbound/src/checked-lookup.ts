@@ -1,0 +1,32 @@
+import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import type { OutboundPolicy } from './outbound-policy.ts';
+
+/** How names are resolved: `dns.lookup` and what stands for it in tests. */
+export type Lookup = (
+  host: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A lookup for sockets that answers only addresses which may be reached. The socket connects to what this answers and does
+ * not ask again, so a name cannot mean one address when checked and another when connected to. One forbidden address among
+ * several refuses the name: a host that mixes them is up to something.
+ */
+export function checkedLookup(policy: OutboundPolicy, lookup: Lookup = systemLookup): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      try {
+        for (const { address } of addresses) policy.checkAddress(address);
+      } catch (refusal) {
+        return callback(refusal as Error, '', 0);
+      }
+      if (options.all) return callback(null, addresses);
+      const [first] = addresses;
+      if (!first) return callback(Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' }), '', 0);
+      return callback(null, first.address, first.family);
+    });
+  };
+}

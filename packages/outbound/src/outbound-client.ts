@@ -1,0 +1,106 @@
+import { isIP } from 'node:net';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { checkedLookup, type Lookup } from './checked-lookup.ts';
+import { OutboundRefusedError } from './errors.ts';
+import type { OutboundPolicy } from './outbound-policy.ts';
+
+export interface OutboundRequest {
+  method: Dispatcher.HttpMethod;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** From the name's resolution to the end of the answer. */
+  timeoutMs: number;
+  /** More of the answer's body than this is not read. Default none of it. */
+  maxBodyBytes?: number;
+  signal?: AbortSignal;
+}
+
+export interface OutboundAnswer {
+  status: number;
+  headers: Dispatcher.ResponseData['headers'];
+  body: Buffer;
+}
+
+/**
+ * Sends requests to where others say, as far as the policy lets it. The URL is checked before each request and the address
+ * when it is connected to. Redirects are answers like any other: they are not followed. No proxy is used.
+ */
+export class OutboundClient {
+  readonly #policy: OutboundPolicy;
+  readonly #agent: Agent;
+
+  constructor(policy: OutboundPolicy, options: { lookup?: Lookup; connectTimeoutMs?: number } = {}) {
+    this.#policy = policy;
+    const connect = buildConnector({
+      lookup: checkedLookup(policy, options.lookup),
+      timeout: options.connectTimeoutMs ?? 10_000,
+    });
+    this.#agent = new Agent({
+      connect: (target, callback) => {
+        // An address needs no lookup, so a socket would not ask.
+        const host = target.hostname.replace(/^\[|\]$/g, '');
+        try {
+          if (isIP(host)) this.#policy.checkAddress(host);
+        } catch (refusal) {
+          return callback(refusal as Error, null);
+        }
+        return connect(target, callback);
+      },
+      // A name is resolved again before long, and a receiver that goes away is not missed.
+      keepAliveTimeout: 4_000,
+      keepAliveMaxTimeout: 30_000,
+      maxHeaderSize: 16_384,
+      pipelining: 1,
+    });
+  }
+
+  /** @throws OutboundRefusedError, and as `fetch` does on failures of the network; `TimeoutError` after `timeoutMs`. */
+  async request(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
+    const target = this.#policy.checkUrl(url);
+    const timeout = AbortSignal.timeout(request.timeoutMs);
+    const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
+    try {
+      const response = await this.#agent.request({
+        origin: target.origin,
+        path: target.pathname + target.search,
+        method: request.method,
+        headers: request.headers ?? {},
+        ...(request.body !== undefined && { body: request.body }),
+        signal,
+      });
+      const body = await readUpTo(response.body, request.maxBodyBytes ?? 0);
+      return { status: response.statusCode, headers: response.headers, body };
+    } catch (error) {
+      throw refusalIn(error) ?? error;
+    }
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+/** Reads so much and hangs up on the rest; a short rest is read to its end so that the connection can serve again. */
+async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+  if (maxBytes === 0) {
+    await body.dump({ limit: 16_384 });
+    return Buffer.alloc(0);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    // Leaving the loop destroys the body and with it the connection.
+    if (bytes >= maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+/** A refusal may arrive wrapped: of several addresses tried, or as a cause. */
+function refusalIn(error: unknown): OutboundRefusedError | undefined {
+  if (error instanceof OutboundRefusedError) return error;
+  if (error instanceof AggregateError) return error.errors.map(refusalIn).find((found) => found !== undefined);
+  return error instanceof Error && error.cause !== undefined ? refusalIn(error.cause) : undefined;
+}

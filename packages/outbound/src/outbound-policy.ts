@@ -1,0 +1,119 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { type AddressKind, kindOfAddress, unwrapped } from './address-kind.ts';
+import { OutboundRefusedError } from './errors.ts';
+
+export interface OutboundRules {
+  /** What is addressed, for messages: `Webhook`. */
+  subject: string;
+  /** Refuses `http:`. Default false. */
+  requireHttps?: boolean;
+  /** Hosts that may be named; `*.example.com` is every name below `example.com` and not that itself. Default any. */
+  allowedDomains?: string[];
+  /** Ports that may be named; a URL without one has 443 or 80. Default any. */
+  allowedPorts?: number[];
+  /** Characters. Default 65536. */
+  maxUrlLength?: number;
+  /** This machine: true lets it be reached, false never, left out as `allowedNetworks` says. */
+  loopback?: boolean;
+  /** Networks (CIDR) that may be reached although they are not public. Default none. */
+  allowedNetworks?: string[];
+}
+
+/** Names of this machine, whatever a resolver makes of them. */
+const LOCAL_NAME =
+  /^(localhost|.+\.localhost|localhost\.localdomain|ip6-localhost|ip6-loopback|host\.docker\.internal|gateway\.docker\.internal)$/;
+const METADATA_NAME = /^(metadata|metadata\.google\.internal|instance-data|instance-data\.ec2\.internal)$/;
+
+/**
+ * Which URLs and which addresses may be reached on behalf of others. URLs are checked when they are named (`checkUrl`); a
+ * name may mean another address later, so addresses are checked again when they are connected to (`checkAddress`, by
+ * `OutboundClient`).
+ */
+export class OutboundPolicy {
+  readonly #rules: OutboundRules;
+  readonly #networks: [ipaddr.IPv4 | ipaddr.IPv6, number][];
+  readonly #domains: string[] | undefined;
+
+  /** @throws Error that names a network which is none. */
+  constructor(rules: OutboundRules) {
+    this.#rules = rules;
+    this.#networks = (rules.allowedNetworks ?? []).map(parseNetwork);
+    this.#domains = rules.allowedDomains?.map((domain) => domain.toLowerCase().replace(/\.$/, ''));
+  }
+
+  /**
+   * The URL, if it may be asked for as far as can be told without resolving its name.
+   *
+   * @throws OutboundRefusedError
+   */
+  checkUrl(text: string): URL {
+    const { subject, requireHttps, allowedPorts, maxUrlLength = 65_536 } = this.#rules;
+    if (text.length > maxUrlLength) throw this.#refusal(`URL is longer than ${maxUrlLength} characters`);
+    let url: URL;
+    try {
+      url = new URL(text);
+    } catch (cause) {
+      throw new OutboundRefusedError(`${subject} URL is not valid`, { cause });
+    }
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+      throw this.#refusal('URL must begin with https:// or http://');
+    if (requireHttps && url.protocol !== 'https:') throw this.#refusal('URL must begin with https://');
+    if (url.username !== '' || url.password !== '') throw this.#refusal('URL must not hold a user name or a password');
+    this.#checkHost(hostOf(url));
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+    if (allowedPorts && !allowedPorts.includes(port)) throw this.#refusal(`port not allowed: ${port}`);
+    return url;
+  }
+
+  /** @throws OutboundRefusedError for an address (as `net.isIP` knows it) that may not be connected to. */
+  checkAddress(address: string): void {
+    const kind = kindOfAddress(address);
+    if (kind === 'public' || this.#isAllowed(address, kind)) return;
+    throw this.#blocked(kind);
+  }
+
+  #checkHost(host: string): void {
+    if (this.#domains && !this.#domains.some((domain) => matches(domain, host))) {
+      throw this.#refusal(`host not allowed: ${host}`);
+    }
+    if (isIP(host)) this.checkAddress(host);
+    else if (LOCAL_NAME.test(host) && !this.#isAllowed('127.0.0.1', 'localhost')) throw this.#blocked('localhost');
+    else if (METADATA_NAME.test(host)) throw this.#blocked('metadata');
+  }
+
+  #isAllowed(text: string, kind: AddressKind): boolean {
+    const { loopback } = this.#rules;
+    if (kind === 'localhost' && loopback !== undefined) return loopback;
+    const address = unwrapped(text);
+    return this.#networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  }
+
+  #blocked(kind: AddressKind): OutboundRefusedError {
+    return this.#refusal(`host blocked: ${kind} address`);
+  }
+
+  #refusal(what: string): OutboundRefusedError {
+    return new OutboundRefusedError(`${this.#rules.subject} ${what}`);
+  }
+}
+
+/** The host without brackets and without the dot that a full name may end with. */
+export function hostOf(url: URL): string {
+  return url.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+function matches(domain: string, host: string): boolean {
+  return domain.startsWith('*.') ? host.endsWith(domain.slice(1)) && host.length > domain.length - 1 : host === domain;
+}
+
+function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  try {
+    return ipaddr.parseCIDR(text);
+  } catch (cause) {
+    throw new Error(`"${text}" is not a network like 10.0.0.0/8.`, { cause });
+  }
+}

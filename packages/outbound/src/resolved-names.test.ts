@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { type Lookup, OutboundPolicy, ResolvedNames } from './index.ts';
+
+const policy = new OutboundPolicy({ subject: 'Webhook' });
+
+it('tells of a name that means this machine, and asks the resolver once', async () => {
+  let questions = 0;
+  const lookup: Lookup = (_host, _options, callback) => {
+    questions += 1;
+    callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  };
+  const names = new ResolvedNames(policy, { lookup });
+  const checked = Array.from({ length: 5 }, () => names.check(new URL('https://sly.test/')));
+  for (const check of checked) await expect(check).rejects.toThrow('Webhook host blocked: localhost address');
+  expect(questions).toBe(1);
+});
+
+it('lets pass what does not resolve, what takes too long and what is public', async () => {
+  const lookup: Lookup = (host, _options, callback) => {
+    if (host === 'gone.test') callback(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' }), []);
+    if (host === 'fine.test') callback(null, [{ address: '93.184.215.14', family: 4 }]);
+  };
+  const names = new ResolvedNames(policy, { lookup, patienceMs: 10, maxNames: 1 });
+  for (const host of ['gone.test', 'fine.test', 'slow.test']) await names.check(new URL(`https://${host}/`));
+});
