@@ -27,6 +27,9 @@ import { storeRoutes } from './store/store-routes.ts';
 import { StoreService } from './store/store-service.ts';
 import { OpenResponses } from './streams/open-responses.ts';
 import { RunWatch } from './streams/run-watch.ts';
+import { tellStateUpdate } from './streams/tell-state-update.ts';
+import { threadStreamRoutes } from './streams/thread-stream-routes.ts';
+import { createThreadWatch } from './streams/thread-watch.ts';
 import { stateRoutes } from './threads/state-routes.ts';
 import { StateService } from './threads/state-service.ts';
 import { threadRoutes } from './threads/thread-routes.ts';
@@ -120,6 +123,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
       store: store.forRun(),
     }),
+    onUpdated: (fence, state) =>
+      tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
   });
   const open = new OpenResponses();
   lifecycle.onDrain('open streams', () => open.cutAll());
@@ -128,7 +133,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
   });
   lifecycle.onStop('run watch', () => watch.close());
-  const onDeleted = () => watch.checkSoon();
+  const threadWatch = createThreadWatch(pool, (error) =>
+    logger.warn('the threads of open streams could not be looked up', { error }),
+  );
+  lifecycle.onStop('thread watch', () => threadWatch.close());
+  const onDeleted = () => {
+    watch.checkSoon();
+    threadWatch.checkSoon();
+  };
   const threads = new ThreadService({ store: threadStore, engine, state: states, onDeleted });
   const runs = new RunService({ engine, streams, wakeups, assistants, threads: threadStore, onDeleted, logger });
   const answers = new RunAnswers(runs, { engine, streams, watch, open });
@@ -149,6 +161,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...assistantRoutes(new AssistantService({ store: assistantStore, graphIds })),
       ...threadRoutes(threads),
       ...stateRoutes(states),
+      ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),
       ...storeRoutes(new StoreService(store.forRun())),
       ...infoRoutes(config),

@@ -7,6 +7,13 @@ export interface SseEvent {
   id?: string | undefined;
 }
 
+/** What proxies and clients must know of an event stream: it is not to be kept, nor held back until it is complete. */
+export const SSE_HEADERS = {
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+  'content-type': 'text/event-stream; charset=utf-8',
+};
+
 export const SSE_HEARTBEAT = ': heartbeat\r\n\r\n';
 
 export function formatSseEvent({ event, data, id }: SseEvent): string {

@@ -1,28 +1,42 @@
-import { StreamMode, validatorOf } from '@runyard/contracts';
+import { StreamMode, ThreadStreamMode, validatorOf } from '@runyard/contracts';
 import type { StreamEntry } from '@runyard/run-stream';
 import { UnprocessableError } from '@runyard/service-kit';
 
+type Parameter = string | string[] | undefined;
+
 const isStreamMode = validatorOf(StreamMode);
+const isThreadStreamMode = validatorOf(ThreadStreamMode);
 
 /**
- * The modes named by `stream_mode` of a join: repeated, comma-separated or as a stringified JSON list. Undefined: all that
- * the run emits.
+ * The modes named by `stream_mode` of a join. Undefined: all that the run emits.
  *
  * @throws UnprocessableError
  */
-export function parseStreamModes(parameter: string | string[] | undefined): Set<string> | undefined {
-  if (parameter === undefined) return undefined;
-  const names = (Array.isArray(parameter) ? parameter : [parameter]).flatMap(split);
-  if (names.length === 0) return undefined;
-  for (const name of names) {
-    if (!isStreamMode(name).ok) throw new UnprocessableError(`Invalid stream mode: ${name}`);
-  }
-  return new Set(names);
+export function parseStreamModes(parameter: Parameter): Set<string> | undefined {
+  return parseModes(namesIn(parameter), (name) => isStreamMode(name).ok);
+}
+
+/** The same for the stream of a thread, under either of its parameter's spellings. @throws UnprocessableError */
+export function parseThreadStreamModes(...parameters: Parameter[]): Set<string> {
+  const modes = parseModes(parameters.flatMap(namesIn), (name) => isThreadStreamMode(name).ok);
+  return modes ?? new Set(['run_modes']);
 }
 
 /** Whether a client that joined for these modes gets the entry. A failure reaches every client. */
 export function passes(entry: StreamEntry, modes: Set<string> | undefined): boolean {
   return modes === undefined || modes.has(entry.kind) || entry.kind === 'error';
+}
+
+function parseModes(names: string[], isMode: (name: string) => boolean): Set<string> | undefined {
+  const unknown = names.find((name) => !isMode(name));
+  if (unknown !== undefined) throw new UnprocessableError(`Invalid stream mode: ${unknown}`);
+  return names.length > 0 ? new Set(names) : undefined;
+}
+
+/** A list in a query string: the parameter repeated, comma-separated or as a stringified JSON list. */
+function namesIn(parameter: Parameter): string[] {
+  if (parameter === undefined) return [];
+  return (Array.isArray(parameter) ? parameter : [parameter]).flatMap(split);
 }
 
 function split(text: string): string[] {

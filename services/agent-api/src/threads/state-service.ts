@@ -27,6 +27,8 @@ export interface StateUpdated {
 
 /** Storage for one use of a graph: with a fence it may write the fence's thread. */
 export type OpenBackends = (fence?: Fence) => GraphBackends;
+/** Told of every write of state once it is durable, with the state as it is then. Never rejects. */
+export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
 /** What writing state needs to know of a thread. */
 type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
@@ -39,17 +41,20 @@ export class StateService {
   readonly #engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
   readonly #host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
   readonly #backends: OpenBackends;
+  readonly #onUpdated: OnStateUpdated;
 
   constructor(options: {
     threads: Pick<ThreadStore, 'findBare'>;
     engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
     host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
     backends: OpenBackends;
+    onUpdated: OnStateUpdated;
   }) {
     this.#threads = options.threads;
     this.#engine = options.engine;
     this.#host = options.host;
     this.#backends = options.backends;
+    this.#onUpdated = options.onUpdated;
   }
 
   /** A thread that never ran, or a checkpoint that is not there, has an empty state. @throws NotFoundError */
@@ -119,6 +124,7 @@ export class StateService {
         checkpointId: String(state.checkpoint_id),
         status: state.next.length > 0 ? 'interrupted' : 'idle',
       });
+      await this.#onUpdated(fence, withMaskedErrors(state));
       return written;
     } catch (error) {
       throw toCallerError(error);

@@ -4,6 +4,7 @@ import { RUN_OPERATIONS } from './run-operations.ts';
 import { STORE_OPERATIONS } from './store.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
 import { THREAD_STATE_OPERATIONS } from './thread-state.ts';
+import { THREAD_STREAM_OPERATIONS } from './thread-stream.ts';
 import { THREAD_OPERATIONS } from './threads.ts';
 
 /** Every operation of a deployment's agent server. */
@@ -11,6 +12,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...ASSISTANT_OPERATIONS,
   ...THREAD_OPERATIONS,
   ...THREAD_STATE_OPERATIONS,
+  ...THREAD_STREAM_OPERATIONS,
   ...RUN_OPERATIONS,
   ...STORE_OPERATIONS,
   ...SYSTEM_OPERATIONS,
@@ -26,4 +28,5 @@ export * from './runs.ts';
 export * from './store.ts';
 export * from './system.ts';
 export * from './thread-state.ts';
+export * from './thread-stream.ts';
 export * from './threads.ts';

@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import { BEFORE_ALL, compareIds, type RunStreams } from '@runyard/run-stream';
+import { LiveResponse } from './live-response.ts';
+import type { OpenResponses } from './open-responses.ts';
+import type { RunWatch } from './run-watch.ts';
+import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
+import { renderThreadEntry } from './thread-events.ts';
+
+export interface ThreadStreamSources {
+  streams: Pick<RunStreams, 'read' | 'newestId'>;
+  /** Looks whether threads are still there. */
+  threadWatch: RunWatch;
+  open: OpenResponses;
+}
+
+export interface StreamedThread {
+  threadId: string;
+  /** The event the client has last; left out: it wants what comes from now on. */
+  afterId: string | undefined;
+  modes: ReadonlySet<string>;
+}
+
+/** From now on: nothing of what has been is sent. */
+const FROM_NOW_ON = '$';
+
+/**
+ * Sends a thread's events, whichever runs they are of, until the client leaves or the thread is gone. Where the stream stands
+ * is asked before the headers go out: a run that a client starts once it has them is never missed.
+ *
+ * A client that goes on after an event gets everything that is kept. One that asks for all there is gets resumable runs alone:
+ * what remains of others is there for those who followed them.
+ */
+export async function streamThread(
+  { streams, threadWatch, open }: ThreadStreamSources,
+  { threadId, afterId, modes }: StreamedThread,
+  res: ServerResponse,
+): Promise<void> {
+  const newest = await streams.newestId(threadId).catch(() => undefined);
+  const response = new LiveResponse(
+    res,
+    { location: `/threads/${threadId}/stream`, ...SSE_HEADERS },
+    { signOfLife: SSE_HEARTBEAT },
+  );
+  open.add(response);
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  response.closed.addEventListener('abort', end, { once: true });
+  if (response.closed.aborted) end();
+  const unwatch = threadWatch.watch(threadId, end);
+  try {
+    const from = afterId ?? newest ?? FROM_NOW_ON;
+    for await (const entry of streams.read(threadId, { afterId: from, signal: ending.signal })) {
+      const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
+      if (isOld && !entry.isResumable) continue;
+      const text = renderThreadEntry(entry, modes);
+      const caughtUp = text === undefined ? undefined : response.write(text);
+      if (caughtUp) await caughtUp;
+    }
+  } finally {
+    unwatch();
+    response.end();
+  }
+}

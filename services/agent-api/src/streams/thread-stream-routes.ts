@@ -1,0 +1,34 @@
+import { joinThreadStream } from '@runyard/contracts';
+import { parseEventId } from '@runyard/run-stream';
+import { type BoundOperation, bind, NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { UNRESTRICTED } from '../scope.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { parseThreadStreamModes } from './stream-filter.ts';
+import { streamThread, type ThreadStreamSources } from './stream-thread.ts';
+
+/** The stream of a whole thread, over all its runs. */
+export function threadStreamRoutes(
+  threads: Pick<ThreadStore, 'findBare'>,
+  sources: ThreadStreamSources,
+): BoundOperation[] {
+  return [
+    bind(joinThreadStream, async ({ params, query, headers, res }) => {
+      const { thread_id: threadId } = params;
+      const modes = parseThreadStreamModes(query.stream_mode, query.stream_modes);
+      const afterId = lastEventId(headers['last-event-id']);
+      if (!(await threads.findBare(UNRESTRICTED, threadId))) {
+        throw new NotFoundError(`Thread with ID ${threadId} not found`);
+      }
+      await streamThread(sources, { threadId, afterId, modes }, res);
+    }),
+  ];
+}
+
+function lastEventId(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || header === '') return undefined;
+  const id = parseEventId(String(header));
+  if (id === undefined) {
+    throw new UnprocessableError('Invalid last-event-id: must be a valid Redis stream ID, or -1 for all that is kept');
+  }
+  return id;
+}
