@@ -1,19 +1,24 @@
 import { GroupCommitter, withTransaction } from '@runyard/database';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
+import { fireCrons, millisecondsToNextSlot } from './crons/fire-crons.ts';
+import type { FireCrons, FiredSlot } from './crons/types.ts';
 import { FencedError } from './errors.ts';
 import { currentEpoch, lockOwnedRuns, lockThreads } from './locks.ts';
 import { RunEvents } from './run-events.ts';
 import { cancelRuns, threadsInFlight } from './runs/cancel-runs.ts';
 import { claimRuns } from './runs/claim-runs.ts';
-import { createRuns, type RunCreation } from './runs/create-runs.ts';
+import { createRuns, type RunCreation, toCreation } from './runs/create-runs.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { finishRuns } from './runs/finish-runs.ts';
 import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
 import { releaseRuns } from './runs/release-runs.ts';
 import { queueStatistics } from './statistics.ts';
+import { copyThread } from './threads/copy-thread.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
+import { expireThreads, findExpiredThreads } from './threads/expire-threads.ts';
+import { pruneThreads } from './threads/prune-threads.ts';
+import { threadStorage } from './threads/thread-storage.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type {
   CancelAction,
@@ -21,19 +26,25 @@ import type {
   CancelSelection,
   ClaimedRun,
   CommitStateUpdate,
+  CopiedThread,
+  CopyThread,
   CreatedRun,
   CreateRun,
   CreateThread,
+  DeletedRun,
   Fence,
   FinishedRun,
   FinishRun,
   LeaseRenewal,
+  PruneStrategy,
   QueueStatistics,
   ReleasedRun,
   RunRecord,
   RunRelease,
   SweepResult,
   ThreadRecord,
+  ThreadStorage,
+  ThreadTtl,
   WorkerRegistration,
 } from './types.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
@@ -50,12 +61,16 @@ export interface RunEngineOptions {
   maxFailures?: number;
   /** How long results stay on their runs. Default one hour. */
   resultTtlMs?: number;
+  /** Of threads that are created without one of their own, also by runs. Default: they are kept. */
+  threadTtl?: ThreadTtl;
   /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
 }
 
 /** Repeats of a transaction that met a deadlock. */
 const ATTEMPTS = 5;
+/** Threads that are pruned in one transaction. */
+const PRUNE_BATCH = 50;
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -67,6 +82,7 @@ const ATTEMPTS = 5;
 export class RunEngine {
   readonly #pool: pg.Pool;
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
+  readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
   readonly #onOutboxWritten: () => void;
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
@@ -79,11 +95,12 @@ export class RunEngine {
       maxFailures: options.maxFailures ?? 3,
       resultTtlMs: options.resultTtlMs ?? 3_600_000,
     };
+    this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
     this.#creations = new GroupCommitter({
       name: 'create runs',
-      flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events)),
+      flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events, this.#threadTtl)),
       keyOf: (item) => item.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => item.size,
@@ -102,15 +119,17 @@ export class RunEngine {
    * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
-    const kwargs = Buffer.from(JSON.stringify(run.kwargs));
-    return this.#creations.submit({
-      ...run,
-      isStateless: run.threadId === undefined,
-      keepsThread: run.threadId !== undefined || run.keepsThread,
-      threadId: run.threadId ?? uuidv7(),
-      kwargsJson: kwargs,
-      size: kwargs.byteLength,
-    });
+    return this.#creations.submit(toCreation(run));
+  }
+
+  /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
+  fireCrons(options: FireCrons): Promise<FiredSlot[]> {
+    return fireCrons(this.#pool, options, this.#events).finally(this.#onOutboxWritten);
+  }
+
+  /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */
+  millisecondsToNextSlot(graphIds: readonly string[]): Promise<number | undefined> {
+    return millisecondsToNextSlot(this.#pool, graphIds);
   }
 
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
@@ -131,8 +150,11 @@ export class RunEngine {
     return runsInFlight(this.#pool, runIds);
   }
 
-  /** Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. */
-  deleteRun(threadId: string, runId: string): Promise<void> {
+  /**
+   * Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. Answers a run that was not over yet,
+   * for those who watch it to be told.
+   */
+  deleteRun(threadId: string, runId: string): Promise<DeletedRun | undefined> {
     return this.#write((client) => deleteRun(client, threadId, runId, this.#events));
   }
 
@@ -216,12 +238,42 @@ export class RunEngine {
 
   /** Throws ConflictError when the thread exists and that is not welcome. */
   createThread(thread: CreateThread): Promise<ThreadRecord> {
-    return this.#write((client) => createThread(client, thread));
+    return this.#write((client) => createThread(client, thread, this.#threadTtl));
   }
 
   /** Throws NotFoundError. */
   deleteThread(threadId: string): Promise<void> {
     return this.#write((client) => deleteThread(client, threadId, this.#events));
+  }
+
+  /** Undefined when the source does not exist. */
+  copyThread(copy: CopyThread): Promise<CopiedThread | undefined> {
+    return this.#write((client) => copyThread(client, copy, this.#threadTtl));
+  }
+
+  /** Answers the threads that were pruned: those that exist and have no run in flight. */
+  async pruneThreads(threadIds: string[], strategy: PruneStrategy): Promise<string[]> {
+    const pruned: string[] = [];
+    for (const batch of batches([...new Set(threadIds)])) {
+      pruned.push(...(await this.#write((client) => pruneThreads(client, batch, strategy, this.#events))));
+    }
+    return pruned;
+  }
+
+  /** Does what the ttl of threads past their time says, to at most that many; never to one with a run in flight. */
+  async expireThreads(limit: number): Promise<ExpiredThreads> {
+    const all: ExpiredThreads = { deletedIds: [], prunedIds: [] };
+    for (const batch of batches(await findExpiredThreads(this.#pool, limit))) {
+      const expired = await this.#write((client) => expireThreads(client, batch, this.#events));
+      all.deletedIds.push(...expired.deletedIds);
+      all.prunedIds.push(...expired.prunedIds);
+    }
+    return all;
+  }
+
+  /** Undefined when there is no such thread. */
+  threadStorage(threadId: string): Promise<ThreadStorage | undefined> {
+    return threadStorage(this.#pool, threadId);
   }
 
   /** Throws NotFoundError, and ConflictError while a run is in flight. */
@@ -253,4 +305,10 @@ export class RunEngine {
     this.#onOutboxWritten();
     return result;
   }
+}
+
+function batches(threadIds: string[]): string[][] {
+  return Array.from({ length: Math.ceil(threadIds.length / PRUNE_BATCH) }, (_, index) =>
+    threadIds.slice(index * PRUNE_BATCH, (index + 1) * PRUNE_BATCH),
+  );
 }

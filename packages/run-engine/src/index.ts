@@ -1,3 +1,7 @@
+export { CRON_COLUMNS, type CronRow, cronOfRow } from './crons/cron-row.ts';
+export { InvalidScheduleError, parseSchedule, type Schedule } from './crons/schedule.ts';
+export { slotAfter } from './crons/slots.ts';
+export * from './crons/types.ts';
 export { RunEngine, type RunEngineOptions } from './engine.ts';
 export { FencedError } from './errors.ts';
 export type { RunQuery } from './runs/read-runs.ts';

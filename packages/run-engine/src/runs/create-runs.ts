@@ -1,9 +1,11 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { CancelledRun, CreatedRun, CreateRun } from '../types.ts';
+import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
+import type { CancelledRun, CreatedRun, CreateRun, ThreadTtl } from '../types.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 
 /** A run to be created with its thread id settled. */
@@ -17,6 +19,19 @@ export interface RunCreation extends CreateRun {
   size: number;
 }
 
+/** @throws when the arguments are no JSON */
+export function toCreation(run: CreateRun): RunCreation {
+  const kwargsJson = Buffer.from(JSON.stringify(run.kwargs));
+  return {
+    ...run,
+    isStateless: run.threadId === undefined,
+    keepsThread: run.threadId !== undefined || run.keepsThread,
+    threadId: run.threadId ?? uuidv7(),
+    kwargsJson,
+    size: kwargsJson.byteLength,
+  };
+}
+
 const BUSY = 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.';
 
 /**
@@ -27,10 +42,12 @@ export async function createRuns(
   client: pg.ClientBase,
   batch: RunCreation[],
   events: RunEvents,
+  threadTtl?: ThreadTtl,
 ): Promise<(CreatedRun | Error)[]> {
   await makeThreads(
     client,
     batch.filter((item) => (item.isStateless ? item.keepsThread : item.ifThreadMissing === 'create')),
+    threadTtl,
   );
   const existing = await threadsOf(client, batch);
   const busy = await busyThreads(client, batch);
@@ -56,13 +73,18 @@ function refusalOf(item: RunCreation, existing: Set<string>, busy: Set<string>):
 }
 
 /** Threads that may have to be made are made first, in id order: two batches can then only wait for each other one way. */
-async function makeThreads(client: pg.ClientBase, items: RunCreation[]): Promise<void> {
+async function makeThreads(
+  client: pg.ClientBase,
+  items: RunCreation[],
+  threadTtl: ThreadTtl | undefined,
+): Promise<void> {
   if (items.length === 0) return;
   await client.query({
     name: 'engine_make_threads',
     text: `WITH made AS (
-             INSERT INTO thread (thread_id, status, metadata)
-             SELECT i.thread_id, 'busy', i.metadata FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
+             INSERT INTO thread (thread_id, status, metadata, ttl_strategy, ttl_minutes, expires_at)
+             SELECT i.thread_id, 'busy', i.metadata, $3, $4, ${expiryIn('$4::float8')}
+             FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
            )
@@ -72,6 +94,7 @@ async function makeThreads(client: pg.ClientBase, items: RunCreation[]): Promise
       items.map((item) =>
         toSqlJson({ ...item.threadMetadata, graph_id: item.graphId, assistant_id: item.assistantId }),
       ),
+      ...ttlParameters(threadTtl),
     ],
   });
 }
@@ -165,6 +188,7 @@ function recordOf(item: RunCreation, createdAt: Date): CreatedRun['run'] {
     attempt: 0,
     keepsThread: item.keepsThread,
     cancelAction: null,
+    cancelReason: null,
     firstEventId: null,
     result: null,
     error: null,

@@ -1,0 +1,40 @@
+import type { CronRecord } from './types.ts';
+
+export const CRON_COLUMNS = `cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
+  on_run_completed, payload, metadata, next_run_date, created_at, updated_at`;
+
+export interface CronRow {
+  cron_id: string;
+  assistant_id: string;
+  thread_id: string | null;
+  user_id: string;
+  schedule: string;
+  timezone: string | null;
+  end_time: Date | null;
+  enabled: boolean;
+  on_run_completed: CronRecord['onRunCompleted'];
+  payload: Buffer;
+  metadata: Record<string, unknown>;
+  next_run_date: Date | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export function cronOfRow(row: CronRow): CronRecord {
+  return {
+    cronId: row.cron_id,
+    assistantId: row.assistant_id,
+    threadId: row.thread_id,
+    userId: row.user_id,
+    schedule: row.schedule,
+    timezone: row.timezone,
+    endTime: row.end_time,
+    enabled: row.enabled,
+    onRunCompleted: row.on_run_completed,
+    payload: JSON.parse(row.payload.toString('utf8')),
+    metadata: row.metadata,
+    nextRunDate: row.next_run_date,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,191 @@
+import { isDataError, withTransaction } from '@runyard/database';
+import type pg from 'pg';
+import { lockThreads } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
+import type { CreatedRun } from '../types.ts';
+import { type CronRow, cronOfRow } from './cron-row.ts';
+import { slotAfter } from './slots.ts';
+import type { DueCron, FireCrons, FiredSlot } from './types.ts';
+
+const BATCH = 50;
+const ATTEMPTS = 5;
+/** How long it is remembered that a slot was fired; longer than any clock of a database is put back. */
+const SLOTS_KEPT = '2 days';
+
+/**
+ * Fires crons whose next slot has come, up to a batch of them; empty when none is due.
+ *
+ * The claim of the slot, its run, the run's event and the cron's next slot are one transaction: however many processes do this
+ * at once, and wherever one dies, a slot has exactly one run. Slots that were missed while nobody was there fire once
+ * together, because the next slot is the first one after the database's present.
+ */
+export function fireCrons(pool: pg.Pool, options: FireCrons, events: RunEvents): Promise<FiredSlot[]> {
+  return withTransaction(pool, (client) => fireBatch(client, options, events), { attempts: ATTEMPTS });
+}
+
+/** Milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one. */
+export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly string[]): Promise<number | undefined> {
+  const { rows } = await db.query<{ ms: number }>({
+    name: 'engine_next_slot',
+    text: `SELECT greatest(0, extract(epoch FROM c.next_run_date - clock_timestamp()) * 1000)::float8 AS ms
+           FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
+           WHERE c.enabled AND c.next_run_date IS NOT NULL AND a.graph_id = ANY($1::text[])
+           ORDER BY c.next_run_date LIMIT 1`,
+    values: [graphIds],
+  });
+  return rows[0]?.ms;
+}
+
+async function fireBatch(client: pg.ClientBase, options: FireCrons, events: RunEvents): Promise<FiredSlot[]> {
+  const { crons, now } = await claimDue(client, options.graphIds);
+  if (crons.length === 0) return [];
+  const plans = crons.map((cron) => planOf(cron, now, options));
+  const creations = plans.flatMap(({ creation }) => creation ?? []);
+  const created = await createEach(client, creations, events);
+  const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
+    const outcome = creation ? created.get(creation)! : refusal;
+    const { cronId, nextRunDate } = cron;
+    const slot = { cronId, slot: nextRunDate as Date };
+    if (outcome === undefined) return { ...slot, cancelled: [] };
+    if (outcome instanceof Error) return { ...slot, refusal: outcome, cancelled: [] };
+    return { ...slot, run: outcome.run, cancelled: outcome.cancelled };
+  });
+  await advance(client, plans, fired);
+  return fired;
+}
+
+/** What is to be done about a slot, decided before anything is written. */
+interface Plan {
+  cron: ClaimedCron;
+  next: Date | null;
+  creation?: RunCreation;
+  refusal?: Error;
+}
+
+function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons): Plan {
+  try {
+    const next = slotAfter(cron, now);
+    if (cron.isFired) return { cron, next };
+    try {
+      return { cron, next, creation: toCreation(toRun(cron)) };
+    } catch (error) {
+      return { cron, next, refusal: asError(error) };
+    }
+  } catch (error) {
+    // A time zone this machine does not know any more: without a next slot the cron rests until it is changed.
+    return { cron, next: null, refusal: asError(error) };
+  }
+}
+
+/** Creates the runs together; when the database refuses the data of one, each alone, so that only that one fails. */
+async function createEach(
+  client: pg.ClientBase,
+  creations: RunCreation[],
+  events: RunEvents,
+): Promise<Map<RunCreation, CreatedRun | Error>> {
+  const results = new Map<RunCreation, CreatedRun | Error>();
+  if (creations.length === 0) return results;
+  await client.query('SAVEPOINT creation');
+  try {
+    const created = await createRuns(client, creations, events);
+    creations.forEach((creation, index) => void results.set(creation, created[index]!));
+    await client.query('RELEASE SAVEPOINT creation');
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    await client.query('ROLLBACK TO SAVEPOINT creation');
+    if (creations.length === 1) results.set(creations[0]!, asError(error));
+    else
+      for (const one of creations) for (const result of await createEach(client, [one], events)) results.set(...result);
+  }
+  return results;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+interface ClaimedCron extends DueCron {
+  /** The slot has its run already: the database's clock was put back since. */
+  isFired: boolean;
+}
+
+/** Locks due crons, at most one per thread, in the engine's order: threads first. What another process has is left to it. */
+async function claimDue(
+  client: pg.ClientBase,
+  graphIds: readonly string[],
+): Promise<{ crons: ClaimedCron[]; now: Date }> {
+  const due = await client.query<{ cron_id: string; thread_id: string | null }>({
+    name: 'engine_due_crons',
+    text: `SELECT c.cron_id, c.thread_id FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
+           WHERE c.enabled AND c.next_run_date <= now() AND a.graph_id = ANY($1::text[])
+           ORDER BY c.next_run_date, c.cron_id LIMIT ${BATCH}`,
+    values: [graphIds],
+  });
+  const threadIds = new Set<string>();
+  const chosen = due.rows.filter(({ thread_id }) => {
+    if (thread_id === null) return true;
+    if (threadIds.has(thread_id)) return false;
+    threadIds.add(thread_id);
+    return true;
+  });
+  if (threadIds.size > 0) await lockThreads(client, [...threadIds]);
+  const { rows } = await client.query<ClaimedRow>({
+    name: 'engine_claim_crons',
+    text: `SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
+                  a.metadata AS assistant_metadata, a.is_system, now() AS present,
+                  EXISTS (SELECT 1 FROM cron_slot s WHERE s.cron_id = c.cron_id AND s.slot = c.next_run_date) AS is_fired
+           FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
+           WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
+           ORDER BY c.next_run_date, c.cron_id FOR UPDATE OF c SKIP LOCKED`,
+    values: [chosen.map(({ cron_id }) => cron_id)],
+  });
+  return { crons: rows.map(claimedCronOf), now: rows[0]?.present ?? new Date(0) };
+}
+
+interface ClaimedRow extends CronRow {
+  graph_id: string;
+  assistant_config: Record<string, unknown>;
+  assistant_context: Record<string, unknown>;
+  assistant_metadata: Record<string, unknown>;
+  is_system: boolean;
+  is_fired: boolean;
+  present: Date;
+}
+
+function claimedCronOf(row: ClaimedRow): ClaimedCron {
+  return {
+    ...cronOfRow(row),
+    isFired: row.is_fired,
+    assistant: {
+      assistantId: row.assistant_id,
+      graphId: row.graph_id,
+      config: row.assistant_config,
+      context: row.assistant_context,
+      metadata: row.assistant_metadata,
+      isSystem: row.is_system,
+    },
+  };
+}
+
+async function advance(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {
+  const withRun = fired.filter(({ run }) => run !== undefined);
+  await client.query({
+    name: 'engine_advance_crons',
+    text: `WITH fired AS (
+             INSERT INTO cron_slot (cron_id, slot, run_id)
+             SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[])
+           ), forgotten AS (
+             DELETE FROM cron_slot s WHERE s.cron_id = ANY($4::uuid[]) AND s.fired_at < now() - interval '${SLOTS_KEPT}'
+           )
+           UPDATE cron c SET next_run_date = i.next_slot
+           FROM unnest($4::uuid[], $5::timestamptz[]) AS i (cron_id, next_slot) WHERE c.cron_id = i.cron_id`,
+    values: [
+      withRun.map(({ cronId }) => cronId),
+      withRun.map(({ slot }) => slot),
+      withRun.map(({ run }) => run!.runId),
+      plans.map(({ cron }) => cron.cronId),
+      plans.map(({ next }) => next),
+    ],
+  });
+}

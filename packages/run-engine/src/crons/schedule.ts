@@ -1,0 +1,108 @@
+import { Cron } from 'croner';
+import { LocalTime } from './local-time.ts';
+
+/** A schedule or time zone that is none; the message is for whoever wrote it. */
+export class InvalidScheduleError extends Error {
+  override readonly name = 'InvalidScheduleError';
+  readonly field: 'schedule' | 'timezone';
+
+  constructor(field: 'schedule' | 'timezone', message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+export interface Schedule {
+  /** The first slot after an instant, a whole minute; undefined when there is none in the next years. */
+  nextAfter(instant: Date): Date | undefined;
+}
+
+/** Croner expands them to five fields; `@reboot` has no time. */
+const MACROS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
+const parsed = new Map<string, Schedule>();
+const REMEMBERED = 1000;
+
+/**
+ * Reads a schedule of five fields (minute, hour, day of month, month, day of week), or a macro like `@daily`, in a time zone
+ * (IANA name; UTC if absent).
+ *
+ * Schedules that name their hours mean the clock on the wall: a time that the change to summer time skips fires at the next
+ * minute there is, one that comes twice fires the first time only. Schedules for every hour mean time as it passes: they
+ * fire as often on the day of a change as on any other.
+ *
+ * @throws InvalidScheduleError
+ */
+export function parseSchedule(expression: string, timezone?: string | null): Schedule {
+  const key = `${timezone ?? 'UTC'} ${expression}`;
+  const known = parsed.get(key);
+  if (known) return known;
+  const schedule = parse(expression, timezone ?? 'UTC');
+  if (parsed.size >= REMEMBERED) parsed.clear();
+  parsed.set(key, schedule);
+  return schedule;
+}
+
+function parse(expression: string, timezone: string): Schedule {
+  const localTime = zone(timezone);
+  // For some programs `?` is the moment they were started; here it leaves a field open, like `*`.
+  const fields = expression
+    .trim()
+    .split(/\s+/)
+    .map((field) => (field === '?' ? '*' : field));
+  const macro = fields.length === 1 ? fields[0]!.toLowerCase() : '';
+  const isMacro = MACROS.has(macro);
+  if (!isMacro && fields.length !== 5) {
+    throw invalid(expression, `five fields are needed (minute hour day month weekday), there ${countOf(expression)}`);
+  }
+  const isHourly = isMacro ? macro === '@hourly' : fields[1] === '*';
+  const text = isMacro ? macro : fields.join(' ');
+  try {
+    if (isHourly) return everyHour(new Cron(text, { mode: '5-part', timezone }));
+    return onTheWall(new Cron(text, { mode: '5-part', timezone: 'UTC' }), localTime);
+  } catch (error) {
+    throw invalid(expression, (error as Error).message.replace(/^CronPattern: /, ''));
+  }
+}
+
+function everyHour(cron: Cron): Schedule {
+  return { nextAfter: (instant) => cron.nextRun(instant) ?? undefined };
+}
+
+/** `cron` counts wall times as if they were UTC. */
+function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
+  return {
+    nextAfter(instant) {
+      const after = instant.getTime();
+      // From the start of the minute on: in a doubled hour the wall shows an earlier time than it did.
+      let wallTime: Date | null = new Date(localTime.wallTimeAt(after) - 1);
+      for (;;) {
+        wallTime = cron.nextRun(wallTime);
+        if (!wallTime) return undefined;
+        const slot = localTime.firstInstantOf(wallTime.getTime());
+        if (slot > after) return new Date(slot);
+      }
+    },
+  };
+}
+
+function zone(timezone: string): LocalTime {
+  try {
+    // Newer engines also take offsets like +02:00, which are no names of places with rules.
+    if (!/^[a-z]/i.test(timezone)) throw new RangeError('not a name');
+    return new LocalTime(timezone);
+  } catch {
+    throw new InvalidScheduleError(
+      'timezone',
+      `Invalid timezone: '${timezone}'. Must be an IANA name like 'America/New_York'.`,
+    );
+  }
+}
+
+function invalid(expression: string, reason: string): InvalidScheduleError {
+  return new InvalidScheduleError('schedule', `Invalid cron schedule: '${expression}'. Reason: ${reason}`);
+}
+
+function countOf(expression: string): string {
+  const count = expression.trim() === '' ? 0 : expression.trim().split(/\s+/).length;
+  return count === 1 ? 'is 1' : `are ${count}`;
+}

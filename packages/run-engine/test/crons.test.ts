@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RunEngine } from '../src/engine.ts';
+import type { CreateRun, DueCron } from '../src/index.ts';
+import { aRun, type EngineFixture, openEngine } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+let assistantId: string;
+beforeAll(async () => {
+  fixture = await openEngine();
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  await fixture.rows('TRUNCATE cron, cron_slot, run, outbox, assistant CASCADE');
+  assistantId = randomUUID();
+  await fixture.rows("INSERT INTO assistant (assistant_id, graph_id, name) VALUES ($1, 'agent', 'A')", [assistantId]);
+});
+
+interface CronInput {
+  schedule: string;
+  threadId: string | null;
+  /** Seconds from now; negative: the slot is that long past. */
+  dueIn: number;
+  endIn: number | null;
+  enabled: boolean;
+}
+
+async function cron(overrides: Partial<CronInput> = {}): Promise<string> {
+  const { schedule, threadId, dueIn, endIn, enabled } = {
+    schedule: '* * * * *',
+    threadId: null,
+    dueIn: -1,
+    endIn: null,
+    enabled: true,
+    ...overrides,
+  };
+  const cronId = randomUUID();
+  await fixture.rows(
+    `INSERT INTO cron (cron_id, assistant_id, thread_id, schedule, enabled, payload, next_run_date, end_time)
+     VALUES ($1, $2, $3, $4, $5, '{"input":{"n":1}}', now() + make_interval(secs => $6), now() + make_interval(secs => $7))`,
+    [cronId, assistantId, threadId, schedule, enabled, dueIn, endIn],
+  );
+  return cronId;
+}
+
+/** The run names its cron, so that runs can be told apart. */
+function runOf(due: DueCron, overrides: Partial<CreateRun> = {}): CreateRun {
+  const { cronId, threadId, assistant, payload } = due;
+  return aRun({
+    ...(threadId !== null && { threadId }),
+    assistantId: assistant.assistantId,
+    graphId: assistant.graphId,
+    metadata: { cron_id: cronId },
+    kwargs: payload,
+    ...overrides,
+  });
+}
+
+const fire = (toRun: (due: DueCron) => CreateRun = runOf, engine = fixture.engine) =>
+  engine.fireCrons({ graphIds: ['agent'], toRun });
+
+async function runsOf(cronId: string): Promise<number> {
+  return (await fixture.rows("SELECT 1 FROM run WHERE metadata->>'cron_id' = $1", [cronId])).length;
+}
+
+async function row(cronId: string) {
+  const [found] = await fixture.rows(
+    `SELECT next_run_date, next_run_date > now() AND next_run_date <= now() + interval '1 minute' AS is_within_a_minute,
+            (SELECT count(*)::int FROM cron_slot s WHERE s.cron_id = c.cron_id) AS slots
+     FROM cron c WHERE cron_id = $1`,
+    [cronId],
+  );
+  return found;
+}
+
+describe('a slot that has come', () => {
+  it('has its run, the run its event, and the cron its next slot', async () => {
+    const cronId = await cron();
+    const [fired] = await fire();
+    expect(fired).toMatchObject({ cronId, run: { status: 'pending', kwargs: { input: { n: 1 } } }, cancelled: [] });
+    expect(await runsOf(cronId)).toBe(1);
+    expect(await row(cronId)).toMatchObject({ is_within_a_minute: true, slots: 1 });
+    expect(await fixture.rows("SELECT 1 FROM outbox WHERE event->>'type' = 'runyard.run.created'")).toHaveLength(1);
+    expect(await fire()).toEqual([]);
+  });
+
+  it('fires once, however many processes fire at once', async () => {
+    const engines = Array.from(
+      { length: 4 },
+      () => new RunEngine({ pool: fixture.pool, deploymentId: 'test', source: '/runyard/test' }),
+    );
+    const threadId = await fixture.thread();
+    const cronIds = await Promise.all([
+      ...Array.from({ length: 20 }, () => cron()),
+      ...Array.from({ length: 3 }, () => cron({ threadId })),
+    ]);
+    const until = async (engine: RunEngine) => {
+      while ((await engine.millisecondsToNextSlot(['agent'])) === 0) await fire(runOf, engine);
+    };
+    await Promise.all(engines.map(until));
+    for (const cronId of cronIds) {
+      expect(await runsOf(cronId)).toBe(1);
+      expect(await row(cronId)).toMatchObject({ slots: 1 });
+    }
+    await Promise.all(engines.map((engine) => engine.close()));
+  });
+
+  it('fires once for all that were missed meanwhile', async () => {
+    const cronId = await cron({ dueIn: -3 * 86_400 });
+    await fire();
+    expect(await runsOf(cronId)).toBe(1);
+    expect(await row(cronId)).toMatchObject({ is_within_a_minute: true });
+    expect(await fire()).toEqual([]);
+  });
+
+  it('stays as it was when anything of its firing fails', async () => {
+    const cronId = await cron();
+    await fixture.rows(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`);
+    await fixture.rows('CREATE TRIGGER refuse BEFORE INSERT ON cron_slot FOR EACH ROW EXECUTE FUNCTION refuse()');
+    await expect(fire()).rejects.toThrow('no');
+    expect(await runsOf(cronId)).toBe(0);
+    expect(await fixture.rows('SELECT 1 FROM outbox')).toHaveLength(0);
+    await fixture.rows('DROP FUNCTION refuse CASCADE');
+    expect(await fire()).toHaveLength(1);
+  });
+
+  it('has no second run when the clock of the database was put back', async () => {
+    const cronId = await cron();
+    await fixture.rows(
+      'INSERT INTO cron_slot (cron_id, slot, run_id) SELECT cron_id, next_run_date, gen_random_uuid() FROM cron',
+    );
+    expect(await fire()).toEqual([{ cronId, slot: expect.any(Date), cancelled: [] }]);
+    expect(await runsOf(cronId)).toBe(0);
+    expect(await row(cronId)).toMatchObject({ is_within_a_minute: true });
+  });
+
+  it('is spent alone when its cron is at fault', async () => {
+    const [thrown, refused, sound] = [await cron(), await cron(), await cron()];
+    const fired = await fire((due) => {
+      if (due.cronId === thrown) throw new Error('not like this');
+      return runOf(due, due.cronId === refused ? { assistantId: 'no uuid' } : {});
+    });
+    expect(new Map(fired.map((each) => [each.cronId, each.refusal?.message]))).toEqual(
+      new Map([
+        [thrown, 'not like this'],
+        [refused, expect.stringContaining('no uuid')],
+        [sound, undefined],
+      ]),
+    );
+    expect([await runsOf(thrown), await runsOf(refused), await runsOf(sound)]).toEqual([0, 0, 1]);
+    expect(await fire()).toEqual([]);
+  });
+});
+
+describe('what does not fire', () => {
+  it('crons that are paused, not yet due, or of a graph this process does not have', async () => {
+    await cron({ enabled: false });
+    const later = await cron({ dueIn: 30 });
+    await fixture.rows("UPDATE assistant SET graph_id = 'other'");
+    expect(await fire()).toEqual([]);
+    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeUndefined();
+    await fixture.rows("UPDATE assistant SET graph_id = 'agent'");
+    expect(await fire()).toEqual([]);
+    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeGreaterThan(25_000);
+    expect(await row(later)).toMatchObject({ slots: 0 });
+  });
+
+  it('slots after the end: the last one before it does, and then the cron rests', async () => {
+    const cronId = await cron({ dueIn: -5, endIn: -2 });
+    expect(await fire()).toHaveLength(1);
+    expect(await row(cronId)).toMatchObject({ next_run_date: null, slots: 1 });
+    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeUndefined();
+  });
+});
+
+describe('a cron with a thread', () => {
+  it('fires by its multitask strategy: a refusal spends the slot', async () => {
+    const threadId = await fixture.thread();
+    const cronId = await cron({ threadId });
+    await fixture.engine.createRun(aRun({ threadId }));
+    const [fired] = await fire((due) => runOf(due, { multitaskStrategy: 'reject' }));
+    expect(fired?.refusal?.message).toMatch(/^Thread is already running a task/);
+    expect(await row(cronId)).toMatchObject({ is_within_a_minute: true, slots: 0 });
+    await fixture.rows("UPDATE cron SET next_run_date = now() - interval '1 second'");
+    const [interrupting] = await fire((due) => runOf(due, { multitaskStrategy: 'interrupt' }));
+    expect(interrupting?.cancelled).toHaveLength(1);
+  });
+
+  it('ends with its thread, also while it fires', async () => {
+    const threadId = await fixture.thread();
+    await Promise.all(Array.from({ length: 5 }, () => cron({ threadId })));
+    await Promise.all([fire(), fire(), fixture.engine.deleteThread(threadId)]);
+    expect(await fixture.rows('SELECT 1 FROM cron')).toHaveLength(0);
+    expect(await fixture.rows('SELECT 1 FROM cron_slot')).toHaveLength(0);
+  });
+});
+
+it('a cron ends with its assistant', async () => {
+  await cron();
+  await fixture.rows('DELETE FROM assistant WHERE assistant_id = $1', [assistantId]);
+  expect(await fire()).toEqual([]);
+  expect(await fixture.rows('SELECT 1 FROM cron')).toHaveLength(0);
+});
