@@ -13,12 +13,9 @@ import { finishRuns } from './runs/finish-runs.ts';
 import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
 import { releaseRuns } from './runs/release-runs.ts';
 import { queueStatistics } from './statistics.ts';
-import { copyThread } from './threads/copy-thread.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
-import { expireThreads, findExpiredThreads } from './threads/expire-threads.ts';
-import { pruneThreads } from './threads/prune-threads.ts';
-import { threadStorage } from './threads/thread-storage.ts';
+import { ThreadHistories } from './threads/thread-histories.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type {
   CancelAction,
@@ -26,8 +23,6 @@ import type {
   CancelSelection,
   ClaimedRun,
   CommitStateUpdate,
-  CopiedThread,
-  CopyThread,
   CreatedRun,
   CreateRun,
   CreateThread,
@@ -36,14 +31,12 @@ import type {
   FinishedRun,
   FinishRun,
   LeaseRenewal,
-  PruneStrategy,
   QueueStatistics,
   ReleasedRun,
   RunRecord,
   RunRelease,
   SweepResult,
   ThreadRecord,
-  ThreadStorage,
   ThreadTtl,
   WorkerRegistration,
 } from './types.ts';
@@ -69,8 +62,6 @@ export interface RunEngineOptions {
 
 /** Repeats of a transaction that met a deadlock. */
 const ATTEMPTS = 5;
-/** Threads that are pruned in one transaction. */
-const PRUNE_BATCH = 50;
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -80,6 +71,8 @@ const PRUNE_BATCH = 50;
  * Waking workers, streams and the execution itself are others' work: losing any of them costs time, not truth.
  */
 export class RunEngine {
+  /** Copies, prunes and measures what threads keep. */
+  readonly histories: ThreadHistories;
   readonly #pool: pg.Pool;
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
   readonly #threadTtl: ThreadTtl | undefined;
@@ -98,6 +91,12 @@ export class RunEngine {
     this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
+    this.histories = new ThreadHistories({
+      pool: options.pool,
+      events: this.#events,
+      threadTtl: options.threadTtl,
+      write: (work) => this.#write(work),
+    });
     this.#creations = new GroupCommitter({
       name: 'create runs',
       flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events, this.#threadTtl)),
@@ -246,36 +245,6 @@ export class RunEngine {
     return this.#write((client) => deleteThread(client, threadId, this.#events));
   }
 
-  /** Undefined when the source does not exist. */
-  copyThread(copy: CopyThread): Promise<CopiedThread | undefined> {
-    return this.#write((client) => copyThread(client, copy, this.#threadTtl));
-  }
-
-  /** Answers the threads that were pruned: those that exist and have no run in flight. */
-  async pruneThreads(threadIds: string[], strategy: PruneStrategy): Promise<string[]> {
-    const pruned: string[] = [];
-    for (const batch of batches([...new Set(threadIds)])) {
-      pruned.push(...(await this.#write((client) => pruneThreads(client, batch, strategy, this.#events))));
-    }
-    return pruned;
-  }
-
-  /** Does what the ttl of threads past their time says, to at most that many; never to one with a run in flight. */
-  async expireThreads(limit: number): Promise<ExpiredThreads> {
-    const all: ExpiredThreads = { deletedIds: [], prunedIds: [] };
-    for (const batch of batches(await findExpiredThreads(this.#pool, limit))) {
-      const expired = await this.#write((client) => expireThreads(client, batch, this.#events));
-      all.deletedIds.push(...expired.deletedIds);
-      all.prunedIds.push(...expired.prunedIds);
-    }
-    return all;
-  }
-
-  /** Undefined when there is no such thread. */
-  threadStorage(threadId: string): Promise<ThreadStorage | undefined> {
-    return threadStorage(this.#pool, threadId);
-  }
-
   /** Throws NotFoundError, and ConflictError while a run is in flight. */
   beginStateUpdate(threadId: string): Promise<Fence> {
     return this.#write((client) => beginStateUpdate(client, threadId));
@@ -305,10 +274,4 @@ export class RunEngine {
     this.#onOutboxWritten();
     return result;
   }
-}
-
-function batches(threadIds: string[]): string[][] {
-  return Array.from({ length: Math.ceil(threadIds.length / PRUNE_BATCH) }, (_, index) =>
-    threadIds.slice(index * PRUNE_BATCH, (index + 1) * PRUNE_BATCH),
-  );
 }

@@ -3,6 +3,8 @@
  * JSON that only passes through stays text (`Uint8Array` of UTF-8) so that nothing on a run's path parses it.
  */
 
+import type { WebhookTarget } from './webhooks/types.ts';
+
 export type RunStatus = 'pending' | 'running' | 'error' | 'success' | 'timeout' | 'interrupted';
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error';
 export type MultitaskStrategy = 'reject' | 'interrupt' | 'rollback' | 'enqueue';
@@ -37,6 +39,8 @@ export interface CreateRun {
   multitaskStrategy: MultitaskStrategy;
   /** Seconds from now before the run may start. */
   afterSeconds?: number;
+  /** Who is told when the run is over, whatever becomes of it. */
+  webhooks?: WebhookTarget[];
   /** Metadata of the thread if this run makes it, besides `graph_id` and `assistant_id`. */
   threadMetadata?: Record<string, unknown>;
 }
@@ -64,11 +68,23 @@ export interface CreatedRun {
 
 /** Which runs a cancel is about. */
 export type CancelSelection =
-  | { threadId: string; runIds: string[] }
+  /** Runs of a thread: these, or all in that status. */
+  | { threadId: string; runIds?: string[] | undefined; status?: CancelledStatus | undefined }
   /** Every run of an assistant. */
   | { assistantId: string }
   /** Every run of the deployment in that status. */
-  | { status: 'pending' | 'running' | 'all' };
+  | { status: CancelledStatus };
+
+/** Left out: as `all`. */
+export type CancelledStatus = 'pending' | 'running' | 'all';
+
+/** A run that was deleted before it was over: whoever watches it is to be told of the end. */
+export interface DeletedRun {
+  runId: string;
+  attempt: number;
+  /** Under it the end can be told on the thread's stream. */
+  fence: Fence;
+}
 
 export interface RunRecord {
   runId: string;
@@ -81,6 +97,7 @@ export interface RunRecord {
   attempt: number;
   keepsThread: boolean;
   cancelAction: CancelAction | null;
+  cancelReason: string | null;
   firstEventId: string | null;
   /** JSON text of the final values; null until terminal. */
   result: Uint8Array | null;
@@ -207,10 +224,20 @@ export interface ThreadRecord {
   stateUpdatedAt: Date;
 }
 
+/** How long a thread is kept, in minutes, and what goes then: all of it, or every checkpoint but what its newest state needs. */
+export interface ThreadTtl {
+  strategy: PruneStrategy;
+  minutes: number;
+}
+
+export type PruneStrategy = 'delete' | 'keep_latest';
+
 export interface CreateThread {
   threadId: string;
   metadata: Record<string, unknown>;
   config?: Record<string, unknown>;
+  /** Left out: the deployment's own. */
+  ttl?: ThreadTtl;
   /** `raise`: a thread with that id is a conflict. `do_nothing`: it is answered as it is. */
   ifExists: 'raise' | 'do_nothing';
 }
@@ -223,6 +250,33 @@ export interface CommitStateUpdate {
   status: ThreadStatus;
   /** Becomes `metadata.graph_id` when the thread has none. */
   graphId?: string;
+}
+
+export interface CopyThread {
+  sourceId: string;
+  /** Of the copy; new. */
+  threadId: string;
+  /** Merged into the metadata of the copy. */
+  metadata: Record<string, unknown>;
+}
+
+export interface CopiedThread {
+  /** The source's stored values are older than its newest checkpoint (a run is under way): those of the copy are to be read anew. */
+  isStateBehind: boolean;
+}
+
+/** What a pass over threads past their time did. */
+export interface ExpiredThreads {
+  deletedIds: string[];
+  prunedIds: string[];
+}
+
+/** What the checkpoints of a thread take up, in bytes as stored before compression. */
+export interface ThreadStorage {
+  checkpoints: { count: number; bytes: number };
+  /** Of all channels, and by channel. */
+  channelValues: { count: number; bytes: number; byChannel: Record<string, { versions: number; bytes: number }> };
+  pendingWrites: { count: number; bytes: number };
 }
 
 /** Numbers of the whole deployment, as `/metrics` shows them. Times in seconds. */

@@ -6,6 +6,7 @@ import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
 import type { CancelledRun, CreatedRun, CreateRun, ThreadTtl } from '../types.ts';
+import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
 
 /** A run to be created with its thread id settled. */
@@ -57,6 +58,7 @@ export async function createRuns(
 
   const cancelled = await giveWay(client, accepted, busy, events);
   const createdAt = await insertRuns(client, accepted);
+  await recordRefusedWebhooks(client, accepted);
   await events.created(client, accepted);
   return batch.map(
     (item, index) =>
@@ -143,9 +145,9 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
     name: 'engine_insert_runs',
     text: `WITH input AS (
              SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::jsonb[], $5::bytea[], $6::text[], $7::boolean[],
-                                  $8::float8[], $9::text[])
+                                  $8::float8[], $9::text[], $10::jsonb[])
                WITH ORDINALITY AS i (run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread, delay,
-                                     graph_id, position)
+                                     graph_id, webhooks, position)
            ), fences AS (
              INSERT INTO thread_fence (thread_id) SELECT thread_id FROM input WHERE NOT keeps_thread
            ), threads AS (
@@ -156,9 +158,10 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
              -- Threads made by this transaction have it all already.
              WHERE t.thread_id = i.thread_id AND i.keeps_thread AND t.updated_at <> now()
            )
-           INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at)
+           INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at,
+                            webhooks)
            SELECT run_id, thread_id, assistant_id, metadata, kwargs, strategy, keeps_thread,
-                  now() + make_interval(secs => delay)
+                  now() + make_interval(secs => delay), webhooks
            FROM input ORDER BY position
            RETURNING created_at`,
     values: [
@@ -171,6 +174,7 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
       items.map((item) => item.keepsThread),
       items.map((item) => item.afterSeconds ?? 0),
       items.map((item) => toSqlText(item.graphId)),
+      items.map((item) => webhooksColumn(item.webhooks)),
     ],
   });
   return rows[0]!.created_at;

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
+import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
 import type { ErrorInfo, FinishRun } from '../types.ts';
 import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
 
@@ -51,7 +52,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
            ), threads AS (
              UPDATE thread t
              SET status = CASE WHEN e.is_ready IS NULL THEN e.thread_status ELSE 'busy' END,
-                 error = e.thread_error, updated_at = now(),
+                 error = e.thread_error, updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
                  state_updated_at = CASE WHEN e.checkpoint_id IS NULL THEN t.state_updated_at ELSE now() END
              FROM e WHERE t.thread_id = e.thread_id AND e.keeps_thread
            ), fences AS (

@@ -10,30 +10,47 @@ import type { RunEvents } from '../run-events.ts';
 export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<void> {
   const existing = await lockThreads(client, [threadId]);
   if (!existing.has(threadId)) throw new NotFoundError(`Thread with ID ${threadId} not found`);
-  await lockFences(client, [threadId]);
-  const { rows } = await client.query<{ run_id: string; assistant_id: string; attempt: number; status: string }>({
-    name: 'engine_delete_runs_of_thread',
-    text: 'DELETE FROM run WHERE thread_id = $1 RETURNING run_id, assistant_id, attempt, status',
-    values: [threadId],
+  await deleteLockedThreads(client, [threadId], events);
+}
+
+/** The same for several threads whose rows the caller has locked. */
+export async function deleteLockedThreads(
+  client: pg.ClientBase,
+  threadIds: string[],
+  events: RunEvents,
+): Promise<void> {
+  if (threadIds.length === 0) return;
+  await lockFences(client, threadIds);
+  const { rows } = await client.query<{
+    run_id: string;
+    thread_id: string;
+    assistant_id: string;
+    attempt: number;
+    status: string;
+  }>({
+    name: 'engine_delete_runs_of_threads',
+    text: `DELETE FROM run WHERE thread_id = ANY($1::uuid[])
+           RETURNING run_id, thread_id, assistant_id, attempt, status`,
+    values: [threadIds],
   });
   const inFlight = rows.filter(({ status }) => status === 'pending' || status === 'running');
   await events.finished(
     client,
     inFlight.map((row) => ({
       runId: row.run_id,
-      threadId,
+      threadId: row.thread_id,
       assistantId: row.assistant_id,
       attempt: row.attempt,
       status: 'interrupted',
     })),
   );
   await client.query({
-    name: 'engine_delete_thread',
-    text: `WITH fences AS (DELETE FROM thread_fence WHERE thread_id = $1),
-                writes AS (DELETE FROM checkpoint_write WHERE thread_id = $1),
-                blobs AS (DELETE FROM checkpoint_blob WHERE thread_id = $1),
-                checkpoints AS (DELETE FROM checkpoint WHERE thread_id = $1)
-           DELETE FROM thread WHERE thread_id = $1`,
-    values: [threadId],
+    name: 'engine_delete_threads',
+    text: `WITH fences AS (DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])),
+                writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),
+                blobs AS (DELETE FROM checkpoint_blob WHERE thread_id = ANY($1::uuid[])),
+                checkpoints AS (DELETE FROM checkpoint WHERE thread_id = ANY($1::uuid[]))
+           DELETE FROM thread WHERE thread_id = ANY($1::uuid[])`,
+    values: [threadIds],
   });
 }

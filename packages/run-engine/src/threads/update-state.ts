@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { CommitStateUpdate, Fence } from '../types.ts';
+import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
 
 /**
  * Gives the right to write a thread that has no run in flight: the fence for the checkpoints of a state update. It holds
@@ -42,7 +43,7 @@ export async function commitStateUpdate(client: pg.ClientBase, update: CommitSta
            UPDATE thread t
            SET status = CASE WHEN EXISTS (SELECT 1 FROM run r WHERE r.thread_id = $1 AND r.status = 'pending')
                              THEN 'busy' ELSE $5 END,
-               error = NULL, updated_at = now(), state_updated_at = now(),
+               error = NULL, updated_at = now(), state_updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
                metadata = CASE WHEN $6::text IS NULL OR t.metadata ? 'graph_id' THEN t.metadata
                                ELSE t.metadata || jsonb_build_object('graph_id', $6::text) END
            WHERE t.thread_id = $1`,

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import type { RunEvents } from '../run-events.ts';
+import type { ExpiredThreads, PruneStrategy } from '../types.ts';
+import { deleteLockedThreads } from './delete-thread.ts';
+import { keepLatest } from './keep-latest.ts';
+import { lockFreeThreads } from './prune-threads.ts';
+
+/** Threads past their time that have no run in flight, longest expired first; a guess without locks. */
+export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ thread_id: string }>({
+    name: 'engine_find_expired_threads',
+    text: `SELECT thread_id FROM thread WHERE expires_at <= now() AND status <> 'busy' ORDER BY expires_at LIMIT $1`,
+    values: [limit],
+  });
+  return rows.map((row) => row.thread_id);
+}
+
+/**
+ * Does to these threads, as far as they are past their time and free, what their ttl says, in the caller's transaction. A thread
+ * that was pruned has no expiry until its state changes again.
+ */
+export async function expireThreads(
+  client: pg.ClientBase,
+  threadIds: string[],
+  events: RunEvents,
+): Promise<ExpiredThreads> {
+  const free = await lockFreeThreads(client, threadIds);
+  const { rows } = await client.query<{ thread_id: string; ttl_strategy: PruneStrategy }>({
+    name: 'engine_still_expired_threads',
+    text: 'SELECT thread_id, ttl_strategy FROM thread WHERE thread_id = ANY($1::uuid[]) AND expires_at <= now()',
+    values: [free],
+  });
+  const idsOf = (strategy: PruneStrategy) =>
+    rows.filter((row) => row.ttl_strategy === strategy).map((row) => row.thread_id);
+  const expired = { deletedIds: idsOf('delete'), prunedIds: idsOf('keep_latest') };
+  await deleteLockedThreads(client, expired.deletedIds, events);
+  await keepLatest(client, expired.prunedIds);
+  if (expired.prunedIds.length > 0) {
+    await client.query({
+      name: 'engine_disarm_threads',
+      text: 'UPDATE thread SET expires_at = NULL WHERE thread_id = ANY($1::uuid[])',
+      values: [expired.prunedIds],
+    });
+  }
+  return expired;
+}

@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { lockFences, takeFences } from '../locks.ts';
+
+/**
+ * What the newest state of a thread is made of:
+ * - the newest checkpoint of the root graph;
+ * - of a graph inside it, the newest checkpoint when it belongs to that one (an interrupt inside waits there), or when the
+ *   inner graph keeps a memory of its own, which lives in a namespace without a task's id;
+ * - for channels of which checkpoints hold only what changed (their metadata counts the steps since the last whole value), the
+ *   ancestors back to the nearest that has a value.
+ */
+const KEPT = `
+  newest AS (
+    SELECT DISTINCT ON (thread_id, checkpoint_ns) thread_id, checkpoint_ns, checkpoint_id
+    FROM checkpoint WHERE thread_id = ANY($1::uuid[])
+    ORDER BY thread_id, checkpoint_ns, checkpoint_id DESC
+  ), kept AS (
+    SELECT c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, c.channel_blobs, delta.wanted
+    FROM newest n
+    JOIN checkpoint c USING (thread_id, checkpoint_ns, checkpoint_id)
+    LEFT JOIN newest root ON root.thread_id = n.thread_id AND root.checkpoint_ns = ''
+    CROSS JOIN LATERAL (
+      SELECT array_agg(channel) AS wanted
+      FROM jsonb_object_keys(CASE jsonb_typeof(c.metadata -> 'counters_since_delta_snapshot')
+                             WHEN 'object' THEN c.metadata -> 'counters_since_delta_snapshot' ELSE '{}' END) AS channel
+      WHERE NOT c.channel_blobs ? channel
+    ) delta
+    WHERE n.checkpoint_ns = '' OR strpos(n.checkpoint_ns, ':') = 0
+       OR c.metadata -> 'parents' ->> '' = root.checkpoint_id
+    UNION ALL
+    SELECT c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id, c.channel_blobs, still.wanted
+    FROM kept k
+    JOIN checkpoint c ON c.thread_id = k.thread_id AND c.checkpoint_ns = k.checkpoint_ns
+                     AND c.checkpoint_id = k.parent_checkpoint_id
+    CROSS JOIN LATERAL (
+      SELECT array_agg(channel) AS wanted FROM unnest(k.wanted) AS channel WHERE NOT c.channel_blobs ? channel
+    ) still
+    WHERE k.wanted IS NOT NULL
+  ), kept_blob AS (
+    SELECT DISTINCT k.thread_id, k.checkpoint_ns, named.key AS channel, named.value ->> 0 AS version,
+           named.value ->> 1 AS checkpoint_id
+    FROM kept k, jsonb_each(k.channel_blobs) AS named
+  )`;
+
+/**
+ * Deletes all checkpoints of threads but what their newest state needs, in the caller's transaction. Thread rows are locked and
+ * no run of theirs is in flight. Whoever was about to write their state loses the fence: it may have read what goes here.
+ */
+export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+  if (threadIds.length === 0) return;
+  await lockFences(client, threadIds);
+  await takeFences(client, threadIds);
+  await client.query({
+    name: 'engine_keep_latest',
+    text: `WITH RECURSIVE ${KEPT},
+           gone AS (
+             DELETE FROM checkpoint c WHERE c.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+               SELECT 1 FROM kept k WHERE k.thread_id = c.thread_id AND k.checkpoint_ns = c.checkpoint_ns
+                 AND k.checkpoint_id = c.checkpoint_id)
+           ), gone_writes AS (
+             DELETE FROM checkpoint_write w WHERE w.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+               SELECT 1 FROM kept k WHERE k.thread_id = w.thread_id AND k.checkpoint_ns = w.checkpoint_ns
+                 AND k.checkpoint_id = w.checkpoint_id)
+           ), gone_blobs AS (
+             DELETE FROM checkpoint_blob b WHERE b.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+               SELECT 1 FROM kept_blob k WHERE k.thread_id = b.thread_id AND k.checkpoint_ns = b.checkpoint_ns
+                 AND k.channel = b.channel AND k.version = b.version AND k.checkpoint_id = b.checkpoint_id)
+           )
+           UPDATE checkpoint c SET parent_checkpoint_id = NULL
+           FROM kept k
+           WHERE c.thread_id = k.thread_id AND c.checkpoint_ns = k.checkpoint_ns AND c.checkpoint_id = k.checkpoint_id
+             AND k.wanted IS NULL AND k.parent_checkpoint_id IS NOT NULL`,
+    values: [threadIds],
+  });
+}

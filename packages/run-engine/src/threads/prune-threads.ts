@@ -1,0 +1,36 @@
+import type pg from 'pg';
+import { lockThreads } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import type { PruneStrategy } from '../types.ts';
+import { deleteLockedThreads } from './delete-thread.ts';
+import { keepLatest } from './keep-latest.ts';
+
+/**
+ * Prunes threads in the caller's transaction and answers which. Those that do not exist, and those with a run in flight, are
+ * left alone.
+ */
+export async function pruneThreads(
+  client: pg.ClientBase,
+  threadIds: string[],
+  strategy: PruneStrategy,
+  events: RunEvents,
+): Promise<string[]> {
+  const free = await lockFreeThreads(client, threadIds);
+  if (strategy === 'delete') await deleteLockedThreads(client, free, events);
+  else await keepLatest(client, free);
+  return free;
+}
+
+/** Locks the threads that exist and answers those without a run in flight; none can get one before this transaction is over. */
+export async function lockFreeThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
+  const existing = [...(await lockThreads(client, threadIds))];
+  if (existing.length === 0) return [];
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_threads_with_runs',
+    text: `SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'running'
+           UNION SELECT thread_id FROM run WHERE thread_id = ANY($1::uuid[]) AND status = 'pending'`,
+    values: [existing],
+  });
+  const busy = new Set(rows.map((row) => row.thread_id));
+  return existing.filter((threadId) => !busy.has(threadId));
+}

@@ -1,0 +1,72 @@
+import type pg from 'pg';
+import type { RunEvents } from '../run-events.ts';
+import type { CopiedThread, CopyThread, ExpiredThreads, PruneStrategy, ThreadStorage, ThreadTtl } from '../types.ts';
+import { copyThread } from './copy-thread.ts';
+import { expireThreads, findExpiredThreads } from './expire-threads.ts';
+import { pruneThreads } from './prune-threads.ts';
+import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
+import { threadStorage } from './thread-storage.ts';
+
+export interface ThreadHistoriesOptions {
+  pool: pg.Pool;
+  events: RunEvents;
+  /** Of copies of threads that have none of their own. */
+  threadTtl: ThreadTtl | undefined;
+  /** A transaction of the engine: repeated at deadlocks, and the outbox relay is told. */
+  write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
+}
+
+/** Threads that are pruned in one transaction. */
+const BATCH = 50;
+
+/** What threads keep of their past: copied, measured, pruned by order or when its time is over, and cleared of leftovers. */
+export class ThreadHistories {
+  readonly #options: ThreadHistoriesOptions;
+
+  constructor(options: ThreadHistoriesOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when the source does not exist. */
+  copy(copy: CopyThread): Promise<CopiedThread | undefined> {
+    return this.#options.write((client) => copyThread(client, copy, this.#options.threadTtl));
+  }
+
+  /** Undefined when there is no such thread. */
+  storage(threadId: string): Promise<ThreadStorage | undefined> {
+    return threadStorage(this.#options.pool, threadId);
+  }
+
+  /** Answers the threads that were pruned: those that exist and have no run in flight. */
+  async prune(threadIds: string[], strategy: PruneStrategy): Promise<string[]> {
+    const { write, events } = this.#options;
+    const pruned: string[] = [];
+    for (const batch of batches([...new Set(threadIds)])) {
+      pruned.push(...(await write((client) => pruneThreads(client, batch, strategy, events))));
+    }
+    return pruned;
+  }
+
+  /** Does what the ttl of threads past their time says, to at most that many; never to one with a run in flight. */
+  async expire(limit: number): Promise<ExpiredThreads> {
+    const { pool, write, events } = this.#options;
+    const all: ExpiredThreads = { deletedIds: [], prunedIds: [] };
+    for (const batch of batches(await findExpiredThreads(pool, limit))) {
+      const expired = await write((client) => expireThreads(client, batch, events));
+      all.deletedIds.push(...expired.deletedIds);
+      all.prunedIds.push(...expired.prunedIds);
+    }
+    return all;
+  }
+
+  /** Looks through a slice of the tables for rows whose thread is gone. Go on with the slice it answers; it starts anew at the end. */
+  removeOrphans(slice: OrphanSlice): Promise<OrphanSlice> {
+    return removeOrphans(this.#options.pool, slice);
+  }
+}
+
+function batches(threadIds: string[]): string[][] {
+  return Array.from({ length: Math.ceil(threadIds.length / BATCH) }, (_, index) =>
+    threadIds.slice(index * BATCH, (index + 1) * BATCH),
+  );
+}

@@ -1,0 +1,15 @@
+import type { ThreadTtl } from '../types.ts';
+
+/** When a thread with that many minutes expires, counted from this transaction on; null without minutes. */
+export function expiryIn(minutes: string): string {
+  return `now() + make_interval(secs => (${minutes}) * 60)`;
+}
+
+/** The expiry of thread `t` after a change of its state: pruning counts from there, deletion goes on as it was. */
+export const EXPIRY_AFTER_CHANGE = `CASE WHEN t.ttl_strategy = 'keep_latest' THEN ${expiryIn('t.ttl_minutes')}
+                                         ELSE t.expires_at END`;
+
+/** The two columns of a ttl as parameters. */
+export function ttlParameters(ttl: ThreadTtl | undefined): [strategy: string | null, minutes: number | null] {
+  return [ttl?.strategy ?? null, ttl?.minutes ?? null];
+}
