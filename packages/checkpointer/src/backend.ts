@@ -95,26 +95,51 @@ export interface CheckpointBackend {
   channelHistories?(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]>;
 }
 
+/** Which items an operation may touch: those whose value has all these fields. Left out: every item. */
+interface ScopedOperation {
+  scope?: Readonly<Record<string, unknown>>;
+}
+
 /** One operation of LangGraph's `BaseStore.batch`, as plain JSON. */
-export type StoreOperation =
-  | { kind: 'get'; namespace: string[]; key: string }
-  | { kind: 'put'; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }
-  | {
-      kind: 'search';
-      namespacePrefix: string[];
-      filter?: Record<string, unknown>;
-      limit?: number;
-      offset?: number;
-      query?: string;
-    }
-  | {
-      kind: 'listNamespaces';
-      prefix?: string[];
-      suffix?: string[];
-      maxDepth?: number;
-      limit?: number;
-      offset?: number;
-    };
+export type StoreOperation = ScopedOperation &
+  (
+    | {
+        kind: 'get';
+        namespace: string[];
+        key: string;
+        /** Whether the item's time starts again. Left out: as the store is set. */
+        refreshTtl?: boolean;
+      }
+    | {
+        kind: 'put';
+        namespace: string[];
+        key: string;
+        /** Null deletes the item. */
+        value: Record<string, unknown> | null;
+        /** What is embedded of it: these paths, or nothing. Left out: as the store is set. */
+        index?: false | string[];
+        /** After so many minutes without a refresh nobody sees the item any more. Left out: as the store is set. */
+        ttlMinutes?: number;
+      }
+    | {
+        kind: 'search';
+        namespacePrefix: string[];
+        filter?: Record<string, unknown>;
+        limit?: number;
+        offset?: number;
+        /** Ranks the embedded items by how near their meaning is. Ranks nothing when the store has no index. */
+        query?: string;
+        refreshTtl?: boolean;
+      }
+    | {
+        kind: 'listNamespaces';
+        prefix?: string[];
+        suffix?: string[];
+        maxDepth?: number;
+        limit?: number;
+        offset?: number;
+      }
+  );
 
 export interface StoredItem {
   namespace: string[];
@@ -123,6 +148,7 @@ export interface StoredItem {
   /** ISO 8601. */
   createdAt: string;
   updatedAt: string;
+  /** Cosine of the angle to the query, from -1 to 1; of several texts of an item the nearest counts. */
   score?: number;
 }
 
@@ -133,9 +159,12 @@ export interface StoreBackend {
   batch(operations: StoreOperation[]): Promise<StoreResult[]>;
 }
 
-/** Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop. */
+/**
+ * Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop, `embedding_failed` that the
+ * project's embeddings gave no vectors, `not_found` that an item is outside of the scope.
+ */
 export class BackendError extends Error {
-  readonly reason: 'fenced' | 'unavailable' | 'too_large' | 'invalid';
+  readonly reason: 'fenced' | 'unavailable' | 'too_large' | 'invalid' | 'embedding_failed' | 'not_found';
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'BackendError';

@@ -8,6 +8,13 @@
 export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
-export { PostgresStore, type PostgresStoreOptions } from './postgres/postgres-store.ts';
+export {
+  PostgresStore,
+  type PostgresStoreOptions,
+  type StoreTtl,
+  type StoreUse,
+} from './postgres/postgres-store.ts';
+export type { Embed, StoreIndex } from './postgres/store/item-vectors.ts';
+export { installVectorExtension } from './postgres/store/vector-extension.ts';
 export { createSaver, type SaverOptions } from './saver/create-saver.ts';
 export { createStore } from './store/create-store.ts';

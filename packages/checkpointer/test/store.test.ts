@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 beforeEach(async () => {
   await database.pool.query('TRUNCATE store_item');
-  store = createStore(checkpointModule, new PostgresStore({ pool: database.pool }).forRun());
+  store = createStore(checkpointModule, new PostgresStore({ pool: database.pool }).open());
 });
 
 const keys = (items: { key: string }[]) => items.map(({ key }) => key).sort();
@@ -211,7 +211,7 @@ describe('namespaces', () => {
 describe('the store of a run', () => {
   it('takes nothing once another attempt owns the thread, and still reads', async () => {
     const fence = await takeOver(database.pool);
-    const mine = createStore(checkpointModule, new PostgresStore({ pool: database.pool }).forRun(fence));
+    const mine = createStore(checkpointModule, new PostgresStore({ pool: database.pool }).open({ fence }));
     await mine.put(['a'], 'k', { n: 1 });
     await takeOver(database.pool, { threadId: fence.threadId });
     await expect(mine.put(['a'], 'k', { n: 2 })).rejects.toMatchObject({ reason: 'fenced' });

@@ -121,7 +121,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     host,
     backends: (fence) => ({
       checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
-      store: store.forRun(),
+      store: store.open(),
     }),
     onUpdated: (fence, state) =>
       tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
@@ -163,7 +163,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...stateRoutes(states),
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),
-      ...storeRoutes(new StoreService(store.forRun())),
+      ...storeRoutes(new StoreService(store.open())),
       ...infoRoutes(config),
     ]
       .map(askingPermission)

@@ -93,7 +93,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       publisher: new EventPublisher({ streams, currentEpoch, metrics, logger }),
       takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
-      storeFor: ({ fence }) => store.forRun(fence),
+      storeFor: ({ fence }) => store.open({ fence }),
       metrics,
       logger,
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,

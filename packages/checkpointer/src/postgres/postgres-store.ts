@@ -1,56 +1,133 @@
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
-import type { StoreBackend, StoreOperation, StoreResult } from '../backend.ts';
+import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
 import { backendError } from './backend-errors.ts';
+import { deleteExpired, refreshItems } from './store/expiry.ts';
+import { type Embed, ItemEmbedder, type StoreIndex } from './store/item-vectors.ts';
+import type { ItemRow } from './store/live-items.ts';
+import { listNamespaces } from './store/namespaces.ts';
+import { checkOperation, isKind, type OperationOf } from './store/operations.ts';
+import { searchByMeaning } from './store/semantic-search.ts';
 import { putItems } from './store/store-puts.ts';
-import { getItems, listNamespaces, type OperationOf, searchItems } from './store/store-reads.ts';
+import { getItems, itemOf, searchItems } from './store/store-reads.ts';
+import { vectorSchema } from './store/vector-extension.ts';
+
+export interface StoreTtl {
+  /** Of items whose put names none; null: they never expire. */
+  defaultMinutes: number | null;
+  /** Whether reading an item starts its time again, unless the read says otherwise. */
+  refreshOnRead: boolean;
+}
 
 export interface PostgresStoreOptions {
   /** Of the deployment's database. */
   pool: pg.Pool;
+  /** Default: items never expire by themselves, and reading refreshes those that do. */
+  ttl?: StoreTtl;
+  /** Search by meaning. Left out: nothing is embedded, and a query ranks nothing. */
+  index?: StoreIndex;
 }
+
+/** Who uses the store. */
+export interface StoreUse {
+  /** Of a run: once another attempt owns its thread, its puts are refused (`fenced`). */
+  fence?: Fence;
+  /** Asks the project's embeddings. Needed where the store has an index. */
+  embed?: Embed;
+}
+
+const NO_TTL: StoreTtl = { defaultMinutes: null, refreshOnRead: true };
 
 /** The store of a deployment in Postgres: JSON items in namespaces, shared by all its threads. */
 export class PostgresStore {
   readonly #pool: pg.Pool;
+  readonly #ttl: StoreTtl;
+  readonly #embedder: ItemEmbedder | undefined;
+  #vectorSchema: Promise<string | null> | undefined;
 
-  constructor({ pool }: PostgresStoreOptions) {
+  constructor({ pool, ttl = NO_TTL, index }: PostgresStoreOptions) {
     this.#pool = pool;
+    this.#ttl = ttl;
+    this.#embedder = index && new ItemEmbedder(index);
   }
 
-  /**
-   * For a run: once another attempt owns its thread, its puts are refused (`fenced`). Without a fence, for clients that use the
-   * store directly.
-   */
-  forRun(fence?: Fence): StoreBackend {
-    return { batch: (operations) => this.#batch(operations, fence) };
+  open(use: StoreUse = {}): StoreBackend {
+    return { batch: (operations) => this.#batch(operations, use) };
   }
 
-  /** Reads see the store as it was before the batch; puts are one transaction. */
-  async #batch(operations: StoreOperation[], fence: Fence | undefined): Promise<StoreResult[]> {
+  /** Deletes items whose time is over, at most so many, and answers how many. */
+  deleteExpired(limit: number): Promise<number> {
+    return deleteExpired(this.#pool, limit);
+  }
+
+  /** Reads see the store as it was before the batch; puts are one statement. Nothing is written when a text cannot be embedded. */
+  async #batch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
     try {
-      const results = await this.#read(operations);
-      const puts = operations.filter(isKind('put'));
-      if (puts.length > 0) await putItems(this.#pool, puts, fence);
+      for (const operation of operations) checkOperation(operation);
+      const results = new Map<StoreOperation, StoreResult>();
+      await this.#get(operations.filter(isKind('get')), results);
+      for (const operation of operations) {
+        if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
+        if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
+      }
+      await this.#put(operations.filter(isKind('put')), use);
       return operations.map((operation) => results.get(operation) ?? null);
     } catch (error) {
       throw backendError(error);
     }
   }
 
-  async #read(operations: StoreOperation[]): Promise<Map<StoreOperation, StoreResult>> {
-    const results = new Map<StoreOperation, StoreResult>();
-    const gets = operations.filter(isKind('get'));
-    const items = gets.length > 0 ? await getItems(this.#pool, gets) : [];
-    for (const [index, operation] of gets.entries()) results.set(operation, items[index] ?? null);
-    for (const operation of operations) {
-      if (operation.kind === 'search') results.set(operation, await searchItems(this.#pool, operation));
-      if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
+  async #get(gets: OperationOf<'get'>[], results: Map<StoreOperation, StoreResult>): Promise<void> {
+    if (gets.length === 0) return;
+    const rows = await getItems(this.#pool, gets);
+    const read = gets.flatMap(({ refreshTtl = this.#ttl.refreshOnRead }, index) => (refreshTtl && rows[index]) || []);
+    await refreshItems(this.#pool, read);
+    for (const [index, operation] of gets.entries()) {
+      const row = rows[index];
+      if (row) results.set(operation, itemOf(row));
     }
-    return results;
+  }
+
+  async #search(operation: OperationOf<'search'>, use: StoreUse): Promise<StoreResult> {
+    const { query, refreshTtl = this.#ttl.refreshOnRead } = operation;
+    const rows: ItemRow[] =
+      query && this.#embedder
+        ? await searchByMeaning(this.#pool, {
+            operation,
+            vector: await this.#embedder.vectorOfQuery(query, embedOf(use)),
+            space: this.#embedder.space,
+            vectorSchema: await this.#pgvector(),
+          })
+        : await searchItems(this.#pool, operation);
+    if (refreshTtl) await refreshItems(this.#pool, rows);
+    return rows.map(itemOf);
+  }
+
+  /** Of several puts of one item the last counts. */
+  async #put(operations: OperationOf<'put'>[], use: StoreUse): Promise<void> {
+    if (operations.length === 0) return;
+    const last = new Map(operations.map((put) => [JSON.stringify([put.namespace, put.key]), put]));
+    const puts = [...last.values()].map((put) => this.#withDefaultTtl(put));
+    const vectors = (await this.#embedder?.vectorsOf(puts, embedOf(use))) ?? new Map();
+    await putItems(this.#pool, { puts, vectors, space: this.#embedder?.space ?? null, fence: use.fence });
+  }
+
+  #withDefaultTtl(put: OperationOf<'put'>): OperationOf<'put'> {
+    const { defaultMinutes } = this.#ttl;
+    return put.ttlMinutes === undefined && defaultMinutes !== null ? { ...put, ttlMinutes: defaultMinutes } : put;
+  }
+
+  /** Looked up once. */
+  #pgvector(): Promise<string | null> {
+    this.#vectorSchema ??= vectorSchema(this.#pool).catch((error) => {
+      this.#vectorSchema = undefined;
+      throw error;
+    });
+    return this.#vectorSchema;
   }
 }
 
-function isKind<Kind extends StoreOperation['kind']>(kind: Kind) {
-  return (operation: StoreOperation): operation is OperationOf<Kind> => operation.kind === kind;
+function embedOf({ embed }: StoreUse): Embed {
+  if (embed) return embed;
+  throw new BackendError('embedding_failed', 'Nothing here can embed texts.');
 }

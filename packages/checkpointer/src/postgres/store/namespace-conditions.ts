@@ -10,17 +10,17 @@ export function beginsWith(segments: string[], parameters: Parameters): string[]
   if (last === undefined) return [];
   const from = segments.map(toSqlText);
   const to = [...from.slice(0, -1), `${toSqlText(last)}\u0001`];
-  return [`namespace >= ${parameters.add(from)}::text[]`, `namespace < ${parameters.add(to)}::text[]`];
+  return [`i.namespace >= ${parameters.add(from)}::text[]`, `i.namespace < ${parameters.add(to)}::text[]`];
 }
 
 /** Namespaces that begin or end with the path, in which `*` stands for any one segment. */
 export function matchesPath(path: string[], align: 'start' | 'end', parameters: Parameters): string[] {
   const length = parameters.add(path.length);
-  const conditions = [`cardinality(namespace) >= ${length}::int`];
+  const conditions = [`cardinality(i.namespace) >= ${length}::int`];
   for (const [index, segment] of path.entries()) {
     if (segment === '*') continue;
-    const position = align === 'start' ? `${index + 1}` : `cardinality(namespace) - ${path.length - 1 - index}`;
-    conditions.push(`namespace[${position}] = ${parameters.add(toSqlText(segment))}`);
+    const position = align === 'start' ? `${index + 1}` : `cardinality(i.namespace) - ${path.length - 1 - index}`;
+    conditions.push(`i.namespace[${position}] = ${parameters.add(toSqlText(segment))}`);
   }
   const wildcard = path.indexOf('*');
   if (align === 'start') conditions.push(...beginsWith(wildcard < 0 ? path : path.slice(0, wildcard), parameters));

@@ -29,7 +29,7 @@ function isOperators(condition: unknown): condition is Record<string, unknown> {
 /** Containment is what the index finds; it also holds for values that have more in them, so the field is compared too. */
 function equals(field: string, operand: unknown, parameters: Parameters): string[] {
   return [
-    `value @> ${parameters.add(toSqlJson({ [field]: operand }))}::jsonb`,
+    `i.value @> ${parameters.add(toSqlJson({ [field]: operand }))}::jsonb`,
     `${fieldOf(field, parameters)} = ${parameters.add(toSqlJson(operand))}::jsonb`,
   ];
 }
@@ -50,5 +50,5 @@ function compares(field: string, operator: string, operand: unknown, parameters:
 }
 
 function fieldOf(field: string, parameters: Parameters): string {
-  return `(value -> ${parameters.add(toSqlText(field))}::text)`;
+  return `(i.value -> ${parameters.add(toSqlText(field))}::text)`;
 }

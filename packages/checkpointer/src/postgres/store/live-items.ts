@@ -1,0 +1,23 @@
+import { toSqlJson } from '@runyard/database';
+import type { StoreOperation } from '../../backend.ts';
+import type { Parameters } from '../parameters.ts';
+
+/** An item whose time is over is not there any more, whether or not it has been swept. */
+export const IS_LIVE = '(i.expires_at IS NULL OR i.expires_at > now())';
+
+/** Conditions on `store_item i` that every read begins with. */
+export function isVisible({ scope = {} }: Pick<StoreOperation, 'scope'>, parameters: Parameters): string[] {
+  if (Object.keys(scope).length === 0) return [IS_LIVE];
+  return [IS_LIVE, `i.value @> ${parameters.add(toSqlJson(scope))}::jsonb`];
+}
+
+export interface ItemRow {
+  namespace: string[];
+  key: string;
+  value: Record<string, unknown>;
+  created_at: Date;
+  updated_at: Date;
+  ttl_minutes: number | null;
+}
+
+export const ITEM_COLUMNS = 'i.namespace, i.key, i.value, i.created_at, i.updated_at, i.ttl_minutes';

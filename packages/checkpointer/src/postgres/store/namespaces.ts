@@ -1,0 +1,25 @@
+import type pg from 'pg';
+import { Parameters } from '../parameters.ts';
+import { isVisible } from './live-items.ts';
+import { matchesPath } from './namespace-conditions.ts';
+import type { OperationOf } from './operations.ts';
+
+const LIMIT_DEFAULT = 100;
+
+/** In the order of their segments, each once. */
+export async function listNamespaces(pool: pg.Pool, operation: OperationOf<'listNamespaces'>): Promise<string[][]> {
+  const { prefix = [], suffix = [], maxDepth, limit = LIMIT_DEFAULT, offset = 0 } = operation;
+  const parameters = new Parameters();
+  const conditions = [
+    ...isVisible(operation, parameters),
+    ...(prefix.length > 0 ? matchesPath(prefix, 'start', parameters) : []),
+    ...(suffix.length > 0 ? matchesPath(suffix, 'end', parameters) : []),
+  ];
+  const shown = maxDepth === undefined ? 'i.namespace' : `i.namespace[1:${parameters.add(maxDepth)}::int]`;
+  const { rows } = await pool.query<{ shown: string[] }>({
+    text: `SELECT DISTINCT ${shown} AS shown FROM store_item i WHERE ${conditions.join(' AND ')}
+           ORDER BY shown LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`,
+    values: parameters.values,
+  });
+  return rows.map((row) => row.shown);
+}

@@ -1,0 +1,45 @@
+import { BackendError, type StoreOperation } from '../../backend.ts';
+import { parseTextPath } from '../../store/text-paths.ts';
+
+export type OperationOf<Kind extends StoreOperation['kind']> = Extract<StoreOperation, { kind: Kind }>;
+
+export function isKind<Kind extends StoreOperation['kind']>(kind: Kind) {
+  return (operation: StoreOperation): operation is OperationOf<Kind> => operation.kind === kind;
+}
+
+/** Namespace and key are an entry of an index, which holds no more. */
+const ADDRESS_BYTES_MAX = 2_048;
+/** What each label takes beside its text. */
+const LABEL_BYTES = 8;
+/** A hundred years; longer times are past what a timestamp can name. */
+const TTL_MINUTES_MAX = 52_560_000;
+
+/** What clients and graphs may get wrong. @throws BackendError `invalid` */
+export function checkOperation(operation: StoreOperation): void {
+  if (operation.kind === 'put') checkPut(operation);
+}
+
+function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put'>): void {
+  const texts = [...namespace, key];
+  if (texts.some((text) => typeof text !== 'string')) refuse('Namespace labels and keys must be texts');
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + LABEL_BYTES, 0);
+  if (bytes > ADDRESS_BYTES_MAX) refuse(`namespace and key take more than ${ADDRESS_BYTES_MAX} bytes together`);
+  if (typeof value !== 'object' || Array.isArray(value)) refuse('value must be an object');
+  if (ttlMinutes !== undefined && !(ttlMinutes > 0 && ttlMinutes <= TTL_MINUTES_MAX)) {
+    refuse(`ttl must be more than 0 and at most ${TTL_MINUTES_MAX} minutes`);
+  }
+  if (Array.isArray(index)) for (const path of index) checkPath(path);
+  else if (index !== undefined && index !== false && index !== null) refuse('index must be false or a list of paths');
+}
+
+function checkPath(path: string): void {
+  try {
+    parseTextPath(path);
+  } catch (error) {
+    refuse(`index: ${(error as Error).message}`);
+  }
+}
+
+function refuse(message: string): never {
+  throw new BackendError('invalid', message);
+}
