@@ -58,6 +58,8 @@ export interface RunEngineOptions {
   threadTtl?: ThreadTtl;
   /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
+  /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
+  onWebhooksQueued?: () => void;
 }
 
 /** Repeats of a transaction that met a deadlock. */
@@ -78,6 +80,7 @@ export class RunEngine {
   readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
   readonly #onOutboxWritten: () => void;
+  readonly #onWebhooksQueued: () => void;
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
   readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
 
@@ -91,6 +94,7 @@ export class RunEngine {
     this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
+    this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
     this.histories = new ThreadHistories({
       pool: options.pool,
       events: this.#events,
@@ -123,7 +127,11 @@ export class RunEngine {
 
   /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
   fireCrons(options: FireCrons): Promise<FiredSlot[]> {
-    return fireCrons(this.#pool, options, this.#events).finally(this.#onOutboxWritten);
+    return fireCrons(this.#pool, options, this.#events).finally(() => {
+      this.#onOutboxWritten();
+      // A run of a cron may have taken the place of one that somebody is to be told of.
+      this.#onWebhooksQueued();
+    });
   }
 
   /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */
@@ -231,7 +239,10 @@ export class RunEngine {
   /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
   async sweep(): Promise<SweepResult> {
     const result = await sweep(this.#pool, { ...this.#options, forgottenAfterMs: 2_000 }, this.#events);
-    if (result.ended.length > 0) this.#onOutboxWritten();
+    if (result.ended.length > 0) {
+      this.#onOutboxWritten();
+      this.#onWebhooksQueued();
+    }
     return result;
   }
 
@@ -270,8 +281,18 @@ export class RunEngine {
   }
 
   async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const result = await withTransaction(this.#pool, work, { attempts: ATTEMPTS });
+    let hasWebhooks = false;
+    const result = await withTransaction(
+      this.#pool,
+      async (client) => {
+        const written = await work(client);
+        hasWebhooks = this.#events.hasQueuedWebhooks(client);
+        return written;
+      },
+      { attempts: ATTEMPTS },
+    );
     this.#onOutboxWritten();
+    if (hasWebhooks) this.#onWebhooksQueued();
     return result;
   }
 }

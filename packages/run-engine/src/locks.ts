@@ -42,6 +42,8 @@ export interface OwnedRun {
   keepsThread: boolean;
   cancelAction: CancelAction | null;
   cancelReason: string | null;
+  /** Somebody is to be told when it is over. */
+  hasWebhooks: boolean;
 }
 
 /** Locks the fences of threads with a running run, and those runs; answered by thread id. */
@@ -49,7 +51,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
   const { rows } = await client.query({
     name: 'engine_lock_owned_runs',
     text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.keeps_thread, r.cancel_action,
-                  r.cancel_reason
+                  r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks
            FROM thread_fence f JOIN run r ON r.run_id = f.run_id
            WHERE f.thread_id = ANY($1::uuid[]) AND r.status = 'running'
            ORDER BY f.thread_id FOR UPDATE OF f, r`,
@@ -68,6 +70,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
         keepsThread: row.keeps_thread,
         cancelAction: row.cancel_action,
         cancelReason: row.cancel_reason,
+        hasWebhooks: row.has_webhooks,
       },
     ]),
   );

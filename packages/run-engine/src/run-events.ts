@@ -1,6 +1,7 @@
 import { RunCreated, RunFinished, RunStarted, type TopicName } from '@runyard/contracts';
 import { makeEvent, outboxInsert } from '@runyard/event-bus';
 import type pg from 'pg';
+import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
 
 interface EventRun {
   runId: string;
@@ -15,10 +16,12 @@ export interface RunEventTemplate {
   deploymentId: string;
 }
 
-/** Writes the lifecycle events of runs into the outbox, in the transaction that makes them true. */
+/** Writes the lifecycle events of runs into the outbox and the queue of webhooks, in the transaction that makes them true. */
 export class RunEvents {
   readonly #deploymentId: string;
   readonly #source: string;
+  /** Connections whose transaction has queued webhooks. */
+  readonly #queuing = new WeakSet<pg.ClientBase>();
 
   constructor(deploymentId: string, source: string) {
     this.#deploymentId = deploymentId;
@@ -42,7 +45,10 @@ export class RunEvents {
     };
   }
 
-  async finished(client: pg.ClientBase, runs: (EventRun & { attempt: number; status: string })[]): Promise<void> {
+  async finished(
+    client: pg.ClientBase,
+    runs: (EventRun & { attempt: number; status: string; hasWebhooks?: boolean })[],
+  ): Promise<void> {
     await this.#insert(
       client,
       runs.map((run) =>
@@ -52,6 +58,23 @@ export class RunEvents {
         }),
       ),
     );
+    const told = runs.filter((run) => run.hasWebhooks);
+    if (told.length === 0) return;
+    await queueWebhooks(
+      client,
+      told.map((run) => run.runId),
+    );
+    this.#queuing.add(client);
+  }
+
+  /** To be called before rows of runs are deleted; `finished` then tells the bus. */
+  async deleting(client: pg.ClientBase, runs: { threadIds: string[]; runId?: string }): Promise<void> {
+    if (await queueWebhooksOfDeleted(client, runs)) this.#queuing.add(client);
+  }
+
+  /** Whether the transaction that is about to commit has queued webhooks: their sender is to be woken after it. */
+  hasQueuedWebhooks(client: pg.ClientBase): boolean {
+    return this.#queuing.delete(client);
   }
 
   async #insert(client: pg.ClientBase, events: ReturnType<typeof makeEvent>[]): Promise<void> {

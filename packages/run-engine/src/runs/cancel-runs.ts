@@ -68,7 +68,8 @@ export async function cancelRunsOfThreads(
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6)
-           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status, r.keeps_thread, r.cancel_action`,
+           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status, r.keeps_thread, r.cancel_action,
+                     r.webhooks IS NOT NULL AS has_webhooks`,
     values: [threadIds, runIds ?? null, action, reason, status ?? null, assistantId ?? null],
   });
   const ended = rows.filter((row) => row.status === 'interrupted');
@@ -82,6 +83,7 @@ export async function cancelRunsOfThreads(
         assistantId: row.assistant_id,
         attempt: row.attempt,
         status: 'interrupted',
+        hasWebhooks: row.has_webhooks,
       })),
     );
   }

@@ -3,19 +3,21 @@ import type pg from 'pg';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
+import type { DeletedRun } from '../types.ts';
 
 /**
  * Deletes a run in the caller's transaction, whatever its status. One that runs loses its thread at once. One that had not
- * ended ends with this for the bus, as `interrupted`.
+ * ended ends with this for the bus, as `interrupted`, and is answered.
  */
 export async function deleteRun(
   client: pg.ClientBase,
   threadId: string,
   runId: string,
   events: RunEvents,
-): Promise<void> {
+): Promise<DeletedRun | undefined> {
   await lockThreads(client, [threadId]);
-  await lockFences(client, [threadId]);
+  const epochs = await lockFences(client, [threadId]);
+  await events.deleting(client, { threadIds: [threadId], runId });
   const { rows } = await client.query<{
     status: string;
     keeps_thread: boolean;
@@ -33,14 +35,18 @@ export async function deleteRun(
     const { assistant_id: assistantId, attempt } = run;
     await events.finished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
   }
+  // Above the epoch of the run's worker: nothing it still appends comes behind the end.
+  const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + 1n, runId };
+  const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
   if (!run.keeps_thread) {
     await client.query({
       name: 'engine_drop_fences',
       text: 'DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])',
       values: [[threadId]],
     });
-    return;
+    return deleted;
   }
   if (run.status === 'running') await takeFences(client, [threadId]);
   if (wasInFlight) await settleThreads(client, [threadId]);
+  return deleted;
 }

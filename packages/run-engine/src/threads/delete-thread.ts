@@ -21,6 +21,7 @@ export async function deleteLockedThreads(
 ): Promise<void> {
   if (threadIds.length === 0) return;
   await lockFences(client, threadIds);
+  await events.deleting(client, { threadIds });
   const { rows } = await client.query<{
     run_id: string;
     thread_id: string;

@@ -1,0 +1,75 @@
+import { toSqlJson } from '@runyard/database';
+import type pg from 'pg';
+import type { WebhookTarget } from './types.ts';
+
+/**
+ * The rows of runs' webhooks, written in the transactions that make them true: what is to be told is copied, so that it can
+ * be told also when the run or its thread is deleted at once.
+ */
+const INSERT_DELIVERIES = `
+  INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs, result)
+  SELECT r.run_id, r.thread_id, w.position, w.target ->> 'url', w.target ->> 'host', now(),
+         jsonb_build_object(
+           'run_id', r.run_id, 'thread_id', r.thread_id, 'assistant_id', r.assistant_id, 'metadata', r.metadata,
+           'status', CASE WHEN r.status IN ('pending', 'running') THEN 'interrupted' ELSE r.status END,
+           'multitask_strategy', r.multitask_strategy, 'error', r.error, 'created_at', r.created_at,
+           'updated_at', r.updated_at, 'started_at', r.started_at, 'ended_at', coalesce(r.ended_at, now())),
+         r.kwargs, r.result
+  FROM run r CROSS JOIN LATERAL jsonb_array_elements(r.webhooks) WITH ORDINALITY AS w (target, position)`;
+const UNREFUSED = `NOT w.target ? 'refusal' ON CONFLICT (run_id, position) DO NOTHING`;
+
+/** Runs that are over by this transaction. */
+export async function queueWebhooks(client: pg.ClientBase, runIds: string[]): Promise<void> {
+  await client.query({
+    name: 'engine_queue_webhooks',
+    text: `${INSERT_DELIVERIES} WHERE r.run_id = ANY($1::uuid[]) AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
+    values: [runIds],
+  });
+}
+
+/**
+ * Runs of threads that are about to be deleted: those in flight end with it, as `interrupted`. The others were told when
+ * they ended. Answers whether there was something to tell.
+ */
+export async function queueWebhooksOfDeleted(
+  client: pg.ClientBase,
+  { threadIds, runId }: { threadIds: string[]; runId?: string },
+): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'engine_queue_webhooks_of_deleted',
+    text: `${INSERT_DELIVERIES} WHERE r.thread_id = ANY($1::uuid[]) AND ($2::uuid IS NULL OR r.run_id = $2)
+             AND r.status IN ('pending', 'running') AND r.webhooks IS NOT NULL AND ${UNREFUSED}`,
+    values: [threadIds, runId ?? null],
+  });
+  return (rowCount ?? 0) > 0;
+}
+
+/** The receivers that are refused are in the log from the run's beginning. */
+export async function recordRefusedWebhooks(
+  client: pg.ClientBase,
+  runs: { runId: string; threadId: string; webhooks?: WebhookTarget[] }[],
+): Promise<void> {
+  const refused = runs.flatMap(({ runId, threadId, webhooks = [] }) =>
+    webhooks.flatMap((target, index) => (target.refusal ? [{ runId, threadId, position: index + 1, target }] : [])),
+  );
+  if (refused.length === 0) return;
+  await client.query({
+    name: 'engine_record_refused_webhooks',
+    text: `INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, status, ended_at, log)
+           SELECT run_id, thread_id, position, target ->> 'url', target ->> 'host', 'refused', now(),
+                  jsonb_build_array(jsonb_build_object('started_at', now(), 'duration_ms', 0, 'status_code', NULL,
+                                                       'error', target ->> 'refusal'))
+           FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::jsonb[]) AS i (run_id, thread_id, position, target)`,
+    values: [
+      refused.map(({ runId }) => runId),
+      refused.map(({ threadId }) => threadId),
+      refused.map(({ position }) => position),
+      refused.map(({ target }) => toSqlJson(target)),
+    ],
+  });
+}
+
+/** What a run's row says of its receivers; null when nobody is to be told. */
+export function webhooksColumn(targets: WebhookTarget[] | undefined): string | null {
+  return targets?.some(({ refusal }) => refusal === undefined) ? toSqlJson(targets) : null;
+}

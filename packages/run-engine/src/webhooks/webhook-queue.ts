@@ -1,0 +1,174 @@
+import { toSqlJson } from '@runyard/database';
+import type pg from 'pg';
+import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
+
+export interface WebhookClaim {
+  /** Deliveries at most. */
+  limit: number;
+  /** Of one host at most, with those under way here. */
+  limitPerHost: number;
+  /** How many are under way here, by host. */
+  underWay: ReadonlyMap<string, number>;
+  /** A delivery that is not settled after this is tried again, by whoever comes first. */
+  leaseMs: number;
+}
+
+export interface WebhookClaims {
+  claimed: ClaimedWebhook[];
+  /** Milliseconds until another one is due that was not left because of its host's limit; null when there is none. */
+  nextInMs: number | null;
+}
+
+/** How many due deliveries one claim looks at. */
+const LOOK_AT = 500;
+const SWEEP_BATCH = 1_000;
+
+/** The durable queue of what is to be told of ended runs. Any number of processes take from it; each delivery is one's at a time. */
+export class WebhookQueue {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** Takes deliveries that are due, oldest first. A try counts when it is taken, so that one that kills its process ends too. */
+  async claim({ limit, limitPerHost, underWay, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
+    const busy = [...underWay];
+    const full = busy.filter(([, count]) => count >= limitPerHost).map(([host]) => host);
+    const { rows } = await this.#pool.query({
+      name: 'webhooks_claim',
+      text: `WITH due AS (
+               SELECT delivery_id, host, due_at FROM webhook_delivery
+               WHERE status = 'pending' AND due_at <= now() AND host <> ALL($3::text[])
+               ORDER BY due_at LIMIT ${LOOK_AT}
+             ), fair AS (
+               SELECT d.delivery_id,
+                      row_number() OVER (PARTITION BY d.host ORDER BY d.due_at) + coalesce(b.count, 0) AS turn
+               FROM due d LEFT JOIN unnest($4::text[], $5::integer[]) AS b (host, count) ON b.host = d.host
+             ), taken AS (
+               SELECT w.delivery_id FROM webhook_delivery w JOIN fair USING (delivery_id)
+               WHERE fair.turn <= $2 AND w.status = 'pending' AND w.due_at <= now()
+               ORDER BY w.due_at LIMIT $1 FOR UPDATE OF w SKIP LOCKED
+             )
+             UPDATE webhook_delivery w
+             SET due_at = now() + make_interval(secs => $6::float8 / 1000), attempts = w.attempts + 1
+             FROM taken WHERE w.delivery_id = taken.delivery_id
+             RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result`,
+      values: [limit, limitPerHost, full, busy.map(([host]) => host), busy.map(([, count]) => count), leaseMs],
+    });
+    const claimed = rows.map((row) => ({
+      deliveryId: row.delivery_id as string,
+      url: row.url as string,
+      host: row.host as string,
+      attempt: row.attempts as number,
+      run: row.run as WebhookRun,
+      kwargs: row.kwargs as Buffer,
+      values: row.result as Buffer | null,
+    }));
+    return { claimed, nextInMs: await this.#nextInMs(full) };
+  }
+
+  async #nextInMs(fullHosts: string[]): Promise<number | null> {
+    const { rows } = await this.#pool.query<{ ms: number }>({
+      name: 'webhooks_next',
+      text: `SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
+             FROM webhook_delivery WHERE status = 'pending' AND host <> ALL($1::text[]) ORDER BY due_at LIMIT 1`,
+      values: [fullHosts],
+    });
+    return rows[0]?.ms ?? null;
+  }
+
+  /** Writes down how a try came out. False when it had been taken for lost and somebody else has tried again since. */
+  async settle(outcome: WebhookOutcome): Promise<boolean> {
+    const isRetried = outcome.retryInMs !== null;
+    const status = isRetried ? 'pending' : outcome.error === null ? 'delivered' : 'failed';
+    const attempt = {
+      started_at: outcome.startedAt.toISOString(),
+      duration_ms: outcome.durationMs,
+      status_code: outcome.statusCode,
+      error: outcome.error,
+    };
+    const { rowCount } = await this.#pool.query({
+      name: 'webhooks_settle',
+      text: `UPDATE webhook_delivery
+             SET status = $3, log = log || $4::jsonb,
+                 due_at = CASE WHEN $5::float8 IS NULL THEN NULL ELSE now() + make_interval(secs => $5::float8 / 1000) END,
+                 ended_at = CASE WHEN $5::float8 IS NULL THEN now() END,
+                 run = CASE WHEN $5::float8 IS NULL THEN NULL ELSE run END,
+                 kwargs = CASE WHEN $5::float8 IS NULL THEN NULL ELSE kwargs END,
+                 result = CASE WHEN $5::float8 IS NULL THEN NULL ELSE result END
+             WHERE delivery_id = $1 AND attempts = $2 AND status = 'pending'`,
+      values: [outcome.deliveryId, outcome.attempt, status, toSqlJson([attempt]), outcome.retryInMs],
+    });
+    return rowCount === 1;
+  }
+
+  /** Gives deliveries back that were taken and not tried; they are due at once and the try does not count. */
+  async giveBack(deliveries: { deliveryId: string; attempt: number }[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    await this.#pool.query({
+      name: 'webhooks_give_back',
+      text: `UPDATE webhook_delivery w SET due_at = now(), attempts = w.attempts - 1
+             FROM unnest($1::uuid[], $2::integer[]) AS i (delivery_id, attempt)
+             WHERE w.delivery_id = i.delivery_id AND w.attempts = i.attempt AND w.status = 'pending'`,
+      values: [deliveries.map(({ deliveryId }) => deliveryId), deliveries.map(({ attempt }) => attempt)],
+    });
+  }
+
+  /** The log of a run, in the order of its receivers. */
+  async ofRun(threadId: string, runId: string): Promise<WebhookDelivery[]> {
+    const { rows } = await this.#pool.query({
+      name: 'webhooks_of_run',
+      text: `SELECT delivery_id, url, status, due_at, log, created_at, ended_at FROM webhook_delivery
+             WHERE run_id = $1 AND thread_id = $2 ORDER BY position`,
+      values: [runId, threadId],
+    });
+    return rows.map((row) => ({
+      deliveryId: row.delivery_id,
+      url: row.url,
+      status: row.status,
+      attempts: (row.log as LoggedAttempt[]).map(attemptOf),
+      dueAt: row.due_at,
+      createdAt: row.created_at,
+      endedAt: row.ended_at,
+    }));
+  }
+
+  /** Removes log rows of deliveries that ended before so long; answers how many, a batch at most. */
+  async removeOld(olderThanMs: number): Promise<number> {
+    const { rowCount } = await this.#pool.query({
+      name: 'webhooks_remove_old',
+      text: `DELETE FROM webhook_delivery WHERE delivery_id IN (
+               SELECT delivery_id FROM webhook_delivery
+               WHERE ended_at < now() - make_interval(secs => $1::float8 / 1000)
+               ORDER BY ended_at LIMIT ${SWEEP_BATCH} FOR UPDATE SKIP LOCKED)`,
+      values: [olderThanMs],
+    });
+    return rowCount ?? 0;
+  }
+
+  /** Deliveries that wait for a try. */
+  async pending(): Promise<number> {
+    const { rows } = await this.#pool.query<{ count: string }>({
+      name: 'webhooks_pending',
+      text: `SELECT count(*) AS count FROM webhook_delivery WHERE status = 'pending'`,
+    });
+    return Number(rows[0]!.count);
+  }
+}
+
+interface LoggedAttempt {
+  started_at: string;
+  duration_ms: number;
+  status_code: number | null;
+  error: string | null;
+}
+
+function attemptOf(logged: LoggedAttempt): WebhookAttempt {
+  return {
+    startedAt: new Date(logged.started_at),
+    durationMs: logged.duration_ms,
+    statusCode: logged.status_code,
+    error: logged.error,
+  };
+}

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type ClaimedWebhook, type CreateRun, WebhookQueue, type WebhookTarget } from '../src/index.ts';
+import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
+
+let fixture: EngineFixture;
+let worker: string;
+let queue: WebhookQueue;
+let signals = 0;
+beforeAll(async () => {
+  fixture = await openEngine({
+    maxFailures: 1,
+    onWebhooksQueued: () => {
+      signals += 1;
+    },
+  });
+  worker = await fixture.worker();
+  queue = new WebhookQueue(fixture.pool);
+});
+afterAll(() => fixture.close());
+beforeEach(async () => {
+  await fixture.pool.query('TRUNCATE webhook_delivery');
+  signals = 0;
+});
+
+const target = (host = 'hook.test', path = '/in'): WebhookTarget => ({ url: `https://${host}${path}`, host });
+const take = { limit: 100, limitPerHost: 100, underWay: new Map<string, number>(), leaseMs: 60_000 };
+const webhooks = [target()];
+
+async function started(overrides: Partial<CreateRun> = {}) {
+  const { run } = await fixture.engine.createRun(aRun({ webhooks, ...overrides }));
+  return (await fixture.engine.claimRuns(worker, 100)).find(({ runId }) => runId === run.runId)!;
+}
+async function onlyClaimed(): Promise<ClaimedWebhook> {
+  const { claimed } = await queue.claim(take);
+  expect(claimed).toHaveLength(1);
+  return claimed[0]!;
+}
+
+it('a run that ends is queued for its receiver with all there is to tell, though run and thread are deleted at once', async () => {
+  const threadId = await fixture.thread();
+  const run = await started({ threadId, metadata: { team: 'red' }, kwargs: { input: 'x\u0000y' } });
+  expect((await queue.claim(take)).claimed).toEqual([]);
+  await fixture.engine.finishRun(success(run, { values: Buffer.from('{"n":"a\\u0000"}') }));
+  expect(signals).toBe(1);
+  await fixture.engine.deleteThread(threadId);
+  const told = await onlyClaimed();
+  expect(told).toMatchObject({ url: 'https://hook.test/in', host: 'hook.test', attempt: 1 });
+  expect(told.run).toMatchObject({
+    run_id: run.runId,
+    thread_id: threadId,
+    assistant_id: run.assistantId,
+    status: 'success',
+    metadata: { team: 'red' },
+    multitask_strategy: 'enqueue',
+    error: null,
+  });
+  expect(new Date(told.run.ended_at).getTime()).toBeGreaterThanOrEqual(new Date(told.run.started_at!).getTime());
+  expect(JSON.parse(Buffer.from(told.kwargs).toString())).toEqual({ input: 'x\u0000y' });
+  expect(Buffer.from(told.values!).toString()).toBe('{"n":"a\\u0000"}');
+});
+
+it('a run without a webhook queues nothing and wakes nobody', async () => {
+  const run = await started({ webhooks: [] });
+  await fixture.engine.finishRun(success(run));
+  expect(await fixture.rows('SELECT 1 FROM webhook_delivery')).toEqual([]);
+  expect(signals).toBe(0);
+});
+
+const endings: [string, string, () => Promise<string>][] = [
+  [
+    'fails',
+    'error',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      const error = { error: 'ValueError', message: 'no' };
+      await fixture.engine.finishRun(success(run, { status: 'error', threadStatus: 'error', error, values: null }));
+      return run.runId;
+    },
+  ],
+  [
+    'is stateless and leaves no thread',
+    'success',
+    async () => {
+      const run = await started();
+      await fixture.engine.finishRun(success(run));
+      return run.runId;
+    },
+  ],
+  [
+    'is cancelled while it waits',
+    'interrupted',
+    async () => {
+      const threadId = await fixture.thread();
+      const { run } = await fixture.engine.createRun(aRun({ webhooks, threadId, afterSeconds: 600 }));
+      await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', 'asked to');
+      return run.runId;
+    },
+  ],
+  [
+    'is cancelled while it runs',
+    'interrupted',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      await fixture.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, 'interrupt', 'asked to');
+      await fixture.engine.finishRun(success(run));
+      return run.runId;
+    },
+  ],
+  [
+    'is rolled back',
+    'interrupted',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      await fixture.engine.requestCancel({ threadId: run.threadId, runIds: [run.runId] }, 'rollback', 'asked to');
+      await fixture.engine.finishRun(success(run));
+      return run.runId;
+    },
+  ],
+  [
+    'gives way to another on its thread',
+    'interrupted',
+    async () => {
+      const threadId = await fixture.thread();
+      const { run } = await fixture.engine.createRun(aRun({ webhooks, threadId, afterSeconds: 600 }));
+      await fixture.engine.createRun(aRun({ threadId, multitaskStrategy: 'interrupt', afterSeconds: 600 }));
+      return run.runId;
+    },
+  ],
+  [
+    'is given up after its attempts',
+    'error',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      await fixture.engine.releaseRun(run.fence, { failure: { error: 'HostLost', message: 'gone' } });
+      return run.runId;
+    },
+  ],
+  [
+    'is found without its worker by the sweep',
+    'error',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      await fixture.pool.query('UPDATE run SET worker_id = gen_random_uuid() WHERE run_id = $1', [run.runId]);
+      await fixture.engine.sweep();
+      return run.runId;
+    },
+  ],
+  [
+    'is deleted while it runs',
+    'interrupted',
+    async () => {
+      const run = await started({ threadId: await fixture.thread() });
+      await fixture.engine.deleteRun(run.threadId, run.runId);
+      return run.runId;
+    },
+  ],
+  [
+    'loses its thread while it waits',
+    'interrupted',
+    async () => {
+      const threadId = await fixture.thread();
+      const { run } = await fixture.engine.createRun(aRun({ webhooks, threadId, afterSeconds: 600 }));
+      await fixture.engine.deleteThread(threadId);
+      return run.runId;
+    },
+  ],
+];
+it.each(endings)('a run that %s is told of once, as %s', async (_, status, end) => {
+  const runId = await end();
+  expect(signals).toBe(1);
+  const { run } = await onlyClaimed();
+  expect(run).toMatchObject({
+    run_id: runId,
+    status,
+    error: status === 'error' ? { error: expect.any(String) } : null,
+  });
+  await fixture.engine.deleteRun(run.thread_id, runId).catch(() => undefined);
+  expect(await fixture.rows('SELECT 1 FROM webhook_delivery')).toHaveLength(1);
+});
+
+it('a refused receiver is in the log at once and never claimed, and the others of the run are told', async () => {
+  const refused = { ...target('127.0.0.1'), refusal: 'Webhook host blocked: localhost address' };
+  const run = await started({ webhooks: [refused, target('fine.test')] });
+  expect(await queue.ofRun(run.threadId, run.runId)).toMatchObject([
+    { url: refused.url, status: 'refused', dueAt: null, attempts: [{ statusCode: null, error: refused.refusal }] },
+  ]);
+  await fixture.engine.finishRun(success(run));
+  expect((await onlyClaimed()).url).toBe('https://fine.test/in');
+  expect((await queue.ofRun(run.threadId, run.runId)).map(({ status }) => status)).toEqual(['refused', 'pending']);
+});
+
+/** Ended runs with a webhook each, as many as hosts are given. */
+async function queued(hosts: string[]): Promise<void> {
+  for (const host of hosts) await fixture.engine.finishRun(success(await started({ webhooks: [target(host)] })));
+}
+
+it('each delivery is claimed by one of many that ask at once', async () => {
+  await queued(Array.from({ length: 12 }, () => 'a.test'));
+  const claims = await Promise.all(Array.from({ length: 8 }, () => queue.claim({ ...take, limit: 3 })));
+  const ids = claims.flatMap(({ claimed }) => claimed.map(({ deliveryId }) => deliveryId));
+  expect(new Set(ids).size).toBe(ids.length);
+  const rest = await queue.claim(take);
+  expect(ids.length + rest.claimed.length).toBe(12);
+});
+
+it('one host cannot take all the places', async () => {
+  await queued(['slow.test', 'slow.test', 'slow.test', 'slow.test', 'fast.test']);
+  const hosts = (claims: { claimed: ClaimedWebhook[] }) => claims.claimed.map(({ host }) => host).sort();
+  const first = await queue.claim({ ...take, limitPerHost: 2 });
+  expect(hosts(first)).toEqual(['fast.test', 'slow.test', 'slow.test']);
+  const busy = await queue.claim({ ...take, limitPerHost: 2, underWay: new Map([['slow.test', 2]]) });
+  expect(hosts(busy)).toEqual([]);
+  // What is left of the slow host is not a reason to look again at once.
+  expect(busy.nextInMs).toBeGreaterThan(50_000);
+  expect(hosts(await queue.claim({ ...take, limitPerHost: 2, underWay: new Map([['slow.test', 1]]) }))).toHaveLength(1);
+});
+
+it('a try that is not settled in its lease is made again, and the late answer of the first is not taken', async () => {
+  await queued(['a.test']);
+  const [first] = (await queue.claim({ ...take, leaseMs: 0 })).claimed;
+  const [second] = (await queue.claim(take)).claimed;
+  expect([first?.attempt, second?.attempt]).toEqual([1, 2]);
+  const outcome = { startedAt: new Date(), durationMs: 5, statusCode: 200, error: null, retryInMs: null };
+  const of = ({ deliveryId, attempt }: ClaimedWebhook) => ({ deliveryId, attempt, ...outcome });
+  expect(await queue.settle(of(first!))).toBe(false);
+  expect(await queue.settle(of(second!))).toBe(true);
+});
+
+it('a retry is due after its pause; what is over keeps its log and loses its contents', async () => {
+  await queued(['a.test']);
+  const { deliveryId, run } = await onlyClaimed();
+  const tried = { deliveryId, startedAt: new Date(), durationMs: 5 };
+  await queue.settle({ ...tried, attempt: 1, statusCode: 503, error: 'HTTP 503', retryInMs: 40_000 });
+  const waiting = await queue.claim(take);
+  expect(waiting.claimed).toEqual([]);
+  expect(waiting.nextInMs).toBeGreaterThan(30_000);
+  await fixture.pool.query('UPDATE webhook_delivery SET due_at = now()');
+  expect((await onlyClaimed()).attempt).toBe(2);
+  await queue.settle({ ...tried, attempt: 2, statusCode: 200, error: null, retryInMs: null });
+  expect(await queue.ofRun(run.thread_id, run.run_id)).toMatchObject([
+    {
+      status: 'delivered',
+      dueAt: null,
+      attempts: [
+        { statusCode: 503, error: 'HTTP 503' },
+        { statusCode: 200, error: null },
+      ],
+    },
+  ]);
+  expect(await fixture.rows('SELECT run, kwargs, result FROM webhook_delivery')).toEqual([
+    { run: null, kwargs: null, result: null },
+  ]);
+  expect(await queue.removeOld(60_000)).toBe(0);
+  expect(await queue.removeOld(-1)).toBe(1);
+});
+
+it('a delivery given back is due at once and its try does not count', async () => {
+  await queued(['a.test']);
+  await queue.giveBack((await queue.claim(take)).claimed);
+  expect((await onlyClaimed()).attempt).toBe(1);
+});
