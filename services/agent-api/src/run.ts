@@ -7,11 +7,7 @@ import { openProject, startGraphHost } from '@runyard/graph-host';
 import { RunEngine, RunWakeups } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
-import { AssistantLookup } from './assistants/assistant-lookup.ts';
-import { assistantRoutes } from './assistants/assistant-routes.ts';
-import { AssistantService } from './assistants/assistant-service.ts';
-import { AssistantStore } from './assistants/assistant-store.ts';
-import { ensureSystemAssistants } from './assistants/system-assistants.ts';
+import { openAssistants } from './assistants/open-assistants.ts';
 import { principalsOf } from './authentication.ts';
 import type { Config } from './config.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
@@ -49,7 +45,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const principal = principalsOf(config, logger);
   const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
-  const graphIds = project.graphs.map(({ graphId }) => graphId);
 
   const host = new ServingHost({
     logger,
@@ -109,11 +104,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const store = new PostgresStore({ pool });
 
-  const assistantStore = new AssistantStore(prisma, graphIds);
-  await ensureSystemAssistants(assistantStore, graphIds);
-  const assistants = new AssistantLookup(pool, graphIds);
-  lifecycle.onStop('assistant lookup', () => assistants.close());
-
   const threadStore = new ThreadStore(prisma);
   const states = new StateService({
     threads: threadStore,
@@ -142,7 +132,23 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threadWatch.checkSoon();
   };
   const threads = new ThreadService({ store: threadStore, engine, state: states, onDeleted });
-  const runs = new RunService({ engine, streams, wakeups, assistants, threads: threadStore, onDeleted, logger });
+  const assistants = await openAssistants({
+    prisma,
+    pool,
+    graphs: project.graphs,
+    environment: { ...process.env, ...location.environment },
+    removal: { threads, runs: () => runs },
+  });
+  lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
+  const runs = new RunService({
+    engine,
+    streams,
+    wakeups,
+    assistants: assistants.lookup,
+    threads: threadStore,
+    onDeleted,
+    logger,
+  });
   const answers = new RunAnswers(runs, { engine, streams, watch, open });
   registerDeploymentMetrics(metrics, { engine, pool, open });
 
@@ -158,7 +164,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       redis: () => streams.check(),
     },
     operations: [
-      ...assistantRoutes(new AssistantService({ store: assistantStore, graphIds })),
+      ...assistants.routes,
       ...threadRoutes(threads),
       ...stateRoutes(states),
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),

@@ -25,12 +25,21 @@ describe('the default assistant of a graph', () => {
     });
   });
 
-  it('is got by its id only', async () => {
-    expect(await ask(`${deployment.url}/assistants/echo`)).toMatchObject({
+  it('is got by the name of its graph too, on every route', async () => {
+    expect(await ask(`${deployment.url}/assistants/echo`)).toMatchObject({ status: 200, json: { assistant_id: ECHO } });
+    expect((await post('/assistants/echo/versions', {})).json).toMatchObject([{ assistant_id: ECHO, version: 1 }]);
+  });
+
+  it('is refused under a name that is neither an id nor a graph', async () => {
+    expect(await ask(`${deployment.url}/assistants/nope`)).toMatchObject({
       status: 422,
-      json: { detail: 'Invalid assistant ID: must be a UUID' },
+      json: { detail: expect.stringMatching(/^Invalid assistant: 'nope'. Must be either:/) },
     });
-    expect((await ask(`${deployment.url}/assistants/${randomUUID()}`)).status).toBe(404);
+    const id = randomUUID();
+    expect(await ask(`${deployment.url}/assistants/${id}`)).toMatchObject({
+      status: 404,
+      json: { detail: `Assistant with ID ${id} not found` },
+    });
   });
 });
 
@@ -81,6 +90,117 @@ describe('creating an assistant', () => {
       metadata: { created_by: 'user', graph_id: 'echo', assistant_id, team: 'blue' },
       kwargs: { config: { recursion_limit: 7, tags: ['t'], configurable: { tone: 'x' } }, context: { tone: 'x' } },
     });
+  });
+});
+
+describe('changing an assistant', () => {
+  const create = (fields: object) => deployment.client.assistants.create({ graphId: 'echo', ...fields });
+  const patch = (id: string, body: unknown) => ask(`${deployment.url}/assistants/${id}`, { method: 'PATCH', body });
+
+  it('merges metadata, keeps what is not named and makes a version of it', async () => {
+    const { assistant_id } = await create({ name: 'first', metadata: { a: 1, b: { c: 1 } }, description: 'kept' });
+    const { json } = await patch(assistant_id, { name: 'second', metadata: { b: { d: 2 }, created_by: 'me' } });
+    expect(json).toMatchObject({ name: 'second', description: 'kept', version: 2 });
+    expect((json as { metadata: unknown }).metadata).toEqual({ a: 1, b: { d: 2 } });
+    expect(await deployment.client.assistants.get(assistant_id)).toEqual(json);
+    expect(await patch(assistant_id, { graph_id: 'slow', description: 'new' })).toMatchObject({
+      json: { graph_id: 'slow', description: 'new', name: 'second', version: 3 },
+    });
+  });
+
+  it('replaces config and context as a whole and keeps the two alike', async () => {
+    const { assistant_id } = await create({ config: { tags: ['t'], recursion_limit: 5, configurable: { x: 1 } } });
+    expect(await patch(assistant_id, { context: { y: 2 } })).toMatchObject({
+      json: { config: { tags: ['t'], recursion_limit: 5, configurable: { y: 2 } }, context: { y: 2 } },
+    });
+    const replaced = (await patch(assistant_id, { config: { configurable: { z: 3 } } })).json;
+    expect(replaced).toMatchObject({ context: { z: 3 }, version: 3 });
+    expect((replaced as { config: unknown }).config).toEqual({ configurable: { z: 3 } });
+    const both = await patch(assistant_id, { config: { configurable: { a: 1 } }, context: { b: 1 } });
+    expect(both).toMatchObject({ status: 400, json: { detail: expect.stringContaining('Cannot specify both') } });
+  });
+
+  it('gives every one of many changes at once a version of its own', async () => {
+    const { assistant_id } = await create({});
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, n) => patch(assistant_id, { metadata: { [n]: n } })),
+    );
+    expect(answers.map(({ json }) => (json as { version: number }).version).sort()).toEqual([2, 3, 4, 5, 6]);
+    expect((await deployment.client.assistants.get(assistant_id)).metadata).toEqual({ 0: 0, 1: 1, 2: 2, 3: 3, 4: 4 });
+  });
+
+  it('refuses an assistant or a graph that is not there', async () => {
+    expect((await patch(randomUUID(), {})).status).toBe(404);
+    const { assistant_id } = await create({});
+    expect(await patch(assistant_id, { graph_id: 'zap' })).toMatchObject({ status: 404 });
+    expect(await patch(assistant_id, { name: 5 })).toMatchObject({
+      status: 422,
+      json: { detail: expect.stringMatching(/^name/) },
+    });
+  });
+
+  it('lists versions newest first and brings one back with all it had', async () => {
+    const { assistant_id } = await create({ name: 'one', metadata: { v: 1 }, context: { tone: 'x' } });
+    await patch(assistant_id, { name: 'two', metadata: { v: 2 }, context: { tone: 'y' }, graph_id: 'slow' });
+    const versions = await deployment.client.assistants.getVersions(assistant_id);
+    expect(versions.map(({ version, name }) => [version, name])).toEqual([
+      [2, 'two'],
+      [1, 'one'],
+    ]);
+    expect(versions[0]).not.toHaveProperty('updated_at');
+    expect(await deployment.client.assistants.getVersions(assistant_id, { metadata: { v: 1 } })).toHaveLength(1);
+    expect(await deployment.client.assistants.getVersions(assistant_id, { limit: 1, offset: 1 })).toMatchObject([
+      { version: 1 },
+    ]);
+    const first = { name: 'one', version: 1, graph_id: 'echo', metadata: { v: 1 }, context: { tone: 'x' } };
+    expect(await deployment.client.assistants.setLatest(assistant_id, 1)).toMatchObject(first);
+    expect(await deployment.client.assistants.get(assistant_id)).toMatchObject(first);
+    expect(await patch(assistant_id, {})).toMatchObject({ json: { version: 3, name: 'one' } });
+  });
+
+  it('takes the version in the query too, and refuses none, two or an unknown one', async () => {
+    const { assistant_id } = await create({});
+    await patch(assistant_id, { name: 'two' });
+    const latest = (query: string, body?: unknown) =>
+      ask(`${deployment.url}/assistants/${assistant_id}/latest${query}`, { method: 'POST', body });
+    expect(await latest('?version=1')).toMatchObject({ status: 200, json: { version: 1 } });
+    expect(await latest('', {})).toMatchObject({ status: 422, json: { detail: 'version is required' } });
+    expect((await latest('?version=1', { version: 2 })).status).toBe(422);
+    expect(await latest('', { version: 99 })).toMatchObject({
+      status: 404,
+      json: { detail: `Version 99 not found for assistant ${assistant_id}` },
+    });
+    expect((await post(`/assistants/${randomUUID()}/versions`, {})).status).toBe(404);
+  });
+});
+
+describe('deleting an assistant', () => {
+  const remove = (id: string, query = '') => ask(`${deployment.url}/assistants/${id}${query}`, { method: 'DELETE' });
+
+  it('cancels its runs in flight and leaves its threads', async () => {
+    const { assistants, runs, threads } = deployment.client;
+    const { assistant_id } = await assistants.create({ graphId: 'echo' });
+    const { thread_id } = await threads.create();
+    const run = await runs.create(thread_id, assistant_id, { input: {} });
+    expect(await remove(assistant_id)).toMatchObject({ status: 204, text: '' });
+    expect(await remove(assistant_id)).toMatchObject({
+      status: 404,
+      json: { detail: `Assistant with ID ${assistant_id} not found` },
+    });
+    expect(await runs.get(thread_id, run.run_id)).toMatchObject({ status: 'interrupted' });
+    expect((await post('/runs', { assistant_id, input: {} })).status).toBe(404);
+    const left = await deployment.pool.query('SELECT 1 FROM assistant_version WHERE assistant_id = $1', [assistant_id]);
+    expect(left.rowCount).toBe(0);
+  });
+
+  it('deletes its threads when asked, and no others', async () => {
+    const { assistants, threads } = deployment.client;
+    const { assistant_id } = await assistants.create({ graphId: 'echo' });
+    const mine = await Promise.all([1, 2, 3].map(() => threads.create({ metadata: { assistant_id } })));
+    const other = await threads.create();
+    expect((await remove(assistant_id, '?delete_threads=true')).status).toBe(204);
+    for (const { thread_id } of mine) expect((await ask(`${deployment.url}/threads/${thread_id}`)).status).toBe(404);
+    expect(await threads.get(other.thread_id)).toMatchObject({ status: 'idle' });
   });
 });
 

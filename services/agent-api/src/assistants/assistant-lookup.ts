@@ -1,10 +1,10 @@
-import { isUuid, type RunConfig } from '@runyard/contracts';
+import type { RunConfig } from '@runyard/contracts';
 import { GroupCommitter, toSqlJson } from '@runyard/database';
-import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { RunAssistant } from '../runs/run-arguments.ts';
 import type { Scope } from '../scope.ts';
-import { systemAssistantId } from './system-assistants.ts';
+import type { AssistantIds } from './assistant-ids.ts';
 
 interface Question {
   assistantId: string;
@@ -27,12 +27,12 @@ interface Row {
  */
 export class AssistantLookup {
   readonly #pool: pg.Pool;
-  readonly #graphIds: ReadonlySet<string>;
+  readonly #ids: AssistantIds;
   readonly #questions: GroupCommitter<Question, RunAssistant | undefined>;
 
-  constructor(pool: pg.Pool, graphIds: readonly string[]) {
+  constructor(pool: pg.Pool, ids: AssistantIds) {
     this.#pool = pool;
-    this.#graphIds = new Set(graphIds);
+    this.#ids = ids;
     this.#questions = new GroupCommitter({
       name: 'assistant lookup',
       flush: (questions: Question[]) => this.#ask(questions),
@@ -45,28 +45,14 @@ export class AssistantLookup {
    * @throws NotFoundError, UnprocessableError
    */
   async find(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
-    const assistant = await this.#questions.submit({ assistantId: this.#toId(idOrGraph), scope });
+    const assistant = await this.#questions.submit({ assistantId: this.#ids.idOf(idOrGraph), scope });
     if (!assistant) throw new NotFoundError('Thread or assistant not found.');
-    if (!this.#graphIds.has(assistant.graphId)) {
-      throw new NotFoundError(`Graph '${assistant.graphId}' not found. Expected one of: ${this.#listGraphs()}`);
-    }
+    this.#ids.requireGraph(assistant.graphId);
     return assistant;
   }
 
   close(): Promise<void> {
     return this.#questions.close();
-  }
-
-  #toId(idOrGraph: string): string {
-    if (isUuid(idOrGraph)) return idOrGraph;
-    if (this.#graphIds.has(idOrGraph)) return systemAssistantId(idOrGraph);
-    throw new UnprocessableError(
-      `Invalid assistant: '${idOrGraph}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${this.#listGraphs()}`,
-    );
-  }
-
-  #listGraphs(): string {
-    return [...this.#graphIds].join(', ');
   }
 
   async #ask(questions: Question[]): Promise<(RunAssistant | undefined)[]> {

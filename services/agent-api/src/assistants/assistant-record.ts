@@ -1,32 +1,42 @@
-import type { Assistant } from '@runyard/contracts';
+import type { Assistant, AssistantVersion } from '@runyard/contracts';
 import { toWireTime } from '../wire-time.ts';
+import type { AssistantConfiguration } from './assistant-configuration.ts';
 
-/** A row of `assistant`. */
-export interface AssistantRecord {
-  assistantId: string;
+/** What each version of an assistant has of its own. */
+export interface AssistantContent extends AssistantConfiguration {
   graphId: string;
   name: string;
   description: string | null;
-  config: unknown;
-  context: unknown;
-  metadata: unknown;
+  metadata: Record<string, unknown>;
+}
+
+export interface AssistantVersionRecord extends AssistantContent {
+  assistantId: string;
   version: number;
-  isSystem: boolean;
   createdAt: Date;
+}
+
+export interface AssistantRecord extends AssistantVersionRecord {
+  isSystem: boolean;
+  /** What the project last said about the default assistant of a graph. */
+  projectSettings: unknown;
   updatedAt: Date;
 }
 
 export function toWireAssistant(record: AssistantRecord): Assistant {
+  return { ...toWireVersion(record), updated_at: toWireTime(record.updatedAt) };
+}
+
+export function toWireVersion(record: AssistantVersionRecord): AssistantVersion {
   return {
     assistant_id: record.assistantId,
     graph_id: record.graphId,
     name: record.name,
     description: record.description,
-    config: record.config as Assistant['config'],
-    context: record.context as Assistant['context'],
-    metadata: record.metadata as Assistant['metadata'],
+    config: record.config,
+    context: record.context,
+    metadata: record.metadata,
     version: record.version,
     created_at: toWireTime(record.createdAt),
-    updated_at: toWireTime(record.updatedAt),
   };
 }

@@ -1,6 +1,16 @@
-import { countAssistants, createAssistant, getAssistant, searchAssistants } from '@runyard/contracts';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import {
+  countAssistants,
+  createAssistant,
+  deleteAssistant,
+  getAssistant,
+  listAssistantVersions,
+  patchAssistant,
+  searchAssistants,
+  setLatestAssistantVersion,
+} from '@runyard/contracts';
+import { type BoundOperation, bind, noContent, ok, UnprocessableError } from '@runyard/service-kit';
 import { paginationHeaders } from '../pagination.ts';
+import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { AssistantService } from './assistant-service.ts';
 
@@ -8,10 +18,34 @@ export function assistantRoutes(assistants: AssistantService): BoundOperation[] 
   return [
     bind(createAssistant, async ({ body }) => ok(await assistants.create(UNRESTRICTED, body))),
     bind(getAssistant, async ({ params }) => ok(await assistants.get(UNRESTRICTED, params.assistant_id))),
+    bind(patchAssistant, async ({ params, body }) =>
+      ok(await assistants.patch(UNRESTRICTED, params.assistant_id, body)),
+    ),
+    bind(deleteAssistant, async ({ params, query }) => {
+      const deletesThreads = isSet(query.delete_threads);
+      await assistants.delete(UNRESTRICTED, params.assistant_id, { deletesThreads });
+      return noContent();
+    }),
     bind(searchAssistants, async ({ body }) => {
       const page = await assistants.search(UNRESTRICTED, body);
       return ok(page.rows, paginationHeaders(page));
     }),
     bind(countAssistants, async ({ body }) => ok(await assistants.count(UNRESTRICTED, body))),
+    bind(listAssistantVersions, async ({ params, body }) =>
+      ok(await assistants.listVersions(UNRESTRICTED, params.assistant_id, body)),
+    ),
+    bind(setLatestAssistantVersion, async ({ params, query, body }) =>
+      ok(await assistants.setLatest(UNRESTRICTED, params.assistant_id, oneVersion(query.version, body.version))),
+    ),
   ];
+}
+
+/** The version to set may stand in the query or in the body. */
+function oneVersion(inQuery: number | undefined, inBody: number | undefined): number {
+  const version = inBody ?? inQuery;
+  if (version === undefined) throw new UnprocessableError('version is required');
+  if (inQuery !== undefined && inQuery !== version) {
+    throw new UnprocessableError('version is another one in the query than in the body');
+  }
+  return version;
 }

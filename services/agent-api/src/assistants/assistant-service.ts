@@ -3,38 +3,57 @@ import {
   type Assistant,
   type AssistantCountRequest,
   type AssistantCreate,
+  type AssistantPatch,
   type AssistantSearchRequest,
+  type AssistantVersion,
+  type AssistantVersionsSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import { BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
+import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Page } from '../pagination.ts';
 import type { Scope } from '../scope.ts';
-import { toWireAssistant } from './assistant-record.ts';
+import { changedConfiguration, configurationOf } from './assistant-configuration.ts';
+import type { AssistantIds } from './assistant-ids.ts';
+import { type AssistantContent, type AssistantRecord, toWireAssistant, toWireVersion } from './assistant-record.ts';
+import type { AssistantRemoval } from './assistant-removal.ts';
 import type { AssistantStore } from './assistant-store.ts';
+import type { AssistantVersionStore } from './assistant-version-store.ts';
 
+export interface AssistantServiceOptions {
+  ids: AssistantIds;
+  store: AssistantStore;
+  versions: AssistantVersionStore;
+  removal: AssistantRemoval;
+}
+
+/**
+ * What clients do with assistants. Wherever one is named, `idOrGraph` is its id or a graph's for its default assistant;
+ * anything else is an UnprocessableError.
+ */
 export class AssistantService {
+  readonly #ids: AssistantIds;
   readonly #store: AssistantStore;
-  readonly #graphIds: readonly string[];
+  readonly #versions: AssistantVersionStore;
+  readonly #removal: AssistantRemoval;
 
-  constructor(options: { store: AssistantStore; graphIds: readonly string[] }) {
-    this.#store = options.store;
-    this.#graphIds = options.graphIds;
+  constructor({ ids, store, versions, removal }: AssistantServiceOptions) {
+    this.#ids = ids;
+    this.#store = store;
+    this.#versions = versions;
+    this.#removal = removal;
   }
 
   /** @throws NotFoundError for an unknown graph, ConflictError for a taken id, BadRequestError */
   async create(scope: Scope, request: AssistantCreate): Promise<Assistant> {
-    if (!this.#graphIds.includes(request.graph_id)) {
-      throw new NotFoundError(`Graph '${request.graph_id}' not found. Expected one of: ${this.#graphIds.join(', ')}`);
-    }
+    this.#ids.requireGraph(request.graph_id);
     const assistantId = request.assistant_id ?? randomUUID();
     const isNew = await this.#store.insert({
       assistantId,
       graphId: request.graph_id,
       name: request.name ?? 'Untitled',
       description: request.description ?? null,
-      ...mirrored(request),
+      ...configurationOf(request),
       metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
-      isSystem: false,
     });
     if (!isNew && request.if_exists !== 'do_nothing') throw taken(assistantId);
     const assistant = await this.#store.find(scope, assistantId);
@@ -44,10 +63,14 @@ export class AssistantService {
   }
 
   /** @throws NotFoundError */
-  async get(scope: Scope, assistantId: string): Promise<Assistant> {
-    const assistant = await this.#store.find(scope, assistantId);
-    if (!assistant) throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
-    return toWireAssistant(assistant);
+  async get(scope: Scope, idOrGraph: string): Promise<Assistant> {
+    return toWireAssistant(await this.find(scope, idOrGraph));
+  }
+
+  /** The row itself. @throws NotFoundError */
+  async find(scope: Scope, idOrGraph: string): Promise<AssistantRecord> {
+    const assistantId = this.#ids.idOf(idOrGraph);
+    return found(assistantId, await this.#store.find(scope, assistantId));
   }
 
   async search(scope: Scope, request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
@@ -62,24 +85,63 @@ export class AssistantService {
   count(scope: Scope, request: AssistantCountRequest): Promise<number> {
     return this.#store.count(scope, request);
   }
+
+  /** @throws NotFoundError, BadRequestError */
+  async patch(scope: Scope, idOrGraph: string, request: AssistantPatch): Promise<Assistant> {
+    const assistantId = this.#ids.idOf(idOrGraph);
+    if (request.graph_id !== undefined) this.#ids.requireGraph(request.graph_id);
+    const patched = await this.#versions.change(scope, assistantId, (current) => ({
+      content: patchedContent(current, request, scope),
+    }));
+    return toWireAssistant(found(assistantId, patched));
+  }
+
+  /** @throws NotFoundError */
+  async delete(scope: Scope, idOrGraph: string, options: { deletesThreads: boolean }): Promise<void> {
+    const assistantId = this.#ids.idOf(idOrGraph);
+    found(assistantId, await this.#store.findChangeable(scope, assistantId));
+    await this.#removal.remove(scope, assistantId, options);
+  }
+
+  /** @throws NotFoundError */
+  async listVersions(
+    scope: Scope,
+    idOrGraph: string,
+    request: AssistantVersionsSearchRequest,
+  ): Promise<AssistantVersion[]> {
+    const { assistantId } = await this.find(scope, idOrGraph);
+    const { metadata, limit = 10, offset = 0 } = request;
+    return (await this.#versions.list(assistantId, { metadata, limit, offset })).map(toWireVersion);
+  }
+
+  /** @throws NotFoundError */
+  async setLatest(scope: Scope, idOrGraph: string, version: number): Promise<Assistant> {
+    const assistantId = this.#ids.idOf(idOrGraph);
+    found(assistantId, await this.#store.findChangeable(scope, assistantId));
+    const assistant = await this.#versions.setLatest(scope, assistantId, version);
+    if (!assistant) throw new NotFoundError(`Version ${version} not found for assistant ${assistantId}`);
+    return toWireAssistant(assistant);
+  }
 }
 
-/** What a caller gives as `configurable` stands in `context` too and the other way round. */
-function mirrored({ config = {}, context = {} }: AssistantCreate): { config: object; context: object } {
-  const configurable = config.configurable ?? {};
-  const hasContext = Object.keys(context).length > 0;
-  if (hasContext && Object.keys(configurable).length > 0) {
-    throw new BadRequestError(
-      'Cannot specify both configurable and context. Prefer setting context alone: it replaces configurable.',
-    );
-  }
-  if (hasContext) return { config: { ...config, configurable: context }, context };
-  return { config, context: configurable };
+function patchedContent(current: AssistantRecord, request: AssistantPatch, scope: Scope): AssistantContent {
+  return {
+    graphId: request.graph_id ?? current.graphId,
+    name: request.name ?? current.name,
+    description: request.description === undefined ? current.description : request.description,
+    ...changedConfiguration(current, request),
+    metadata: { ...current.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
+  };
 }
 
 function select(assistant: Assistant, fields: AssistantSearchRequest['select']): Partial<Assistant> {
   if (!fields) return assistant;
   return Object.fromEntries(fields.map((field) => [field, assistant[field]]));
+}
+
+function found(assistantId: string, assistant: AssistantRecord | undefined): AssistantRecord {
+  if (!assistant) throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
+  return assistant;
 }
 
 function taken(assistantId: string): ConflictError {

@@ -3,17 +3,14 @@ import { toSqlJson, toSqlText } from '@runyard/database';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
-import type { AssistantRecord } from './assistant-record.ts';
+import type { AssistantContent, AssistantRecord } from './assistant-record.ts';
+import type { AssistantVisibility } from './assistant-visibility.ts';
+import { storable } from './storable.ts';
 
-export interface NewAssistant {
+export interface NewAssistant extends AssistantContent {
   assistantId: string;
-  graphId: string;
-  name: string;
-  description: string | null;
-  config: object;
-  context: object;
-  metadata: object;
-  isSystem: boolean;
+  /** Given for the default assistant of a graph: what the project says about it. */
+  projectSettings?: object;
 }
 
 type Filters = AssistantCountRequest;
@@ -27,27 +24,26 @@ const SORT_COLUMNS = {
   graph_id: 'graph_id',
 } as const;
 
-const COLUMNS = Prisma.raw(`assistant_id AS "assistantId", graph_id AS "graphId", name, description, config, context,
-  metadata, version, is_system AS "isSystem", created_at AS "createdAt", updated_at AS "updatedAt"`);
+export const ASSISTANT_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", graph_id AS "graphId", name, description,
+  config, context, metadata, version, is_system AS "isSystem", project_settings AS "projectSettings",
+  created_at AS "createdAt", updated_at AS "updatedAt"`);
 
-/**
- * Assistants in Postgres. A graph's own (system) assistant is visible to everybody as long as the project has the graph;
- * the rows of graphs that a revision took out stay, so that going back to an older revision finds them again.
- */
+/** Assistants in Postgres, as they are now. Their versions: `AssistantVersionStore`. */
 export class AssistantStore {
   readonly #prisma: PrismaClient;
-  readonly #graphIds: readonly string[];
+  readonly #visibility: AssistantVisibility;
 
-  constructor(prisma: PrismaClient, graphIds: readonly string[]) {
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility) {
     this.#prisma = prisma;
-    this.#graphIds = graphIds;
+    this.#visibility = visibility;
   }
 
   /** Writes the assistant with its first version; false when the id is taken, and then nothing is written. */
-  async insert(assistant: NewAssistant): Promise<boolean> {
-    const { isSystem, ...version } = storable(assistant);
+  async insert({ assistantId, projectSettings, ...content }: NewAssistant): Promise<boolean> {
+    const version = { assistantId, ...storable(content) };
+    const system = projectSettings ? { isSystem: true, projectSettings } : {};
     return this.#prisma.$transaction(async (tx) => {
-      const { count } = await tx.assistant.createMany({ data: [{ ...version, isSystem }], skipDuplicates: true });
+      const { count } = await tx.assistant.createMany({ data: [{ ...version, ...system }], skipDuplicates: true });
       if (count === 0) return false;
       await tx.assistantVersion.create({ data: { ...version, version: 1 } });
       return true;
@@ -55,9 +51,18 @@ export class AssistantStore {
   }
 
   async find(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
-    const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
-      SELECT ${COLUMNS} FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${this.#visible(scope)}`;
-    return rows[0];
+    return this.#findWhere(assistantId, this.#visibility.visible(scope));
+  }
+
+  async findChangeable(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
+    return this.#findWhere(assistantId, this.#visibility.changeable(scope));
+  }
+
+  /** With its versions. False when there was none. */
+  async delete(scope: Scope, assistantId: string): Promise<boolean> {
+    const deleted = await this.#prisma.$executeRaw`
+      DELETE FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.changeable(scope)}`;
+    return deleted > 0;
   }
 
   async search(scope: Scope, search: Search): Promise<Page<AssistantRecord>> {
@@ -66,7 +71,7 @@ export class AssistantStore {
       `${SORT_COLUMNS[search.sort_by ?? 'created_at']} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, assistant_id`,
     );
     const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
-      SELECT ${COLUMNS} FROM assistant WHERE ${where}
+      SELECT ${ASSISTANT_COLUMNS} FROM assistant WHERE ${where}
       ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
     return toPage(rows, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
@@ -83,7 +88,7 @@ export class AssistantStore {
   }
 
   #matching(scope: Scope, { metadata, graph_id, name }: Filters): Prisma.Sql {
-    const conditions = [this.#visible(scope)];
+    const conditions = [this.#visibility.visible(scope)];
     if (metadata && Object.keys(metadata).length > 0) {
       conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);
     }
@@ -92,21 +97,9 @@ export class AssistantStore {
     return Prisma.join(conditions, ' AND ');
   }
 
-  #visible(scope: Scope): Prisma.Sql {
-    return Prisma.sql`CASE WHEN is_system THEN graph_id = ANY(${this.#graphIds})
-                           ELSE metadata @> ${toSqlJson(scope)}::jsonb END`;
+  async #findWhere(assistantId: string, condition: Prisma.Sql): Promise<AssistantRecord | undefined> {
+    const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
+      SELECT ${ASSISTANT_COLUMNS} FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${condition}`;
+    return rows[0];
   }
-}
-
-/** Postgres has no U+0000: it becomes U+FFFD, in text and inside JSON. */
-function storable(assistant: NewAssistant): NewAssistant {
-  const json = (value: object) => JSON.parse(toSqlJson(value)) as object;
-  return {
-    ...assistant,
-    name: toSqlText(assistant.name),
-    description: assistant.description === null ? null : toSqlText(assistant.description),
-    config: json(assistant.config),
-    context: json(assistant.context),
-    metadata: json(assistant.metadata),
-  };
 }

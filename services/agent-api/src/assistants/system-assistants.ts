@@ -1,26 +1,38 @@
-import { v5 as uuidv5 } from 'uuid';
+import { isDeepStrictEqual } from 'node:util';
+import type { ProjectGraph } from '@runyard/graph-host';
+import { UNRESTRICTED } from '../scope.ts';
+import { configurationOf } from './assistant-configuration.ts';
+import { systemAssistantId } from './assistant-ids.ts';
 import type { AssistantStore } from './assistant-store.ts';
+import type { AssistantDefaults } from './assistant-variables.ts';
+import type { AssistantVersionStore } from './assistant-version-store.ts';
 
-/** The namespace in which a graph's default assistant has its id, the same on every server. */
-const NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
-
-/** The id of a graph's default assistant. */
-export function systemAssistantId(graphId: string): string {
-  return uuidv5(graphId, NAMESPACE);
-}
-
-/** Sees to it that each graph of the project has its default assistant. */
-export async function ensureSystemAssistants(store: AssistantStore, graphIds: readonly string[]): Promise<void> {
-  for (const graphId of graphIds) {
-    await store.insert({
-      assistantId: systemAssistantId(graphId),
+/**
+ * Sees to it that each graph of the project has its default assistant, and that the assistant is as the project says: when
+ * the graph's description or its entry in `LANGGRAPH_CONFIG` is not what it was at the last start, the assistant gets a new
+ * version. Until then what clients changed stays.
+ */
+export async function ensureSystemAssistants(
+  { store, versions }: { store: AssistantStore; versions: AssistantVersionStore },
+  graphs: readonly ProjectGraph[],
+  defaults: AssistantDefaults,
+): Promise<void> {
+  for (const { graphId, description = null } of graphs) {
+    const assistantId = systemAssistantId(graphId);
+    const settings = { description, ...configurationOf(defaults[graphId] ?? {}) };
+    const isNew = await store.insert({
+      assistantId,
       graphId,
       name: graphId,
-      description: null,
-      config: {},
-      context: {},
+      ...settings,
       metadata: { created_by: 'system' },
-      isSystem: true,
+      projectSettings: settings,
     });
+    if (isNew) continue;
+    await versions.change(UNRESTRICTED, assistantId, (current) =>
+      isDeepStrictEqual(current.projectSettings, settings)
+        ? undefined
+        : { content: { ...current, ...settings }, projectSettings: settings },
+    );
   }
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Limit, Offset, PAGINATION_HEADERS, RunConfig, SortOrder, words } from './parts.ts';
+import { Limit, Offset, PAGINATION_HEADERS, QueryFlag, RunConfig, SortOrder, words } from './parts.ts';
 
 const ASSISTANT_FIELDS = [
   'assistant_id',
@@ -23,7 +23,7 @@ export const Assistant = Type.Object(
     name: Type.String(),
     description: Type.Union([Type.String(), Type.Null()]),
     config: RunConfig,
-    context: JsonObject,
+    context: Type.Record(Type.String(), Type.Unknown(), { description: 'The same as `config.configurable`.' }),
     metadata: JsonObject,
     version: Type.Integer({ minimum: 1 }),
     created_at: Timestamp,
@@ -38,7 +38,11 @@ export const AssistantCreate = Type.Object(
     assistant_id: Type.Optional(Uuid),
     graph_id: Type.String({ description: 'One of the graphs of the project.' }),
     config: Type.Optional(RunConfig),
-    context: Type.Optional(JsonObject),
+    context: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Another way to give `config.configurable`; only one of the two.',
+      }),
+    ),
     metadata: Type.Optional(JsonObject),
     if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
     name: Type.Optional(Type.String({ description: 'Default `Untitled`.' })),
@@ -47,6 +51,25 @@ export const AssistantCreate = Type.Object(
   { $id: 'AssistantCreate' },
 );
 export type AssistantCreate = Static<typeof AssistantCreate>;
+
+export const AssistantPatch = Type.Object(
+  {
+    graph_id: Type.Optional(Type.String({ description: 'One of the graphs of the project.' })),
+    config: Type.Optional(RunConfig),
+    context: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Replaces the context and `config.configurable`; not together with the latter.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Merged over the metadata there is, key by key.' }),
+    ),
+    name: Type.Optional(Type.String()),
+    description: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  { $id: 'AssistantPatch' },
+);
+export type AssistantPatch = Static<typeof AssistantPatch>;
 
 const filters = {
   metadata: Type.Optional(JsonObject),
@@ -70,7 +93,7 @@ export type AssistantSearchRequest = Static<typeof AssistantSearchRequest>;
 export const AssistantCountRequest = Type.Object(filters, { $id: 'AssistantCountRequest' });
 export type AssistantCountRequest = Static<typeof AssistantCountRequest>;
 
-const exampleAssistant: Assistant = {
+export const exampleAssistant: Assistant = {
   assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0',
   graph_id: 'echo',
   name: 'echo',
@@ -82,9 +105,21 @@ const exampleAssistant: Assistant = {
   created_at: '2026-11-20T20:18:31.041459+00:00',
   updated_at: '2026-11-20T20:18:31.041459+00:00',
 };
-const notFound = { description: 'No such assistant or graph.', schema: ErrorResponse };
-const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
-const tags = ['Assistants'];
+export const noSuchAssistant = { description: 'No such assistant or graph.', schema: ErrorResponse };
+export const invalidRequest = { description: 'The request is not as described here.', schema: ErrorResponse };
+export const assistantTags = ['Assistants'];
+
+/** The assistant that a path names. */
+export const AssistantParams = Type.Object({
+  assistant_id: Type.String({
+    minLength: 1,
+    description: 'The id of the assistant (a UUID), or the name of a graph for its default assistant.',
+  }),
+});
+const twice = {
+  description: 'Both `config.configurable` and `context` are given.',
+  schema: ErrorResponse,
+};
 
 export const createAssistant = defineOperation({
   operationId: 'createAssistant',
@@ -92,14 +127,15 @@ export const createAssistant = defineOperation({
   path: '/assistants',
   permission: 'runs:create',
   summary: 'Create an assistant: a named configuration of a graph',
-  tags,
+  tags: assistantTags,
   access: 'principal',
   body: AssistantCreate,
   responses: {
     200: { description: 'The assistant.', schema: Assistant, example: exampleAssistant },
-    404: notFound,
+    400: twice,
+    404: noSuchAssistant,
     409: { description: 'An assistant with that id exists.', schema: ErrorResponse },
-    422: invalid,
+    422: invalidRequest,
   },
   examples: { body: { graph_id: 'echo', name: 'Polite echo', config: { configurable: { tone: 'polite' } } } },
 });
@@ -110,7 +146,7 @@ export const searchAssistants = defineOperation({
   path: '/assistants/search',
   permission: 'runs:read',
   summary: 'Search assistants',
-  tags,
+  tags: assistantTags,
   access: 'principal',
   body: AssistantSearchRequest,
   bodyOptional: true,
@@ -121,7 +157,7 @@ export const searchAssistants = defineOperation({
       headers: PAGINATION_HEADERS,
       example: [exampleAssistant],
     },
-    422: invalid,
+    422: invalidRequest,
   },
   examples: { body: { graph_id: 'echo', limit: 10, select: ['assistant_id', 'name'] } },
 });
@@ -132,11 +168,11 @@ export const countAssistants = defineOperation({
   path: '/assistants/count',
   permission: 'runs:read',
   summary: 'Count assistants',
-  tags,
+  tags: assistantTags,
   access: 'principal',
   body: AssistantCountRequest,
   bodyOptional: true,
-  responses: { 200: { description: 'How many match.', schema: Type.Integer(), example: 1 }, 422: invalid },
+  responses: { 200: { description: 'How many match.', schema: Type.Integer(), example: 1 }, 422: invalidRequest },
   examples: { body: { graph_id: 'echo' } },
 });
 
@@ -146,15 +182,69 @@ export const getAssistant = defineOperation({
   path: '/assistants/{assistant_id}',
   permission: 'runs:read',
   summary: 'Get an assistant',
-  tags,
+  tags: assistantTags,
   access: 'principal',
-  params: Type.Object({ assistant_id: Uuid }),
+  params: AssistantParams,
   responses: {
     200: { description: 'The assistant.', schema: Assistant, example: exampleAssistant },
-    404: notFound,
-    422: invalid,
+    404: noSuchAssistant,
+    422: invalidRequest,
   },
   examples: { params: { assistant_id: exampleAssistant.assistant_id } },
 });
 
-export const ASSISTANT_OPERATIONS = [createAssistant, searchAssistants, countAssistants, getAssistant];
+export const patchAssistant = defineOperation({
+  operationId: 'patchAssistant',
+  method: 'patch',
+  path: '/assistants/{assistant_id}',
+  permission: 'runs:update',
+  summary: 'Change an assistant: each change is a new version',
+  tags: assistantTags,
+  access: 'principal',
+  params: AssistantParams,
+  body: AssistantPatch,
+  responses: {
+    200: { description: 'The assistant as it is now.', schema: Assistant, example: exampleAssistant },
+    400: twice,
+    404: noSuchAssistant,
+    422: invalidRequest,
+  },
+  examples: {
+    params: { assistant_id: exampleAssistant.assistant_id },
+    body: { name: 'Polite echo', context: { tone: 'polite' }, metadata: { team: 'blue' } },
+  },
+});
+
+export const deleteAssistant = defineOperation({
+  operationId: 'deleteAssistant',
+  method: 'delete',
+  path: '/assistants/{assistant_id}',
+  permission: 'runs:delete',
+  summary: 'Delete an assistant with its versions and crons; its runs in flight are cancelled',
+  tags: assistantTags,
+  access: 'principal',
+  params: AssistantParams,
+  query: Type.Object({
+    delete_threads: Type.Optional(
+      Type.Enum(QueryFlag.enum, {
+        type: 'string',
+        description: 'Delete the threads too whose `metadata.assistant_id` is this assistant. Default false.',
+      }),
+    ),
+  }),
+  responses: {
+    204: { description: 'It is gone.' },
+    404: noSuchAssistant,
+    422: invalidRequest,
+  },
+  examples: { params: { assistant_id: exampleAssistant.assistant_id }, query: { delete_threads: 'true' } },
+});
+
+export const ASSISTANT_OPERATIONS = [
+  createAssistant,
+  searchAssistants,
+  countAssistants,
+  getAssistant,
+  patchAssistant,
+  deleteAssistant,
+];

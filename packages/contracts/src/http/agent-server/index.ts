@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
 import { STORE_OPERATIONS } from './store.ts';
@@ -10,6 +11,7 @@ import { THREAD_OPERATIONS } from './threads.ts';
 /** Every operation of a deployment's agent server. */
 export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...ASSISTANT_OPERATIONS,
+  ...ASSISTANT_VERSION_OPERATIONS,
   ...THREAD_OPERATIONS,
   ...THREAD_STATE_OPERATIONS,
   ...THREAD_STREAM_OPERATIONS,
@@ -21,6 +23,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
 /** The level of the public agent server this one matches; what `/info` and the OpenAPI document say. */
 export const AGENT_SERVER_LEVEL = '0.16.7';
 
+export * from './assistant-versions.ts';
 export * from './assistants.ts';
 export * from './parts.ts';
 export * from './run-operations.ts';

@@ -1,0 +1,42 @@
+import type { RunConfig } from '@runyard/contracts';
+import { BadRequestError } from '@runyard/service-kit';
+
+export interface AssistantConfiguration {
+  config: RunConfig;
+  /** The same as `config.configurable`: graphs of either style find what was given in the other. */
+  context: Record<string, unknown>;
+}
+
+interface Given {
+  config?: RunConfig | undefined;
+  context?: Record<string, unknown> | undefined;
+}
+
+/** @throws BadRequestError when `config.configurable` and `context` are both given */
+export function configurationOf({ config = {}, context = {} }: Given): AssistantConfiguration {
+  const configurable = config.configurable ?? {};
+  if (!isFilled(context)) return { config, context: configurable };
+  if (isFilled(configurable)) {
+    throw new BadRequestError(
+      'Cannot specify both configurable and context. Prefer setting context alone: it replaces configurable.',
+    );
+  }
+  return { config: { ...config, configurable: context }, context };
+}
+
+/**
+ * The configuration after a change. What is given replaces what there was as a whole: a config takes its tags and its recursion
+ * limit with it, and the context follows; a context alone leaves those two as they are.
+ *
+ * @throws BadRequestError when `config.configurable` and `context` are both given
+ */
+export function changedConfiguration(current: AssistantConfiguration, given: Given): AssistantConfiguration {
+  if (given.config !== undefined) return configurationOf(given);
+  if (given.context === undefined) return { config: current.config, context: current.context };
+  const { configurable: _, ...config } = current.config;
+  return configurationOf({ config, context: given.context });
+}
+
+function isFilled(values: object): boolean {
+  return Object.keys(values).length > 0;
+}

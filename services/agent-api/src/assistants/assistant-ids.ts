@@ -1,0 +1,44 @@
+import { isUuid } from '@runyard/contracts';
+import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { v5 as uuidv5 } from 'uuid';
+
+/** The namespace in which a graph's default assistant has its id, the same on every server. */
+const NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
+
+/** The id of a graph's default assistant. */
+export function systemAssistantId(graphId: string): string {
+  return uuidv5(graphId, NAMESPACE);
+}
+
+/** The graphs of the project, and which assistant a client means that names one of them. */
+export class AssistantIds {
+  readonly graphIds: readonly string[];
+  readonly #known: ReadonlySet<string>;
+
+  constructor(graphIds: readonly string[]) {
+    this.graphIds = graphIds;
+    this.#known = new Set(graphIds);
+  }
+
+  /**
+   * @param idOrGraph an assistant's id, or a graph's for its default assistant
+   * @throws UnprocessableError when it can be neither
+   */
+  idOf(idOrGraph: string): string {
+    if (isUuid(idOrGraph)) return idOrGraph.toLowerCase();
+    if (this.#known.has(idOrGraph)) return systemAssistantId(idOrGraph);
+    throw new UnprocessableError(
+      `Invalid assistant: '${idOrGraph}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${this.#list()}`,
+    );
+  }
+
+  /** @throws NotFoundError when the project has no such graph */
+  requireGraph(graphId: string): void {
+    if (this.#known.has(graphId)) return;
+    throw new NotFoundError(`Graph '${graphId}' not found. Expected one of: ${this.#list()}`);
+  }
+
+  #list(): string {
+    return this.graphIds.join(', ');
+  }
+}

@@ -1,0 +1,63 @@
+import { NotFoundError } from '@runyard/service-kit';
+import type { RunService } from '../runs/run-service.ts';
+import { type Scope, UNRESTRICTED } from '../scope.ts';
+import type { ThreadService } from '../threads/thread-service.ts';
+import type { AssistantStore } from './assistant-store.ts';
+
+export interface AssistantRemovalOptions {
+  store: Pick<AssistantStore, 'delete'>;
+  threads: Pick<ThreadService, 'search' | 'delete'>;
+  /** Asked for when it is needed: creating runs needs assistants too. */
+  runs: () => Pick<RunService, 'cancel'>;
+}
+
+const THREADS_AT_ONCE = 4;
+const THREADS_PER_PAGE = 200;
+
+/**
+ * Takes an assistant away. Its versions and crons go with its row. Runs in flight are cancelled: nobody could say any more what
+ * they are for. Runs that are over stay with their threads, as part of what happened there. The threads go only when asked,
+ * and before the assistant, so that a removal that was cut short can be asked for again.
+ */
+export class AssistantRemoval {
+  readonly #options: AssistantRemovalOptions;
+
+  constructor(options: AssistantRemovalOptions) {
+    this.#options = options;
+  }
+
+  /** @throws NotFoundError when it is gone already */
+  async remove(scope: Scope, assistantId: string, { deletesThreads }: { deletesThreads: boolean }): Promise<void> {
+    const { store, runs } = this.#options;
+    if (deletesThreads) await this.#deleteThreads(scope, assistantId);
+    if (!(await store.delete(scope, assistantId))) {
+      throw new NotFoundError(`Assistant with ID ${assistantId} not found`);
+    }
+    const reason = 'the assistant was deleted';
+    await unlessGone(runs().cancel(UNRESTRICTED, { assistantId }, 'interrupt', reason));
+  }
+
+  async #deleteThreads(scope: Scope, assistantId: string): Promise<void> {
+    const { threads } = this.#options;
+    const search = { metadata: { assistant_id: assistantId }, select: ['thread_id' as const], limit: THREADS_PER_PAGE };
+    for (;;) {
+      const { rows } = await threads.search(scope, search);
+      if (rows.length === 0) return;
+      const workers = Array.from({ length: THREADS_AT_ONCE }, async () => {
+        for (let row = rows.pop(); row?.thread_id !== undefined; row = rows.pop()) {
+          await unlessGone(threads.delete(scope, row.thread_id));
+        }
+      });
+      await Promise.all(workers);
+    }
+  }
+}
+
+/** Somebody else was faster, or there was nothing to do. */
+async function unlessGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+  }
+}

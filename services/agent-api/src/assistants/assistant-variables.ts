@@ -1,0 +1,50 @@
+import { RunConfig } from '@runyard/contracts';
+import { readConfig } from '@runyard/service-kit';
+import Type from 'typebox';
+
+const Defaults = Type.Object({
+  ...RunConfig.properties,
+  context: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+const variables = Type.Object({
+  LANGGRAPH_CONFIG: Type.Record(Type.String(), Defaults, {
+    default: {},
+    description: 'By graph: configuration and `context` of its default assistant.',
+  }),
+  LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: Type.Integer({
+    default: 30_000,
+    minimum: 1,
+    description: 'How long the schemas of a graph may be looked for in its source.',
+  }),
+});
+
+export interface AssistantDefault {
+  config?: RunConfig;
+  context?: Record<string, unknown>;
+}
+
+/** By graph: what its default assistant is configured with. */
+export type AssistantDefaults = Record<string, AssistantDefault>;
+
+export interface AssistantVariables {
+  defaults: AssistantDefaults;
+  schemaTimeoutMs: number;
+}
+
+/**
+ * What the variables say that are about assistants. They may stand in the environment of the service or in that of the
+ * project; the latter is the more particular one.
+ *
+ * @throws ConfigError
+ */
+export function readAssistantVariables(environment: Record<string, string | undefined>): AssistantVariables {
+  const { LANGGRAPH_CONFIG, LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS } = readConfig(variables, { environment });
+  const defaults = Object.entries(LANGGRAPH_CONFIG).map(
+    ([graphId, { context, ...config }]): [string, AssistantDefault] => [
+      graphId,
+      { config, ...(context !== undefined && { context }) },
+    ],
+  );
+  return { defaults: Object.fromEntries(defaults), schemaTimeoutMs: LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS };
+}

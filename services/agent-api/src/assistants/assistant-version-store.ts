@@ -1,0 +1,89 @@
+import { toSqlJson } from '@runyard/database';
+import { Prisma, type PrismaClient } from '../prisma.ts';
+import type { Scope } from '../scope.ts';
+import type { AssistantContent, AssistantRecord, AssistantVersionRecord } from './assistant-record.ts';
+import { ASSISTANT_COLUMNS } from './assistant-store.ts';
+import type { AssistantVisibility } from './assistant-visibility.ts';
+import { storable } from './storable.ts';
+
+export interface VersionSearch {
+  metadata?: Record<string, unknown> | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** What changes an assistant, and the new version's content; undefined for no change at all. */
+type Change = (current: AssistantRecord) => { content: AssistantContent; projectSettings?: object } | undefined;
+
+const VERSION_COLUMNS = Prisma.raw(`assistant_id AS "assistantId", version, graph_id AS "graphId", name, description,
+  config, context, metadata, created_at AS "createdAt"`);
+
+/** The versions of assistants. A version is never changed: each change adds one and makes it the one that counts. */
+export class AssistantVersionStore {
+  readonly #prisma: PrismaClient;
+  readonly #visibility: AssistantVisibility;
+
+  constructor(prisma: PrismaClient, visibility: AssistantVisibility) {
+    this.#prisma = prisma;
+    this.#visibility = visibility;
+  }
+
+  /** Newest first. The caller has seen that the assistant is one the asker may see. */
+  async list(assistantId: string, { metadata, limit, offset }: VersionSearch): Promise<AssistantVersionRecord[]> {
+    return this.#prisma.$queryRaw<AssistantVersionRecord[]>`
+      SELECT ${VERSION_COLUMNS} FROM assistant_version
+      WHERE assistant_id = ${assistantId}::uuid AND metadata @> ${toSqlJson(metadata ?? {})}::jsonb
+      ORDER BY version DESC LIMIT ${limit} OFFSET ${offset}`;
+  }
+
+  /** Adds a version and makes it count. Changes of one assistant happen one after the other. Undefined when there is none. */
+  async change(scope: Scope, assistantId: string, change: Change): Promise<AssistantRecord | undefined> {
+    return this.#prisma.$transaction(async (tx) => {
+      const current = await this.#lock(tx, scope, assistantId);
+      if (!current) return undefined;
+      const changed = change(current);
+      if (!changed) return current;
+      const version = (await newestVersion(tx, assistantId)) + 1;
+      const content = storable(changed.content);
+      await tx.assistantVersion.create({ data: { assistantId, version, ...content } });
+      const { projectSettings } = changed;
+      if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
+      return makeLatest(tx, assistantId, version);
+    });
+  }
+
+  /** Makes a version count again; undefined when the assistant has no such version. */
+  async setLatest(scope: Scope, assistantId: string, version: number): Promise<AssistantRecord | undefined> {
+    return this.#prisma.$transaction(async (tx) =>
+      (await this.#lock(tx, scope, assistantId)) ? makeLatest(tx, assistantId, version) : undefined,
+    );
+  }
+
+  async #lock(tx: Prisma.TransactionClient, scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
+    const rows = await tx.$queryRaw<AssistantRecord[]>`
+      SELECT ${ASSISTANT_COLUMNS} FROM assistant
+      WHERE assistant_id = ${assistantId}::uuid AND ${this.#visibility.changeable(scope)} FOR UPDATE`;
+    return rows[0];
+  }
+}
+
+async function makeLatest(
+  tx: Prisma.TransactionClient,
+  assistantId: string,
+  version: number,
+): Promise<AssistantRecord | undefined> {
+  const ofVersion = Prisma.sql`FROM assistant_version WHERE assistant_id = ${assistantId}::uuid AND version = ${version}`;
+  const rows = await tx.$queryRaw<AssistantRecord[]>`
+    UPDATE assistant
+    SET (version, graph_id, name, description, config, context, metadata) =
+          (SELECT version, graph_id, name, description, config, context, metadata ${ofVersion}),
+        updated_at = now()
+    WHERE assistant_id = ${assistantId}::uuid AND EXISTS (SELECT 1 ${ofVersion})
+    RETURNING ${ASSISTANT_COLUMNS}`;
+  return rows[0];
+}
+
+async function newestVersion(tx: Prisma.TransactionClient, assistantId: string): Promise<number> {
+  const { _max } = await tx.assistantVersion.aggregate({ where: { assistantId }, _max: { version: true } });
+  return _max.version ?? 0;
+}

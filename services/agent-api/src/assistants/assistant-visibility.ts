@@ -1,0 +1,25 @@
+import { toSqlJson } from '@runyard/database';
+import { Prisma } from '../prisma.ts';
+import type { Scope } from '../scope.ts';
+
+/**
+ * Whose assistants a caller reads and changes. A graph's own (system) assistant is visible to everybody as long as the
+ * project has the graph: the rows of graphs that a revision took out stay, so that going back to an older revision finds
+ * them again. It is changed only by callers who may change everybody's.
+ */
+export class AssistantVisibility {
+  readonly #graphIds: readonly string[];
+
+  constructor(graphIds: readonly string[]) {
+    this.#graphIds = graphIds;
+  }
+
+  visible(scope: Scope): Prisma.Sql {
+    return Prisma.sql`CASE WHEN is_system THEN graph_id = ANY(${this.#graphIds})
+                           ELSE metadata @> ${toSqlJson(scope)}::jsonb END`;
+  }
+
+  changeable(scope: Scope): Prisma.Sql {
+    return Prisma.sql`${this.visible(scope)} AND metadata @> ${toSqlJson(scope)}::jsonb`;
+  }
+}

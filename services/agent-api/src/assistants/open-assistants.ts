@@ -1,0 +1,44 @@
+import type { ProjectGraph } from '@runyard/graph-host';
+import type { BoundOperation } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { PrismaClient } from '../prisma.ts';
+import { AssistantIds } from './assistant-ids.ts';
+import { AssistantLookup } from './assistant-lookup.ts';
+import { AssistantRemoval, type AssistantRemovalOptions } from './assistant-removal.ts';
+import { assistantRoutes } from './assistant-routes.ts';
+import { AssistantService } from './assistant-service.ts';
+import { AssistantStore } from './assistant-store.ts';
+import { readAssistantVariables } from './assistant-variables.ts';
+import { AssistantVersionStore } from './assistant-version-store.ts';
+import { AssistantVisibility } from './assistant-visibility.ts';
+import { ensureSystemAssistants } from './system-assistants.ts';
+
+export interface Assistants {
+  /** For runs that are being created. */
+  lookup: AssistantLookup;
+  routes: BoundOperation[];
+}
+
+/**
+ * The assistants of a deployment, those of the project's graphs as it says.
+ *
+ * @throws ConfigError when a variable about assistants is wrong
+ */
+export async function openAssistants(options: {
+  prisma: PrismaClient;
+  pool: pg.Pool;
+  graphs: readonly ProjectGraph[];
+  /** Variables of the service, and over them those of the project. */
+  environment: Record<string, string | undefined>;
+  removal: Omit<AssistantRemovalOptions, 'store'>;
+}): Promise<Assistants> {
+  const { prisma, pool, graphs, environment, removal } = options;
+  const variables = readAssistantVariables(environment);
+  const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
+  const visibility = new AssistantVisibility(ids.graphIds);
+  const store = new AssistantStore(prisma, visibility);
+  const versions = new AssistantVersionStore(prisma, visibility);
+  await ensureSystemAssistants({ store, versions }, graphs, variables.defaults);
+  const service = new AssistantService({ ids, store, versions, removal: new AssistantRemoval({ store, ...removal }) });
+  return { lookup: new AssistantLookup(pool, ids), routes: assistantRoutes(service) };
+}
