@@ -30,6 +30,8 @@ export interface Operation<
   body?: Body;
   /** True: an empty body counts as `{}`. */
   bodyOptional?: boolean;
+  /** Bytes of a body at most, where less than the service's own limit. */
+  bodyLimitBytes?: number;
   responses: Record<number, OperationResponse>;
   /** Valid examples; tested against the schemas and shown in the documentation. */
   examples?: { body?: Static<Body>; params?: Static<Params>; query?: Static<Query> };

@@ -23,4 +23,5 @@ export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/openapi.json',
   '/.well-known/agent-card.json',
   '/a2a/{assistant_id}/.well-known/agent-card.json',
+  '/feedback/tokens/{token}',
 ];

@@ -25,6 +25,7 @@ export const configSchema = Type.Object({
   RUNYARD_AUTH: Type.Optional(Type.Literal('none', { description: '`none` lets everybody in.' })),
 
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
+  FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
   RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
 });
 export type Config = Static<typeof configSchema>;

@@ -1,4 +1,5 @@
-import { type BoundOperation, ForbiddenError } from '@runyard/service-kit';
+import type { WorkspacePermission } from '@runyard/contracts';
+import { type BoundOperation, ForbiddenError, type Principal } from '@runyard/service-kit';
 
 /** The operation for callers alone whose role lets them do this; administrators of the organization may do all. */
 export function askingPermission({ operation, handler }: BoundOperation): BoundOperation {
@@ -8,11 +9,15 @@ export function askingPermission({ operation, handler }: BoundOperation): BoundO
   return {
     operation,
     handler: async (request) => {
-      const { organizationRole, permissions } = request.caller;
-      if (organizationRole !== 'admin' && !permissions.includes(permission)) {
-        throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
-      }
+      requirePermission(request.caller, permission);
       return handler(request);
     },
   };
+}
+
+/** For what an operation does beyond its own permission. @throws ForbiddenError */
+export function requirePermission(caller: Principal, permission: WorkspacePermission): void {
+  const { organizationRole, permissions } = caller;
+  if (organizationRole === 'admin' || permissions.includes(permission)) return;
+  throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
 }

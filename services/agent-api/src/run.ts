@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { infoRoutes } from './info.ts';
 import { askingPermission } from './permissions.ts';
+import { openFeedback } from './feedback/open-feedback.ts';
 import { openPrisma } from './prisma.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
 import { tellingRefusedData } from './refused-data.ts';
@@ -149,7 +150,19 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onDeleted,
     logger,
   });
-  const answers = new RunAnswers(runs, { engine, streams, watch, open });
+  const crons = openCrons({
+    prisma,
+    engine,
+    assistants: assistants.lookup,
+    threads: threadStore,
+    wakeups,
+    streams,
+    graphIds,
+    logger,
+  });
+  lifecycle.onStop('crons', () => crons.clock.stop());
+  const feedback = await openFeedback({ pool, ttlSeconds: config.FEEDBACK_URL_TTL_SECONDS });
+  const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, open });
 
   const app = createApp({
@@ -171,6 +184,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...runRoutes(runs, answers),
       ...storeRoutes(new StoreService(store.open())),
       ...infoRoutes(config),
+      ...feedback.routes(runs),
+      ...cronRoutes(crons.service),
     ]
       .map(askingPermission)
       .map(tellingRefusedData)

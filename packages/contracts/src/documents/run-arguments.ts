@@ -29,6 +29,10 @@ export const RunCommand = Type.Object({
 });
 export type RunCommand = Static<typeof RunCommand>;
 
+/** Keys of `configurable` that say where the run's trace goes. */
+export const TRACING_PROJECT_KEY = '__langsmith_project__';
+export const TRACING_EXAMPLE_KEY = '__langsmith_example_id__';
+
 /**
  * What a run was asked to do: written once when the run is accepted, shown to clients as `kwargs`, read by the worker.
  * agent-api resolves every default before writing it, so a worker finds nothing left to decide.
@@ -63,6 +67,8 @@ export const RunArguments = Type.Object(
     resumable: Type.Boolean(),
     checkpoint_during: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     durability: Durability,
+    /** An answer to no interrupt that waits ends the run with `UnknownInterruptError`. */
+    strict_resume: Type.Optional(Type.Boolean()),
   },
   { $id: 'RunArguments' },
 );

@@ -2,7 +2,7 @@ import type { RunRecord } from '../types.ts';
 
 /** The columns of a run that clients may see. */
 export const RUN_COLUMNS = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-  keeps_thread, cancel_action, first_event_id, result, error, created_at, updated_at`;
+  keeps_thread, cancel_action, cancel_reason, first_event_id, result, error, created_at, updated_at`;
 
 export interface RunRow {
   run_id: string;
@@ -15,6 +15,7 @@ export interface RunRow {
   attempt: number;
   keeps_thread: boolean;
   cancel_action: RunRecord['cancelAction'];
+  cancel_reason: string | null;
   first_event_id: string | null;
   result: Buffer | null;
   error: RunRecord['error'];
@@ -34,6 +35,7 @@ export function runOfRow(row: RunRow): RunRecord {
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
     cancelAction: row.cancel_action,
+    cancelReason: row.cancel_reason,
     firstEventId: row.first_event_id,
     result: row.result,
     error: row.error,

@@ -45,7 +45,8 @@ export function createDispatcher(
     const caller = await identify(req, operation, options);
     const params = validator.params(match.params);
     const query = validator.query(queryOf(req));
-    const body = validator.takesBody ? validator.body(await readBody(req, options.bodyLimitBytes)) : undefined;
+    const bodyLimit = Math.min(options.bodyLimitBytes, operation.bodyLimitBytes ?? Number.POSITIVE_INFINITY);
+    const body = validator.takesBody ? validator.body(await readBody(req, bodyLimit)) : undefined;
     const reply = await handler(new Incoming(req, res, params, query, body, caller));
     if (reply && !res.headersSent) send(res, reply);
   };

@@ -3,18 +3,18 @@ import type { Logger } from '@runyard/service-kit';
 import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { type RunPlace, waitHeaders } from './run-locations.ts';
-import { awaitResult, failure, type RunResult, type RunResultSources } from './run-result.ts';
+import { awaitResult, failure, type RunResult, type RunResultSources, withFeedback } from './run-result.ts';
 
 /** Most runs are short: their answer goes out whole instead of headers first. */
 const HEADERS_WITHIN_MS = 100;
 
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
- * is there already; `afterId` as for following a run.
+ * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along.
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },
-  run: RunPlace & { afterId?: string; known?: RunResult },
+  run: RunPlace & { afterId?: string; known?: RunResult; feedback?: (() => Record<string, string>) | undefined },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
@@ -22,7 +22,7 @@ export async function answerWithResult(
   const isCut = sources.open.add(response);
   try {
     const result = run.known ?? (await awaitResult(sources, run, response.closed));
-    if (result !== undefined) response.end(result);
+    if (result !== undefined) response.end(run.feedback ? withFeedback(result, run.feedback()) : result);
   } catch (error) {
     log.error('the result of a run could not be read', { error, runId: run.runId });
     response.end(failure('InternalServerError', 'The result could not be read. Join the run to try again.'));

@@ -1,7 +1,9 @@
-import type { RunStreamQuery } from '@runyard/contracts';
+import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
 import { parseEventId } from '@runyard/run-stream';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
+import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
+import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
@@ -23,40 +25,54 @@ const MISSING = { error: 'HTTPException', message: '404: Run not found' };
 export class RunAnswers {
   readonly #runs: RunService;
   readonly #sources: StreamSources & RunResultSources;
+  readonly #feedbackTokens: Pick<FeedbackTokens, 'issue'>;
 
-  constructor(runs: RunService, sources: StreamSources & RunResultSources) {
+  constructor(
+    runs: RunService,
+    sources: StreamSources & RunResultSources,
+    feedbackTokens: Pick<FeedbackTokens, 'issue'>,
+  ) {
     this.#runs = runs;
     this.#sources = sources;
+    this.#feedbackTokens = feedbackTokens;
   }
 
-  async stream(run: AcceptedRun, request: RunRequest, { res, log }: Client): Promise<void> {
-    const streamed: StreamedRun = { ...run, isResumable: request.stream_resumable ?? false };
+  async stream(run: AcceptedRun, request: RunRequest, { res, log, headers }: Client): Promise<void> {
+    const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
+    const streamed: StreamedRun = { ...run, isResumable: request.stream_resumable ?? false, feedback };
     const { wasAbandoned } = await streamRun(this.#sources, streamed, res, streamHeaders(run));
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 
-  async wait(run: AcceptedRun, request: RunRequest, { res, log }: Client): Promise<void> {
-    const { wasAbandoned } = await answerWithResult(this.#sources, run, res, log);
+  async wait(run: AcceptedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
+    const { res, log, headers } = client;
+    const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
+    const { wasAbandoned } = await answerWithResult(this.#sources, { ...run, feedback }, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 
-  async join(params: Params, cancelOnDisconnect: boolean, { res, log }: Client): Promise<void> {
+  async join(params: Params, query: RunJoinQuery, { res, log, headers }: Client): Promise<void> {
     const run = await this.#find(params);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     const known = run ? (isOver(run) ? resultOf(run) : undefined) : failure(MISSING.error, MISSING.message);
     if (known === undefined) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
-      { ...place, afterId: FROM_NOW_ON, ...(known !== undefined && { known }) },
+      {
+        ...place,
+        afterId: FROM_NOW_ON,
+        ...(known !== undefined && { known }),
+        feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
+      },
       res,
       log,
     );
-    if (wasAbandoned && cancelOnDisconnect) await this.#cancelAbandoned(place, log);
+    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
   }
 
   /** The result of a run that is being cancelled, as soon as it is over. */
   async result({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
-    await this.join({ thread_id: threadId, run_id: runId }, false, client);
+    await this.join({ thread_id: threadId, run_id: runId }, {}, client);
   }
 
   async joinStream(params: Params, query: RunStreamQuery, { res, log, headers }: Client): Promise<void> {
@@ -78,11 +94,23 @@ export class RunAnswers {
     if (!isOver(run)) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await streamRun(
       this.#sources,
-      { ...place, afterId: afterId ?? FROM_NOW_ON, isOver: isOver(run), isResumable, modes },
+      {
+        ...place,
+        afterId: afterId ?? FROM_NOW_ON,
+        isOver: isOver(run),
+        isResumable,
+        modes,
+        feedback: this.#feedback(place.runId, feedbackKeys(run.kwargs.feedback_keys, undefined), headers),
+      },
       res,
       streamHeaders(place),
     );
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
+  }
+
+  #feedback(runId: string, keys: string[], headers: Client['headers']): (() => FeedbackUrls) | undefined {
+    if (keys.length === 0) return undefined;
+    return () => feedbackUrls(this.#feedbackTokens, { runId, keys, headers });
   }
 
   async #find({ thread_id, run_id }: Params): Promise<RunRecord | undefined> {

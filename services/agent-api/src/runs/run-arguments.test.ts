@@ -69,10 +69,39 @@ it('refuse context and configurable together', () => {
 it('take the checkpoint in both forms', () => {
   expect(argumentsOf({ checkpoint_id: 'c1' }).config.configurable.checkpoint_id).toBe('c1');
   const { configurable } = argumentsOf({
-    checkpoint: { checkpoint_id: 'c2', checkpoint_ns: '', thread_id: 'x' },
+    checkpoint: { checkpoint_id: 'c2', checkpoint_ns: '' },
   }).config;
   expect(configurable).toMatchObject({ checkpoint_id: 'c2', thread_id: 't' });
   expect(configurable).not.toHaveProperty('checkpoint_ns');
+});
+
+it('name the root graph with a map of checkpoints, as LangGraph wants it', () => {
+  expect(argumentsOf({ checkpoint: { checkpoint_map: { '': 'c3' } } }).config.configurable).toMatchObject({
+    checkpoint_map: { '': 'c3' },
+    checkpoint_ns: '',
+  });
+});
+
+it('say where the trace goes, as asked or as the deployment traces', () => {
+  const asked = argumentsOf({ langsmith_tracer: { project_name: 'mine', example_id: 'e' } });
+  expect(asked.config.configurable).toMatchObject({
+    __langsmith_project__: 'mine',
+    __langsmith_example_id__: 'e',
+  });
+  const { configurable } = toRunArguments({ assistant_id: 'echo' }, assistant, {
+    ...identity,
+    tracingProject: 'default',
+  }).config;
+  expect(configurable.__langsmith_project__).toBe('default');
+  expect(argumentsOf({}).config.configurable).not.toHaveProperty('__langsmith_project__');
+});
+
+it('keep what is to be told when the run ends', () => {
+  expect(argumentsOf({ webhook: 'https://a.test/hook', feedback_keys: ['a', 'a', 'b'] })).toMatchObject({
+    webhook: 'https://a.test/hook',
+    feedback_keys: ['a', 'b'],
+  });
+  expect(argumentsOf({ feedback_keys: [] }).feedback_keys).toBeNull();
 });
 
 it('read an empty list of stream modes as values, and one mode as a list of it', () => {

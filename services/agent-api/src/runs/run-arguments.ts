@@ -1,11 +1,5 @@
-import type {
-  CheckpointConfig,
-  RunArguments,
-  RunConfig,
-  RunCreateStateful,
-  RunCreateStreamingStateless,
-} from '@runyard/contracts';
-import { withoutReservedMetadata } from '@runyard/contracts';
+import type { RunArguments, RunConfig, RunCreateStateful, RunCreateStreamingStateless } from '@runyard/contracts';
+import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 
 /** What a client may say about a run, whichever way it creates it. */
@@ -30,6 +24,8 @@ export interface RunIdentity {
   requestId: string;
   /** Who asked; empty when nobody in particular. */
   userId: string;
+  /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
+  tracingProject?: string | undefined;
 }
 
 /**
@@ -48,6 +44,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
       configurable: {
         ...withoutPlatformKeys(configurable),
         ...checkpointOf(request),
+        ...tracingOf(request, identity.tracingProject),
         run_id: identity.runId,
         ...(identity.threadId !== undefined && { thread_id: identity.threadId }),
         graph_id: assistant.graphId,
@@ -66,13 +63,14 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
     stream_mode: streamModes(request.stream_mode),
     interrupt_before: request.interrupt_before ?? null,
     interrupt_after: request.interrupt_after ?? null,
-    webhook: null,
-    feedback_keys: null,
+    webhook: request.webhook ?? null,
+    feedback_keys: request.feedback_keys?.length ? [...new Set(request.feedback_keys)] : null,
     temporary: identity.isTemporary,
     subgraphs: request.stream_subgraphs ?? false,
     resumable: request.stream_resumable ?? false,
     checkpoint_during: request.checkpoint_during ?? null,
     durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
+    ...(request.strict_resume && { strict_resume: true }),
   };
 }
 
@@ -87,14 +85,18 @@ export function runMetadata(request: RunRequest, assistant: RunAssistant): Recor
   };
 }
 
+/** @throws BadRequestError when both `config.configurable` and `context` are given */
+export function requireOneConfiguration({ config, context }: Pick<RunRequest, 'config' | 'context'>): void {
+  if (!isFilled(config?.configurable) || !isFilled(context)) return;
+  throw new BadRequestError(
+    'Cannot specify both configurable and context. Prefer setting context alone: it replaces configurable.',
+  );
+}
+
 /** `configurable` and `context` mirror each other: graphs of either style find what the caller gave in the other. */
 function configurationOf(request: RunRequest, assistant: RunAssistant) {
+  requireOneConfiguration(request);
   const asked = request.config?.configurable;
-  if (isFilled(asked) && isFilled(request.context)) {
-    throw new BadRequestError(
-      'Cannot specify both configurable and context. Prefer setting context alone: it replaces configurable.',
-    );
-  }
   const given = isFilled(request.context) ? request.context : { ...asked };
   return {
     configurable: { ...assistant.config.configurable, ...given },
@@ -103,12 +105,23 @@ function configurationOf(request: RunRequest, assistant: RunAssistant) {
 }
 
 function checkpointOf(request: RunRequest): Record<string, unknown> {
-  const named: CheckpointConfig = { checkpoint_id: request.checkpoint_id, ...request.checkpoint };
-  const { checkpoint_id, checkpoint_ns, checkpoint_map } = named;
+  const { checkpoint_id, checkpoint_ns, checkpoint_map }: NonNullable<RunRequest['checkpoint']> = {
+    checkpoint_id: request.checkpoint_id,
+    ...request.checkpoint,
+  };
   return {
     ...(checkpoint_id && { checkpoint_id }),
     ...(checkpoint_ns && { checkpoint_ns }),
-    ...(checkpoint_map && { checkpoint_map }),
+    // LangGraph looks the root graph up in the map only where its namespace is named.
+    ...(checkpoint_map && { checkpoint_map, checkpoint_ns: checkpoint_ns ?? '' }),
+  };
+}
+
+function tracingOf({ langsmith_tracer: tracer }: RunRequest, project: string | undefined): Record<string, unknown> {
+  const { project_name = project, example_id } = tracer ?? {};
+  return {
+    ...(project_name && { [TRACING_PROJECT_KEY]: project_name }),
+    ...(example_id && { [TRACING_EXAMPLE_KEY]: example_id }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
 import { followRun } from '../streams/follow-run.ts';
-import { parseRunEnd } from '../streams/run-end.ts';
+import { isFailure, parseRunEnd } from '../streams/run-end.ts';
 import type { RunWatch } from '../streams/run-watch.ts';
 
 export interface RunResultSources {
@@ -45,10 +45,16 @@ export function failure(error: string, message: string): string {
   return JSON.stringify({ __error__: { error, message } });
 }
 
-export function isOver(run: RunRecord): boolean {
-  return run.status !== 'pending' && run.status !== 'running';
+const FAILURE = '{"__error__":';
+
+/** The result with feedback URLs under `__feedback__`; of a failure, or one that is no object, just as it is. */
+export function withFeedback(result: RunResult, urls: Record<string, string>): RunResult {
+  const text = typeof result === 'string' ? result : Buffer.from(result).toString('utf8');
+  if (!text.startsWith('{') || text.startsWith(FAILURE)) return text;
+  const rest = text.slice(1);
+  return `{"__feedback__":${JSON.stringify(urls)}${rest.trimStart().startsWith('}') ? '' : ','}${rest}`;
 }
 
-function isFailure(status: RunRecord['status']): boolean {
-  return status === 'error' || status === 'timeout';
+export function isOver(run: RunRecord): boolean {
+  return run.status !== 'pending' && run.status !== 'running';
 }

@@ -1,11 +1,21 @@
 import * as contracts from '@runyard/contracts';
-import { type BoundOperation, bind, type HandlerRequest, noContent, ok } from '@runyard/service-kit';
+import type { CancelSelection } from '@runyard/run-engine';
+import {
+  type BoundOperation,
+  bind,
+  type HandlerRequest,
+  noContent,
+  ok,
+  UnprocessableError,
+} from '@runyard/service-kit';
+import { requirePermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';
+import type { RunOrigin } from './run-creation.ts';
 import { runHeaders } from './run-locations.ts';
-import type { AcceptedRun, RunOrigin, RunService } from './run-service.ts';
+import type { AcceptedRun, RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
 
 /** The run operations. Creating is the service's; how an answer reaches the client is `answers`'. */
@@ -24,10 +34,10 @@ export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation
       await answers.stream(await create(req), req.body, req);
     }),
     bind(contracts.waitRun, async (req) => {
-      await answers.wait(await create(req, req.params.thread_id), req.body, req);
+      await answers.wait(await create(req, req.params.thread_id), req.body, req.query, req);
     }),
     bind(contracts.waitStatelessRun, async (req) => {
-      await answers.wait(await create(req), req.body, req);
+      await answers.wait(await create(req), req.body, req.query, req);
     }),
 
     bind(contracts.listRuns, async ({ params, query }) => ok(await runs.list(UNRESTRICTED, params.thread_id, query))),
@@ -43,7 +53,7 @@ export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation
     }),
 
     bind(contracts.joinRun, async (req) => {
-      await answers.join(req.params, isSet(req.query.cancel_on_disconnect), req);
+      await answers.join(req.params, req.query, req);
     }),
     bind(contracts.joinRunStream, async (req) => {
       await answers.joinStream(req.params, req.query, req);
@@ -58,16 +68,16 @@ export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation
     bind(contracts.cancelRun, async (req) => {
       const { thread_id: threadId, run_id: runId } = req.params;
       const action = req.query.action ?? 'interrupt';
+      if (action === 'rollback') requirePermission(req.caller, 'runs:delete');
       const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
       await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
       if (!isSet(req.query.wait)) return { status: 202 };
       await answers.result({ threadId, runId }, req);
     }),
-    bind(contracts.cancelRuns, async ({ body, query }) => {
+    bind(contracts.cancelRuns, async ({ body, query, caller }) => {
       const action = query.action ?? 'interrupt';
-      const selection =
-        'run_ids' in body ? { threadId: body.thread_id, runIds: body.run_ids } : { status: body.status };
-      await runs.cancel(UNRESTRICTED, selection, action, `${action} requested via POST /runs/cancel`);
+      if (action === 'rollback') requirePermission(caller, 'runs:delete');
+      await runs.cancel(UNRESTRICTED, selectionOf(body), action, `${action} requested via POST /runs/cancel`);
       return noContent();
     }),
   ];
@@ -75,6 +85,17 @@ export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation
   function create(req: HandlerRequest<unknown, unknown, RunRequest>, threadId?: string): Promise<AcceptedRun> {
     return runs.create({ ...originOf(req), ...(threadId !== undefined && { threadId }) }, req.body);
   }
+}
+
+function selectionOf({ thread_id, run_ids, status }: contracts.RunsCancel): CancelSelection {
+  if (run_ids !== undefined && thread_id === undefined) {
+    throw new UnprocessableError('thread_id is needed with run_ids: the thread the runs are of');
+  }
+  if (run_ids === undefined && status === undefined) {
+    throw new UnprocessableError('Either status, or thread_id and run_ids, must be given');
+  }
+  if (thread_id !== undefined) return { threadId: thread_id, runIds: run_ids, status };
+  return { status: status! };
 }
 
 function originOf({ caller, res }: Pick<HandlerRequest, 'caller' | 'res'>): RunOrigin {

@@ -1,4 +1,4 @@
-import { conforms, type Run, type RunListQuery, RunStatus, withoutReservedMetadata } from '@runyard/contracts';
+import { conforms, type Run, type RunListQuery, RunStatus } from '@runyard/contracts';
 import type {
   CancelAction,
   CancelledRun,
@@ -10,16 +10,19 @@ import type {
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { type Logger, NotFoundError } from '@runyard/service-kit';
-import { v7 as uuidv7 } from 'uuid';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
-import { type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+import type { RunRequest } from './run-arguments.ts';
+import { type RunOrigin, toCreateRun } from './run-creation.ts';
 import type { RunPlace } from './run-locations.ts';
 import { selectRunFields, toWireRun } from './run-wire.ts';
-import { tellCancelled } from './tell-cancelled.ts';
+import { tellCancelled, tellDeleted } from './tell-ended.ts';
 
-type Engine = Pick<RunEngine, 'createRun' | 'getRun' | 'findRuns' | 'listRuns' | 'deleteRun' | 'requestCancel'>;
+type Engine = Pick<
+  RunEngine,
+  'createRun' | 'getRun' | 'findRuns' | 'listRuns' | 'deleteRun' | 'requestCancel' | 'currentEpoch'
+>;
 
 export interface RunServiceOptions {
   engine: Engine;
@@ -30,15 +33,6 @@ export interface RunServiceOptions {
   /** A run is gone without an end of its own: whoever waits for it should look. */
   onDeleted: () => void;
   logger: Logger;
-}
-
-/** Who creates a run, and where. */
-export interface RunOrigin {
-  scope: Scope;
-  /** Left out: a stateless run. */
-  threadId?: string;
-  userId: string;
-  requestId: string;
 }
 
 export interface AcceptedRun extends RunPlace {
@@ -98,10 +92,9 @@ export class RunService {
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string, runId: string): Promise<void> {
     await this.find(scope, threadId, runId);
-    await this.#options.engine.deleteRun(threadId, runId);
+    const deleted = await this.#options.engine.deleteRun(threadId, runId);
     this.#options.onDeleted();
-    // A run under way has lost its right to write; told at once, its worker need not find out by itself.
-    await this.#options.streams.publishCancel({ runId, threadId }).catch(() => undefined);
+    if (deleted) await tellDeleted(this.#options, deleted);
   }
 
   /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight */
@@ -115,27 +108,12 @@ export class RunService {
       throw new NotFoundError(NO_RUNS);
     const cancelled = await this.#options.engine.requestCancel(selection, action, reason);
     if (cancelled.length === 0) throw new NotFoundError(NO_RUNS);
-    await tellCancelled(this.#options.streams, cancelled, this.#options.logger);
+    await tellCancelled(this.#options, cancelled);
     return cancelled;
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
-    const assistant = await this.#options.assistants.find(origin.scope, request.assistant_id);
-    const runId = uuidv7();
-    const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
-    return {
-      runId,
-      ...(origin.threadId !== undefined && { threadId: origin.threadId }),
-      keepsThread: !isTemporary,
-      ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
-      assistantId: assistant.assistantId,
-      graphId: assistant.graphId,
-      metadata: runMetadata(request, assistant),
-      kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
-      multitaskStrategy: request.multitask_strategy ?? 'enqueue',
-      ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
-      threadMetadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
-    };
+    return toCreateRun(request, await this.#options.assistants.find(origin.scope, request.assistant_id), origin);
   }
 
   async #accept(origin: RunOrigin, run: CreateRun): Promise<AcceptedRun> {
@@ -147,7 +125,7 @@ export class RunService {
     const { run: record, cancelled } = await this.#options.engine.createRun(run);
     if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
     else this.#options.wakeups.kick('created');
-    if (cancelled.length > 0) await tellCancelled(this.#options.streams, cancelled, this.#options.logger);
+    if (cancelled.length > 0) await tellCancelled(this.#options, cancelled);
     return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
   }
 

@@ -1,4 +1,4 @@
-import { RUN_FIELDS, type Run } from '@runyard/contracts';
+import { RUN_FIELDS, type Run, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
 import { toWireTime } from '../wire-time.ts';
 
@@ -13,6 +13,8 @@ export function toWireRun(record: RunRecord): Run {
     metadata: record.metadata,
     kwargs: withThreadId(record),
     multitask_strategy: record.multitaskStrategy,
+    cancel_reason: record.cancelReason,
+    langsmith_session_name: tracingProjectOf(record.kwargs),
   };
 }
 
@@ -20,6 +22,12 @@ export function selectRunFields(run: Run, select: string | string[] | undefined)
   if (select === undefined) return run;
   const wanted = new Set(Array.isArray(select) ? select : [select]);
   return Object.fromEntries(RUN_FIELDS.filter((field) => wanted.has(field)).map((field) => [field, run[field]]));
+}
+
+function tracingProjectOf(kwargs: RunRecord['kwargs']): string | null {
+  const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
+  const project = config?.configurable?.[TRACING_PROJECT_KEY];
+  return typeof project === 'string' ? project : null;
 }
 
 /** A stateless run's thread got its id after the arguments were written. */

@@ -6,6 +6,10 @@ export interface RunEnd {
   values?: string;
 }
 
+export function isFailure(status: RunStatus): boolean {
+  return status === 'error' || status === 'timeout';
+}
+
 const CANONICAL = /^\{"status":"(\w+)"(?:,"values":|\}$)/;
 
 /** Reads the data of a `run.end` entry. The values are cut out of the text, not parsed: they go to the client as they are. */

@@ -3,6 +3,7 @@ import { CONTROL_KINDS, type RunStreams, type StreamEntry, type StreamGap } from
 import { followRun } from './follow-run.ts';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
+import { isFailure, parseRunEnd } from './run-end.ts';
 import type { RunWatch } from './run-watch.ts';
 import { formatSseEvent, SSE_HEARTBEAT } from './sse-format.ts';
 import { passes } from './stream-filter.ts';
@@ -23,6 +24,8 @@ export interface StreamedRun {
   isResumable: boolean;
   /** Undefined: every mode the run emits. */
   modes?: Set<string> | undefined;
+  /** Where the run's readers may say what they think of it; told when it has ended without a failure. */
+  feedback?: (() => Record<string, string>) | undefined;
 }
 
 /**
@@ -53,9 +56,13 @@ function render(entry: StreamEntry, run: StreamedRun): string | undefined {
   if (entry.kind === CONTROL_KINDS.gap) {
     // Who cannot resume was not promised what is gone; what was lost under way is told to everybody.
     const { reason } = JSON.parse(entry.data) as StreamGap;
-    return run.isResumable || reason === 'lost' ? formatSseEvent({ event: 'gap', data: entry.data, id }) : undefined;
+    return run.isResumable || reason !== 'expired' ? formatSseEvent({ event: 'gap', data: entry.data, id }) : undefined;
   }
-  if (entry.kind === CONTROL_KINDS.end || !passes(entry, run.modes)) return undefined;
+  if (entry.kind === CONTROL_KINDS.end) {
+    if (!run.feedback || run.modes || isFailure(parseRunEnd(entry.data).status)) return undefined;
+    return formatSseEvent({ event: 'feedback', data: JSON.stringify(run.feedback()), id });
+  }
+  if (!passes(entry, run.modes)) return undefined;
   return formatSseEvent({ event: entry.event, data: entry.data, id });
 }
 

@@ -1,6 +1,9 @@
 import type { Operation } from '../../operation.ts';
 import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
+import { CRON_OPERATIONS } from './cron-operations.ts';
+import { RUN_CREATION_OPERATIONS } from './run-creation-operations.ts';
+import { RUN_FEEDBACK_OPERATIONS } from './run-feedback.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
 import { STORE_OPERATIONS } from './store.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
@@ -17,7 +20,10 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...THREAD_STREAM_OPERATIONS,
   ...RUN_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...RUN_CREATION_OPERATIONS,
   ...SYSTEM_OPERATIONS,
+  ...RUN_FEEDBACK_OPERATIONS,
+  ...CRON_OPERATIONS,
 ];
 
 /** The level of the public agent server this one matches; what `/info` and the OpenAPI document say. */
@@ -31,5 +37,8 @@ export * from './runs.ts';
 export * from './store.ts';
 export * from './system.ts';
 export * from './thread-state.ts';
+export * from './run-bodies.ts';
+export * from './run-creation-operations.ts';
+export * from './run-feedback.ts';
 export * from './thread-stream.ts';
 export * from './threads.ts';

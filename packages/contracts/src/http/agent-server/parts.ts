@@ -2,7 +2,10 @@ import Type, { type Static } from 'typebox';
 import { JsonObject } from '../common.ts';
 
 /** A set of words as one JSON Schema `enum`. */
-export function words<const Words extends string[]>(values: [...Words], options: { default?: Words[number] } = {}) {
+export function words<const Words extends string[]>(
+  values: [...Words],
+  options: { default?: Words[number]; description?: string } = {},
+) {
   return Type.Enum(values, { type: 'string', ...options });
 }
 

@@ -1,15 +1,21 @@
 import Type from 'typebox';
-import { defineOperation, type OperationResponse } from '../../operation.ts';
+import { defineOperation } from '../../operation.ts';
 import { ErrorResponse } from '../common.ts';
+import {
+  exampleRun,
+  invalid,
+  noSuchRun,
+  onThread,
+  runParams,
+  stateless,
+  streamed,
+  threadParams,
+  values,
+} from './run-answers.ts';
 import {
   RUN_PARAMS,
   Run,
-  RunBatchCreate,
   RunCancelQuery,
-  RunCreateStateful,
-  RunCreateStateless,
-  RunCreateStreamingStateful,
-  RunCreateStreamingStateless,
   RunJoinQuery,
   RunListQuery,
   RunStreamQuery,
@@ -17,100 +23,7 @@ import {
   RunsCancelQuery,
   STATELESS_RUN_PARAMS,
 } from './runs.ts';
-import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
-
-const exampleRun: Run = {
-  run_id: '01a1c7de-9a41-7a02-8f6d-5b1e2c3d4f50',
-  thread_id: EXAMPLE_THREAD_ID,
-  assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0',
-  created_at: '2026-11-20T20:18:31.041459+00:00',
-  updated_at: '2026-11-20T20:18:31.041459+00:00',
-  status: 'pending',
-  metadata: { created_by: 'system', graph_id: 'echo', assistant_id: '046b5dc7-2108-582c-9c6c-31d556d138f0' },
-  kwargs: { input: { messages: [{ role: 'user', content: 'hi' }] }, stream_mode: ['values'] },
-  multitask_strategy: 'enqueue',
-};
-const exampleInput = { assistant_id: 'echo', input: { messages: [{ role: 'user', content: 'hi' }] } };
-const threadParams = { thread_id: EXAMPLE_THREAD_ID };
-const runParams = { ...threadParams, run_id: exampleRun.run_id };
-
-const located = {
-  Location: 'Where to go on reading the answer.',
-  'Content-Location': 'The run.',
-};
-const failures: Record<number, OperationResponse> = {
-  400: { description: 'Both `config.configurable` and `context` are given.', schema: ErrorResponse },
-  404: { description: 'No such thread or assistant.', schema: ErrorResponse },
-  409: { description: 'The thread is busy and the strategy is `reject`.', schema: ErrorResponse },
-  422: { description: 'The request is not as described here.', schema: ErrorResponse },
-};
-const notFound: Record<number, OperationResponse> = {
-  404: { description: 'No such run.', schema: ErrorResponse },
-  422: failures[422]!,
-};
-const created: OperationResponse = {
-  description: 'The run, accepted and durable.',
-  schema: Run,
-  headers: { 'Content-Location': located['Content-Location'] },
-  example: exampleRun,
-};
-const streamed: OperationResponse = {
-  description:
-    'Server-sent events: `metadata` first, then one per chunk named for its stream mode, `error` when the run fails.',
-  contentType: 'text/event-stream',
-  schema: Type.String(),
-  headers: located,
-  example: `event: metadata\r\ndata: {"run_id":"${exampleRun.run_id}","attempt":1}\r\n\r\n`,
-};
-const values: OperationResponse = {
-  description:
-    'The final values, after any number of line feeds sent as a sign of life. A failed run answers `{"__error__": {"error", "message"}}`.',
-  schema: Type.Unknown(),
-  headers: located,
-  example: { messages: [{ type: 'human', content: 'hi' }] },
-};
-
-const onThread = { tags: ['Thread Runs'], access: 'principal' as const };
-const stateless = { tags: ['Stateless Runs'], access: 'principal' as const };
-
-export const createRun = defineOperation({
-  ...onThread,
-  operationId: 'createRun',
-  method: 'post',
-  path: '/threads/{thread_id}/runs',
-  permission: 'runs:create',
-  summary: 'Start a run in the background',
-  params: THREAD_PARAMS,
-  body: RunCreateStateful,
-  responses: { 200: created, ...failures },
-  examples: { params: threadParams, body: { ...exampleInput, multitask_strategy: 'enqueue' } },
-});
-
-export const streamRun = defineOperation({
-  ...onThread,
-  operationId: 'streamRun',
-  method: 'post',
-  path: '/threads/{thread_id}/runs/stream',
-  permission: 'runs:create',
-  summary: 'Start a run and stream its output',
-  params: THREAD_PARAMS,
-  body: RunCreateStreamingStateful,
-  responses: { 200: streamed, ...failures },
-  examples: { params: threadParams, body: { ...exampleInput, stream_mode: ['updates', 'messages-tuple'] } },
-});
-
-export const waitRun = defineOperation({
-  ...onThread,
-  operationId: 'waitRun',
-  method: 'post',
-  path: '/threads/{thread_id}/runs/wait',
-  permission: 'runs:create',
-  summary: 'Start a run and wait for its result',
-  params: THREAD_PARAMS,
-  body: RunCreateStreamingStateful,
-  responses: { 200: values, ...failures },
-  examples: { params: threadParams, body: exampleInput },
-});
+import { THREAD_PARAMS } from './threads.ts';
 
 export const listRuns = defineOperation({
   ...onThread,
@@ -123,7 +36,7 @@ export const listRuns = defineOperation({
   query: RunListQuery,
   responses: {
     200: { description: 'The runs.', schema: Type.Array(Type.Partial(Run)), example: [exampleRun] },
-    ...notFound,
+    ...noSuchRun,
   },
   examples: { params: threadParams, query: { limit: 10, status: 'success' } },
 });
@@ -136,7 +49,7 @@ export const getRun = defineOperation({
   permission: 'runs:read',
   summary: 'Get a run',
   params: RUN_PARAMS,
-  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...notFound },
+  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...noSuchRun },
   examples: { params: runParams },
 });
 
@@ -148,7 +61,7 @@ export const deleteRun = defineOperation({
   permission: 'runs:delete',
   summary: 'Delete a run; one that is running is stopped',
   params: RUN_PARAMS,
-  responses: { 204: { description: 'Gone.' }, ...notFound },
+  responses: { 204: { description: 'Gone.' }, ...noSuchRun },
   examples: { params: runParams },
 });
 
@@ -161,7 +74,7 @@ export const joinRun = defineOperation({
   summary: 'Wait for the result of a run',
   params: RUN_PARAMS,
   query: RunJoinQuery,
-  responses: { 200: values, 422: failures[422]! },
+  responses: { 200: values, 422: invalid },
   examples: { params: runParams, query: { cancel_on_disconnect: '0' } },
 });
 
@@ -178,7 +91,7 @@ export const joinRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: streamed, 422: failures[422]! },
+  responses: { 200: streamed, 422: invalid },
   examples: { params: runParams, query: { stream_mode: 'updates,values' } },
 });
 
@@ -194,13 +107,14 @@ export const cancelRun = defineOperation({
   method: 'post',
   path: '/threads/{thread_id}/runs/{run_id}/cancel',
   permission: 'runs:update',
-  summary: 'Cancel a run',
+  summary: 'Cancel a run; with `rollback`, which needs `runs:delete` too, it and its checkpoints go',
   params: RUN_PARAMS,
   query: RunCancelQuery,
   responses: {
     200: { description: 'With `wait`: ended; its last values.', schema: Type.Unknown(), example: {} },
     202: { description: 'Cancellation is under way, and will happen whatever else does.' },
-    ...notFound,
+    404: { description: 'No such run, or it is over.', schema: ErrorResponse },
+    422: invalid,
   },
   examples: { params: runParams, query: { wait: '1', action: 'interrupt' } },
 });
@@ -211,62 +125,15 @@ export const cancelRuns = defineOperation({
   method: 'post',
   path: '/runs/cancel',
   permission: 'runs:update',
-  summary: 'Cancel several runs, by id or by status',
+  summary: 'Cancel several runs: by status, of the whole deployment or of a thread, or by id',
   query: RunsCancelQuery,
   body: RunsCancel,
-  responses: { 204: { description: 'Cancellation is under way.' }, ...notFound },
-  examples: { query: { action: 'interrupt' }, body: { status: 'pending' } },
-});
-
-export const createStatelessRun = defineOperation({
-  ...stateless,
-  operationId: 'createStatelessRun',
-  method: 'post',
-  path: '/runs',
-  permission: 'runs:create',
-  summary: 'Start a run without a thread',
-  body: RunCreateStateless,
-  responses: { 200: created, ...failures },
-  examples: { body: exampleInput },
-});
-
-export const createRunBatch = defineOperation({
-  ...stateless,
-  operationId: 'createRunBatch',
-  method: 'post',
-  path: '/runs/batch',
-  permission: 'runs:create',
-  summary: 'Start several runs without threads',
-  body: RunBatchCreate,
   responses: {
-    200: { description: 'The runs, in the order asked for.', schema: Type.Array(Run), example: [exampleRun] },
-    ...failures,
+    204: { description: 'Cancellation is under way.' },
+    404: { description: 'Nothing selected is in flight.', schema: ErrorResponse },
+    422: invalid,
   },
-  examples: { body: [exampleInput] },
-});
-
-export const streamStatelessRun = defineOperation({
-  ...stateless,
-  operationId: 'streamStatelessRun',
-  method: 'post',
-  path: '/runs/stream',
-  permission: 'runs:create',
-  summary: 'Start a run without a thread and stream its output',
-  body: RunCreateStreamingStateless,
-  responses: { 200: streamed, ...failures },
-  examples: { body: { ...exampleInput, stream_mode: 'updates' } },
-});
-
-export const waitStatelessRun = defineOperation({
-  ...stateless,
-  operationId: 'waitStatelessRun',
-  method: 'post',
-  path: '/runs/wait',
-  permission: 'runs:create',
-  summary: 'Start a run without a thread and wait for its result',
-  body: RunCreateStreamingStateless,
-  responses: { 200: values, ...failures },
-  examples: { body: exampleInput },
+  examples: { query: { action: 'interrupt' }, body: { status: 'pending' } },
 });
 
 export const getStatelessRun = defineOperation({
@@ -277,7 +144,7 @@ export const getStatelessRun = defineOperation({
   permission: 'runs:read',
   summary: 'Get a run by its id alone',
   params: STATELESS_RUN_PARAMS,
-  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...notFound },
+  responses: { 200: { description: 'The run.', schema: Run, example: exampleRun }, ...noSuchRun },
   examples: { params: { run_id: exampleRun.run_id } },
 });
 
@@ -291,14 +158,11 @@ export const joinStatelessRunStream = defineOperation({
   headers: { 'last-event-id': 'Only events after this one; `-1` or `0` for all that are kept.' },
   params: STATELESS_RUN_PARAMS,
   query: RunStreamQuery,
-  responses: { 200: streamed, 422: failures[422]! },
+  responses: { 200: streamed, 422: invalid },
   examples: { params: { run_id: exampleRun.run_id } },
 });
 
 export const RUN_OPERATIONS = [
-  createRun,
-  streamRun,
-  waitRun,
   listRuns,
   getRun,
   deleteRun,
@@ -307,10 +171,6 @@ export const RUN_OPERATIONS = [
   joinRunStreamAlias,
   cancelRun,
   cancelRuns,
-  createStatelessRun,
-  createRunBatch,
-  streamStatelessRun,
-  waitStatelessRun,
   getStatelessRun,
   joinStatelessRunStream,
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { validatorOf } from '../../validation.ts';
-import { RunCreateStreamingStateful } from './runs.ts';
+import { RunCreateStreamingStateful } from './run-bodies.ts';
 
 describe('a run request', () => {
   const accepts = (body: unknown) => validatorOf(RunCreateStreamingStateful)(body).ok;

@@ -1,19 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Durability, StreamMode } from '../../documents/index.ts';
 import { JsonObject, Timestamp, Uuid } from '../common.ts';
-import {
-  CancelAction,
-  CheckpointConfig,
-  Command,
-  InterruptNodes,
-  MultitaskStrategy,
-  Offset,
-  QueryFlag,
-  QueryList,
-  RunConfig,
-  RunStatus,
-  words,
-} from './parts.ts';
+import { CancelAction, MultitaskStrategy, Offset, QueryFlag, QueryList, RunStatus, words } from './parts.ts';
 
 export const RUN_FIELDS = [
   'run_id',
@@ -25,6 +12,8 @@ export const RUN_FIELDS = [
   'metadata',
   'kwargs',
   'multitask_strategy',
+  'cancel_reason',
+  'langsmith_session_name',
 ] as const;
 
 export const Run = Type.Object(
@@ -38,77 +27,26 @@ export const Run = Type.Object(
     metadata: JsonObject,
     kwargs: Type.Record(Type.String(), Type.Unknown(), { description: 'The arguments the run was created with.' }),
     multitask_strategy: MultitaskStrategy,
+    cancel_reason: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'Why the run was cancelled; null when it was not.' }),
+    ),
+    langsmith_session_name: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'The LangSmith project that its trace goes to; null when it is not traced.',
+      }),
+    ),
   },
   { $id: 'Run' },
 );
 export type Run = Static<typeof Run>;
 
-const TEN_YEARS_SECONDS = 315_360_000;
-
-/** What every way of creating a run takes. */
-const runFields = {
-  assistant_id: Type.String({ description: 'An assistant, or a graph for its default assistant.' }),
-  input: Type.Optional(Type.Unknown({ description: 'Any JSON: what the graph starts with.' })),
-  command: Type.Optional(Type.Union([Command, Type.Null()])),
-  metadata: Type.Optional(JsonObject),
-  config: Type.Optional(RunConfig),
-  context: Type.Optional(JsonObject),
-  interrupt_before: Type.Optional(InterruptNodes),
-  interrupt_after: Type.Optional(InterruptNodes),
-  stream_mode: Type.Optional(Type.Union([StreamMode, Type.Array(StreamMode)])),
-  stream_subgraphs: Type.Optional(Type.Boolean({ default: false })),
-  stream_resumable: Type.Optional(
-    Type.Boolean({ default: false, description: 'Give events ids and keep them, so that a client can go on.' }),
-  ),
-  after_seconds: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: TEN_YEARS_SECONDS,
-      description: 'The run starts no sooner than this from now.',
-    }),
-  ),
-  checkpoint_during: Type.Optional(
-    Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
-  ),
-  durability: Type.Optional(Durability),
-};
-
-const onThread = {
-  checkpoint: Type.Optional(Type.Union([CheckpointConfig, Type.Null()])),
-  checkpoint_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  multitask_strategy: Type.Optional(MultitaskStrategy),
-  if_not_exists: Type.Optional(words(['create', 'reject'], { default: 'reject' })),
-  on_not_exist: Type.Optional(words(['create', 'reject'])),
-};
-const withoutThread = { on_completion: Type.Optional(words(['delete', 'keep'], { default: 'delete' })) };
-const attended = { on_disconnect: Type.Optional(words(['cancel', 'continue'], { default: 'continue' })) };
-
-export const RunCreateStateful = Type.Object({ ...runFields, ...onThread }, { $id: 'RunCreateStateful' });
-export type RunCreateStateful = Static<typeof RunCreateStateful>;
-
-export const RunCreateStreamingStateful = Type.Object(
-  { ...runFields, ...onThread, ...attended },
-  { $id: 'RunCreateStreamingStateful' },
-);
-export type RunCreateStreamingStateful = Static<typeof RunCreateStreamingStateful>;
-
-export const RunCreateStateless = Type.Object({ ...runFields, ...withoutThread }, { $id: 'RunCreateStateless' });
-export type RunCreateStateless = Static<typeof RunCreateStateless>;
-
-export const RunCreateStreamingStateless = Type.Object(
-  { ...runFields, ...withoutThread, ...attended },
-  { $id: 'RunCreateStreamingStateless' },
-);
-export type RunCreateStreamingStateless = Static<typeof RunCreateStreamingStateless>;
-
-export const RunBatchCreate = Type.Array(RunCreateStateless, { minItems: 1, $id: 'RunBatchCreate' });
-export type RunBatchCreate = Static<typeof RunBatchCreate>;
-
-export const RunsCancel = Type.Union(
-  [
-    Type.Object({ thread_id: Uuid, run_ids: Type.Array(Uuid, { minItems: 1 }) }),
-    Type.Object({ status: words(['pending', 'running', 'all']) }),
-  ],
+/** Which runs to cancel: `status` for those of the whole deployment or, with `thread_id`, of that thread; or ids of one thread. */
+export const RunsCancel = Type.Object(
+  {
+    thread_id: Type.Optional(Uuid),
+    run_ids: Type.Optional(Type.Array(Uuid, { minItems: 1, description: 'Runs of the thread `thread_id`.' })),
+    status: Type.Optional(words(['pending', 'running', 'all'], { description: 'Only runs in this status.' })),
+  },
   { $id: 'RunsCancel' },
 );
 export type RunsCancel = Static<typeof RunsCancel>;
@@ -123,7 +61,16 @@ export type RunListQuery = Static<typeof RunListQuery>;
 
 export const RunCancelQuery = Type.Object({ wait: Type.Optional(QueryFlag), action: Type.Optional(CancelAction) });
 export const RunsCancelQuery = Type.Object({ action: Type.Optional(CancelAction) });
-export const RunJoinQuery = Type.Object({ cancel_on_disconnect: Type.Optional(QueryFlag) });
+const FeedbackKeysQuery = Type.Union([Type.String(), Type.Array(Type.String())], {
+  description: 'Keys to answer feedback URLs for, besides those the run was created with: repeated or comma-separated.',
+});
+export const RunWaitQuery = Type.Object({ feedback_keys: Type.Optional(FeedbackKeysQuery) });
+export type RunWaitQuery = Static<typeof RunWaitQuery>;
+export const RunJoinQuery = Type.Object({
+  cancel_on_disconnect: Type.Optional(QueryFlag),
+  feedback_keys: Type.Optional(FeedbackKeysQuery),
+});
+export type RunJoinQuery = Static<typeof RunJoinQuery>;
 export const RunStreamQuery = Type.Object({
   cancel_on_disconnect: Type.Optional(QueryFlag),
   stream_mode: Type.Optional(QueryList),

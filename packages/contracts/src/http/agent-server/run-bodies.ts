@@ -1,0 +1,99 @@
+import Type, { type Static } from 'typebox';
+import { Durability, StreamMode } from '../../documents/index.ts';
+import { JsonObject } from '../common.ts';
+import { Command, InterruptNodes, MultitaskStrategy, RunConfig, words } from './parts.ts';
+
+const TEN_YEARS_SECONDS = 315_360_000;
+
+/** Where the trace of a run goes when the deployment traces to LangSmith. */
+const LangsmithTracer = Type.Object({
+  project_name: Type.Optional(Type.String({ description: 'The project; shown as `langsmith_session_name`.' })),
+  example_id: Type.Optional(Type.String({ description: 'The example of a dataset that the run is an experiment on.' })),
+});
+
+/** What every way of creating a run takes. */
+const runFields = {
+  assistant_id: Type.String({ description: 'An assistant, or a graph for its default assistant.' }),
+  input: Type.Optional(Type.Unknown({ description: 'Any JSON: what the graph starts with.' })),
+  command: Type.Optional(Type.Union([Command, Type.Null()])),
+  metadata: Type.Optional(JsonObject),
+  config: Type.Optional(RunConfig),
+  context: Type.Optional(JsonObject),
+  webhook: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 65_536, description: 'Gets the run by POST once it has ended.' }),
+  ),
+  interrupt_before: Type.Optional(InterruptNodes),
+  interrupt_after: Type.Optional(InterruptNodes),
+  stream_mode: Type.Optional(Type.Union([StreamMode, Type.Array(StreamMode)])),
+  stream_subgraphs: Type.Optional(Type.Boolean({ default: false })),
+  stream_resumable: Type.Optional(
+    Type.Boolean({ default: false, description: 'Give events ids and keep them, so that a client can go on.' }),
+  ),
+  feedback_keys: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 100,
+      description:
+        'Keys to answer feedback URLs for: as event `feedback` of a stream, under `__feedback__` of a result.',
+    }),
+  ),
+  multitask_strategy: Type.Optional(MultitaskStrategy),
+  after_seconds: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: TEN_YEARS_SECONDS,
+      description: 'The run starts no sooner than this from now.',
+    }),
+  ),
+  checkpoint_during: Type.Optional(
+    Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
+  ),
+  durability: Type.Optional(Durability),
+  strict_resume: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'A `command.resume` that answers no interrupt that waits fails with `UnknownInterruptError`.',
+    }),
+  ),
+  langsmith_tracer: Type.Optional(Type.Union([LangsmithTracer, Type.Null()])),
+};
+
+/** Where on its thread a run starts instead of at the newest checkpoint. Which thread that is, the path says. */
+const StartingCheckpoint = Type.Object({
+  checkpoint_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  checkpoint_ns: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'The namespace that `checkpoint_id` is of.' }),
+  ),
+  checkpoint_map: Type.Optional(
+    Type.Union([JsonObject, Type.Null()], { description: 'Checkpoint id by namespace, for subgraphs to start at.' }),
+  ),
+});
+
+const onThread = {
+  checkpoint: Type.Optional(Type.Union([StartingCheckpoint, Type.Null()])),
+  checkpoint_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  if_not_exists: Type.Optional(words(['create', 'reject'], { default: 'reject' })),
+  on_not_exist: Type.Optional(words(['create', 'reject'], { description: 'Another name for `if_not_exists`.' })),
+};
+const withoutThread = { on_completion: Type.Optional(words(['delete', 'keep'], { default: 'delete' })) };
+const attended = { on_disconnect: Type.Optional(words(['cancel', 'continue'], { default: 'continue' })) };
+
+export const RunCreateStateful = Type.Object({ ...runFields, ...onThread }, { $id: 'RunCreateStateful' });
+export type RunCreateStateful = Static<typeof RunCreateStateful>;
+
+export const RunCreateStreamingStateful = Type.Object(
+  { ...runFields, ...onThread, ...attended },
+  { $id: 'RunCreateStreamingStateful' },
+);
+export type RunCreateStreamingStateful = Static<typeof RunCreateStreamingStateful>;
+
+export const RunCreateStateless = Type.Object({ ...runFields, ...withoutThread }, { $id: 'RunCreateStateless' });
+export type RunCreateStateless = Static<typeof RunCreateStateless>;
+
+export const RunCreateStreamingStateless = Type.Object(
+  { ...runFields, ...withoutThread, ...attended },
+  { $id: 'RunCreateStreamingStateless' },
+);
+export type RunCreateStreamingStateless = Static<typeof RunCreateStreamingStateless>;
+
+export const RunBatchCreate = Type.Array(RunCreateStateless, { minItems: 1, $id: 'RunBatchCreate' });
+export type RunBatchCreate = Static<typeof RunBatchCreate>;

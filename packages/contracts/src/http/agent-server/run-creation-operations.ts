@@ -1,0 +1,125 @@
+import Type from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import {
+  created,
+  exampleInput,
+  exampleRun,
+  onThread,
+  refused,
+  refusedOnThread,
+  stateless,
+  streamed,
+  threadParams,
+  values,
+} from './run-answers.ts';
+import {
+  RunBatchCreate,
+  RunCreateStateful,
+  RunCreateStateless,
+  RunCreateStreamingStateful,
+  RunCreateStreamingStateless,
+} from './run-bodies.ts';
+import { Run, RunWaitQuery } from './runs.ts';
+import { THREAD_PARAMS } from './threads.ts';
+
+export const createRun = defineOperation({
+  ...onThread,
+  operationId: 'createRun',
+  method: 'post',
+  path: '/threads/{thread_id}/runs',
+  permission: 'runs:create',
+  summary: 'Start a run in the background',
+  params: THREAD_PARAMS,
+  body: RunCreateStateful,
+  responses: { 200: created, ...refusedOnThread },
+  examples: { params: threadParams, body: { ...exampleInput, multitask_strategy: 'enqueue' } },
+});
+
+export const streamRun = defineOperation({
+  ...onThread,
+  operationId: 'streamRun',
+  method: 'post',
+  path: '/threads/{thread_id}/runs/stream',
+  permission: 'runs:create',
+  summary: 'Start a run and stream its output',
+  params: THREAD_PARAMS,
+  body: RunCreateStreamingStateful,
+  responses: { 200: streamed, ...refusedOnThread },
+  examples: { params: threadParams, body: { ...exampleInput, stream_mode: ['updates', 'messages-tuple'] } },
+});
+
+export const waitRun = defineOperation({
+  ...onThread,
+  operationId: 'waitRun',
+  method: 'post',
+  path: '/threads/{thread_id}/runs/wait',
+  permission: 'runs:create',
+  summary: 'Start a run and wait for its result',
+  params: THREAD_PARAMS,
+  query: RunWaitQuery,
+  body: RunCreateStreamingStateful,
+  responses: { 200: values, ...refusedOnThread },
+  examples: { params: threadParams, body: exampleInput },
+});
+
+export const createStatelessRun = defineOperation({
+  ...stateless,
+  operationId: 'createStatelessRun',
+  method: 'post',
+  path: '/runs',
+  permission: 'runs:create',
+  summary: 'Start a run without a thread',
+  body: RunCreateStateless,
+  responses: { 200: created, ...refused },
+  examples: { body: exampleInput },
+});
+
+export const createRunBatch = defineOperation({
+  ...stateless,
+  operationId: 'createRunBatch',
+  method: 'post',
+  path: '/runs/batch',
+  permission: 'runs:create',
+  summary: 'Start several runs without threads',
+  body: RunBatchCreate,
+  responses: {
+    200: { description: 'The runs, in the order asked for.', schema: Type.Array(Run), example: [exampleRun] },
+    ...refused,
+  },
+  examples: { body: [exampleInput] },
+});
+
+export const streamStatelessRun = defineOperation({
+  ...stateless,
+  operationId: 'streamStatelessRun',
+  method: 'post',
+  path: '/runs/stream',
+  permission: 'runs:create',
+  summary: 'Start a run without a thread and stream its output',
+  body: RunCreateStreamingStateless,
+  responses: { 200: streamed, ...refused },
+  examples: { body: { ...exampleInput, stream_mode: 'updates' } },
+});
+
+export const waitStatelessRun = defineOperation({
+  ...stateless,
+  operationId: 'waitStatelessRun',
+  method: 'post',
+  path: '/runs/wait',
+  permission: 'runs:create',
+  summary: 'Start a run without a thread and wait for its result',
+  query: RunWaitQuery,
+  body: RunCreateStreamingStateless,
+  responses: { 200: values, ...refused },
+  examples: { body: exampleInput },
+});
+
+export const RUN_CREATION_OPERATIONS = [
+  createRun,
+  streamRun,
+  waitRun,
+  createStatelessRun,
+  createRunBatch,
+  streamStatelessRun,
+  waitStatelessRun,
+];

@@ -1,0 +1,55 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What a token lets its bearer speak about. */
+export interface FeedbackSubject {
+  runId: string;
+  key: string;
+}
+
+export interface FeedbackTokensOptions {
+  signingKey: Uint8Array;
+  ttlSeconds: number;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** Nobody can pass a token for something else that is signed with the same key. */
+const PURPOSE = 'feedback.v1.';
+
+/**
+ * Tokens of feedback URLs: each stands for one key of one run until it expires, and nothing of it is stored. Every process
+ * of a deployment reads what any of them has issued.
+ */
+export class FeedbackTokens {
+  readonly #options: FeedbackTokensOptions;
+
+  constructor(options: FeedbackTokensOptions) {
+    this.#options = options;
+  }
+
+  issue({ runId, key }: FeedbackSubject): string {
+    const expires = Math.floor(this.#now() / 1000) + this.#options.ttlSeconds;
+    const claims = Buffer.from(JSON.stringify([runId, key, expires])).toString('base64url');
+    return `${claims}.${this.#sign(claims).toString('base64url')}`;
+  }
+
+  /** Undefined: not one of ours, changed, or expired. */
+  read(token: string): FeedbackSubject | undefined {
+    const [claims = '', signature = '', ...rest] = token.split('.');
+    const given = Buffer.from(signature, 'base64url');
+    const right = this.#sign(claims);
+    if (rest.length > 0 || given.length !== right.length || !timingSafeEqual(given, right)) return undefined;
+    const [runId, key, expires] = JSON.parse(Buffer.from(claims, 'base64url').toString()) as [string, string, number];
+    return expires * 1000 > this.#now() ? { runId, key } : undefined;
+  }
+
+  #sign(claims: string): Buffer {
+    return createHmac('sha256', this.#options.signingKey)
+      .update(PURPOSE + claims)
+      .digest();
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}

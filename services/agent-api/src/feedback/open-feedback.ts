@@ -1,0 +1,16 @@
+import type pg from 'pg';
+import type { RunService } from '../runs/run-service.ts';
+import { feedbackRoutes } from './feedback-routes.ts';
+import { FeedbackStore } from './feedback-store.ts';
+import { FeedbackTokens } from './feedback-tokens.ts';
+
+/**
+ * Feedback on runs by those who get a URL for it. The key that signs the URLs is the deployment's own and lies in its database,
+ * so that all its processes accept each other's URLs, and a restart makes none of them worthless.
+ */
+export async function openFeedback({ pool, ttlSeconds }: { pool: pg.Pool; ttlSeconds: number }) {
+  const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');
+  const tokens = new FeedbackTokens({ signingKey: rows[0]!.signing_key, ttlSeconds });
+  const store = new FeedbackStore(pool);
+  return { tokens, routes: (runs: Pick<RunService, 'find'>) => feedbackRoutes({ tokens, store, runs }) };
+}

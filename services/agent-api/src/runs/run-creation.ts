@@ -1,0 +1,33 @@
+import { withoutReservedMetadata } from '@runyard/contracts';
+import type { CreateRun } from '@runyard/run-engine';
+import { v7 as uuidv7 } from 'uuid';
+import type { Scope } from '../scope.ts';
+import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
+
+/** Who creates a run, and where. */
+export interface RunOrigin {
+  scope: Scope;
+  /** Left out: a stateless run. */
+  threadId?: string;
+  userId: string;
+  requestId: string;
+}
+
+/** The run as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are given */
+export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): CreateRun {
+  const runId = uuidv7();
+  const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
+  return {
+    runId,
+    ...(origin.threadId !== undefined && { threadId: origin.threadId }),
+    keepsThread: !isTemporary,
+    ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
+    assistantId: assistant.assistantId,
+    graphId: assistant.graphId,
+    metadata: runMetadata(request, assistant),
+    kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
+    multitaskStrategy: request.multitask_strategy ?? 'enqueue',
+    ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),
+    threadMetadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
+  };
+}

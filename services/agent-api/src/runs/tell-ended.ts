@@ -1,0 +1,41 @@
+import type { CancelledRun, DeletedRun, RunEngine } from '@runyard/run-engine';
+import { appendEnd, CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
+import type { Logger } from '@runyard/service-kit';
+
+export interface EndTelling {
+  engine: Pick<RunEngine, 'currentEpoch'>;
+  streams: Pick<RunStreams, 'append' | 'publishCancel'>;
+  logger: Logger;
+}
+
+/**
+ * Tells those concerned that runs were cancelled: their workers, and for a run that never started whoever watches it. The
+ * cancel itself is durable already; a message that is lost costs seconds.
+ */
+export async function tellCancelled(telling: EndTelling, cancelled: CancelledRun[]): Promise<void> {
+  await allTold(
+    telling,
+    cancelled.map(async (run) => {
+      if (run.outcome === 'ordered') return telling.streams.publishCancel(run);
+      await tellEnd(telling, run);
+    }),
+  );
+}
+
+/** Tells whoever watches a run that is deleted, in every process, and its worker, which has lost its right to write. */
+export async function tellDeleted(telling: EndTelling, run: DeletedRun): Promise<void> {
+  const { runId, fence } = run;
+  await allTold(telling, [tellEnd(telling, run), telling.streams.publishCancel({ runId, threadId: fence.threadId })]);
+}
+
+async function tellEnd({ engine, streams }: EndTelling, { runId, attempt, fence }: DeletedRun): Promise<void> {
+  const end = { runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data: '{"status":"interrupted"}' };
+  const currentEpoch = (threadId: string) => engine.currentEpoch(threadId);
+  await appendEnd({ streams, currentEpoch }, { fence, isResumable: false }, [end]);
+}
+
+async function allTold({ logger }: EndTelling, telling: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(telling)) {
+    if (result.status === 'rejected') logger.warn('the end of a run could not be announced', { error: result.reason });
+  }
+}
