@@ -1,5 +1,8 @@
 /** What a parent (run-worker, agent-api, build) asks of a graph host and what it gets. Wire form: `protocol/`. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
+import type { Loopback } from './local-http.ts';
+import type { ProjectExport } from './project/read-project.ts';
+import type { EmbeddingsSource } from './project/store-settings.ts';
 
 export type HostRole = 'run' | 'serve' | 'inspect';
 
@@ -11,6 +14,8 @@ export interface GraphHostOptions {
   configPath: string;
   /** The whole environment of the child: an allow-list made by the parent. Nothing is inherited. */
   environment: Record<string, string>;
+  /** The server of the deployment, for clients that the project's code makes without a URL. */
+  loopback?: Loopback;
   /** V8 old-space limit of the child. */
   heapLimitMb?: number;
   /** How long loading the project may take. */
@@ -157,6 +162,21 @@ export type ThreadStateJson = Record<string, unknown>;
 
 /** A child process with a project loaded in it. */
 export interface GraphHost {
+/** The project's HTTP app, as it listens. */
+export interface ServedApp {
+  /** Patterns of its routes and middleware: a path that fits none of them need not be shown to it. */
+  paths: string[];
+  /** Its routes as an OpenAPI document, if it describes them. */
+  openApi: Record<string, unknown> | null;
+}
+
+export interface EmbedRequest {
+  source: EmbeddingsSource;
+  texts: string[];
+  /** Some models embed what is looked for otherwise than what is found. */
+  as: 'documents' | 'query';
+}
+
   /** Of the child process, for logs and metrics. */
   readonly pid: number;
   graphs(): GraphDescription[];
@@ -170,6 +190,10 @@ export interface GraphHost {
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
+  /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
+  serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
+  /** The vectors of the texts, in their order. @throws BackendError */
+  embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** Drains open runs, then ends the child; after `graceMs` (default 5000) it is killed and its runs are `lost`. */
   close(graceMs?: number): Promise<void>;
 }

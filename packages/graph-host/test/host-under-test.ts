@@ -19,21 +19,36 @@ export const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
 export interface HostUnderTest extends GraphHost {
   logs: HostLog[];
   exits: string[];
+  /** Resolves when the host logs such a line. */
+  nextLog(isIt: (line: HostLog) => boolean): Promise<HostLog>;
 }
 
 export async function startHost(project = 'basic', options: Partial<GraphHostOptions> = {}): Promise<HostUnderTest> {
   const logs: HostLog[] = [];
   const exits: string[] = [];
+  const lookouts = new Set<(line: HostLog) => void>();
+  const nextLog = (isIt: (line: HostLog) => boolean) =>
+    new Promise<HostLog>((resolve) => {
+      const look = (line: HostLog) => {
+        if (!isIt(line)) return;
+        lookouts.delete(look);
+        resolve(line);
+      };
+      lookouts.add(look);
+    });
   const host = await startGraphHost({
     role: 'run',
     projectDir: `${fixtures}${project}`,
     configPath: `${fixtures}${project}/langgraph.json`,
     environment: {},
-    onLog: (line) => logs.push(line),
+    onLog: (line) => {
+      logs.push(line);
+      for (const look of [...lookouts]) look(line);
+    },
     onExit: (reason) => exits.push(reason),
     ...options,
   });
-  return Object.assign(host, { logs, exits });
+  return Object.assign(host, { logs, exits, nextLog });
 }
 
 export type TestBackends = GraphBackends & { checkpoints: MemoryCheckpoints; store: MemoryStore };

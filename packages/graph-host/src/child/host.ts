@@ -1,11 +1,17 @@
 /** What the child answers and does for each message of its parent. */
 import { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
+import type { EmbeddingsSource } from '../project/store-settings.ts';
 import type { Connection, Incoming } from '../protocol/connection.ts';
 import type { ErrorBody, ToHost } from '../protocol/messages.ts';
+import { packVectors } from '../protocol/vectors.ts';
 import type { HistoryRequest, HostLog, RunRequest, StateRequest, StateUpdateRequest } from '../types.ts';
+import { serveProjectApp } from './app/app-server.ts';
+import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
+import { loadProjectApp } from './app/project-app.ts';
 import { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import { captureConsole, printAs } from './console.ts';
+import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
 import { Run } from './run.ts';
@@ -26,6 +32,8 @@ export class Host {
   readonly #runs = new Map<number, Run>();
   #graphs = new Map<string, LoadedGraph>();
   #limits: ToHost['init']['limits'] | undefined;
+  #directory = '';
+  #loopback: LoopbackClient | undefined;
 
   constructor(connection: Connection, exit: () => void) {
     this.#connection = connection;
@@ -45,8 +53,14 @@ export class Host {
       case 'ping':
         this.#connection.answer(0, message.id, null);
         break;
+      case 'app.serve':
+        void this.#answer(0, message.id, () => this.#serveApp(message));
+        break;
       case 'graph.describe':
         this.#connection.answer(0, message.id, this.#describe());
+        break;
+      case 'embed.texts':
+        void this.#embed(message);
         break;
       case 'run.start':
         this.#startRun(message);
@@ -74,8 +88,10 @@ export class Host {
     }
   }
 
-  async #init({ project, limits }: ToHost['init']): Promise<unknown> {
+  async #init({ project, limits, loopback }: ToHost['init']): Promise<unknown> {
     this.#limits = limits;
+    this.#directory = project.directory;
+    this.#loopback = loopback === null ? undefined : bindLoopback(loopback);
     captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
     // What the deployment sets wins over what the project brings along.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
@@ -85,6 +101,27 @@ export class Host {
 
   #describe(): unknown {
     return [...this.#graphs.values()].map(({ graphId, description }) => ({ graphId, description }));
+  }
+
+  async #serveApp({ app: source, socketPath }: ToHost['app.serve']): Promise<unknown> {
+    const loopback = this.#loopback;
+    if (loopback === undefined) throw new GraphLoadError('An app needs a server that it can pass requests on to.');
+    const app = await loadProjectApp(source, this.#directory, {
+      passOn: (request, body) => loopback.passOn(request, body),
+      log: (message) => this.log({ level: 'error', message }),
+    });
+    await serveProjectApp(app, socketPath, loopback);
+    return { paths: app.paths, openApi: app.openApi };
+  }
+
+  async #embed({ id, source, texts, as }: ToHost['embed.texts']): Promise<void> {
+    try {
+      const embeddings = await openEmbeddings(source as unknown as EmbeddingsSource);
+      const { lengths, parts } = packVectors(await embedTexts(embeddings, texts, as));
+      this.#connection.answer(0, id, lengths, parts);
+    } catch (error) {
+      this.#connection.answerError(0, id, describeError(error));
+    }
   }
 
   #startRun({ use, request, hasCheckpoints }: ToHost['run.start']): void {

@@ -1,11 +1,9 @@
 /** Imports the graphs of a project, in every form its author may export them. */
-import { stat } from 'node:fs/promises';
-import { relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { GraphLoadError } from '../errors.ts';
 import type { Project, ProjectGraph } from '../project/read-project.ts';
 import { describeLoadFailure } from './describe-failure.ts';
 import type { CompiledGraph, GraphConfig } from './graph-types.ts';
+import { importSymbol } from './import-symbol.ts';
 import { type ProjectModules, projectModules } from './langchain-modules.ts';
 
 /** Told to a factory beside the config, so that it can skip what a mere look at the graph does not need. */
@@ -56,30 +54,6 @@ async function loadGraph(graph: ProjectGraph, directory: string, warn: Warn): Pr
   }
   const shared = strip(compiled(await exported, graph));
   return { ...described, modules, take: () => Promise.resolve(shared) };
-}
-
-async function importSymbol(graph: ProjectGraph, directory: string): Promise<unknown> {
-  const shownPath = relative(directory, graph.file);
-  if (!(await stat(graph.file).catch(() => null))?.isFile()) {
-    throw new GraphLoadError(`${shownPath} does not exist. Correct the path in langgraph.json.`);
-  }
-  const namespace = (await import(pathToFileURL(graph.file).href)) as Record<string, unknown>;
-  const exported = pick(namespace, graph.symbol);
-  if (exported === undefined || exported === null) {
-    const names = Object.keys(namespace).filter((name) => name !== 'module.exports' && name !== '__esModule');
-    throw new GraphLoadError(
-      `${shownPath} has no export named "${graph.symbol}". It exports ${names.length > 0 ? names.join(', ') : 'nothing'}.`,
-    );
-  }
-  return exported;
-}
-
-/** A CommonJS file's exports sit on `default` of its namespace, and its own default one level deeper. */
-function pick(namespace: Record<string, unknown>, symbol: string): unknown {
-  const inner = namespace.default as Record<string, unknown> | undefined;
-  const isCommonJs = typeof inner === 'object' && inner !== null && '__esModule' in inner;
-  if (symbol === 'default' && isCommonJs) return inner.default;
-  return namespace[symbol] ?? (isCommonJs ? inner[symbol] : undefined);
 }
 
 function compiled(value: unknown, graph: ProjectGraph): CompiledGraph {

@@ -2,10 +2,11 @@
 import type { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { droppedLines, OutputBudget } from '../output-lines.ts';
-import { readProject } from '../project/read-project.ts';
+import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
+  EmbedRequest,
   GraphBackends,
   GraphDescription,
   GraphHost,
@@ -15,12 +16,14 @@ import type {
   RunHandle,
   RunHandlers,
   RunRequest,
+  ServedApp,
   StateRequest,
   StateUpdateRequest,
   ThreadStateJson,
 } from '../types.ts';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
+import { embedTexts } from './embed-texts.ts';
 import { ParentRun } from './run.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
@@ -102,7 +105,7 @@ export class ChildGraphHost implements GraphHost {
   }
 
   async #load(): Promise<void> {
-    const { role, projectDir, configPath, environment, onLog } = this.#options;
+    const { role, projectDir, configPath, environment, loopback, onLog } = this.#options;
     const { directory, graphs, env, missingEnvFile } = await readProject(projectDir, configPath, environment);
     if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
     await this.#greeted;
@@ -115,6 +118,7 @@ export class ChildGraphHost implements GraphHost {
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
   }
 
+      loopback: loopback ?? null,
   get pid(): number {
     return this.#child.process.pid ?? 0;
   }
@@ -128,6 +132,15 @@ export class ChildGraphHost implements GraphHost {
     const run = new ParentRun(this.#connection, use, backends, handlers);
     if (this.#gone !== undefined) {
       run.cutShort({ kind: 'lost', reason: this.#gone });
+  async serveApp({ file, symbol }: ProjectExport, socketPath: string): Promise<ServedApp> {
+    try {
+      const { ok } = await this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
+      return ok as ServedApp;
+    } catch (error) {
+      throw error instanceof RemoteError ? loadError(error) : error;
+    }
+  }
+
       return run;
     }
     this.#runs.set(use, run);
@@ -162,6 +175,10 @@ export class ChildGraphHost implements GraphHost {
   }
 
   async close(graceMs = 5_000): Promise<void> {
+  embed(request: EmbedRequest): Promise<Float32Array[]> {
+    return embedTexts(this.#connection, request);
+  }
+
     this.#isClosing = true;
     if (this.#gone !== undefined) return;
     const kill = setTimeout(() => this.#child.process.kill('SIGKILL'), graceMs);

@@ -79,6 +79,8 @@ export const toHost = {
       creditBytes: Type.Integer(),
       bufferBytes: Type.Integer(),
       logBytesPerSecond: Type.Integer(),
+    /** Where the server of the project's own deployment is reached; null when there is none. */
+    loopback: Type.Union([Type.Object({ socketPath: Type.String(), token: Type.String() }), Type.Null()]),
     }),
   }),
   ping: request('ping', {}),
@@ -87,7 +89,17 @@ export const toHost = {
   'run.credit': notice('run.credit', { use: Use, bytes: Type.Integer() }),
   'run.abort': notice('run.abort', { use: Use, reason: Type.String() }),
   'run.drain': notice('run.drain', { use: Use }),
+  'app.serve': request('app.serve', {
+    app: Type.Object({ file: Type.String(), symbol: Type.String() }),
+    socketPath: Type.String(),
+  }),
   'state.get': request('state.get', { use: Use, request: JsonObject }),
+  /** Answered with the length of each vector, the vectors as raw bytes (`vectors.ts`). */
+  'embed.texts': request('embed.texts', {
+    source: JsonObject,
+    texts: Type.Array(Type.String()),
+    as: Type.Union([Type.Literal('documents'), Type.Literal('query')]),
+  }),
   'state.history': request('state.history', { use: Use, request: JsonObject }),
   'state.update': request('state.update', { use: Use, request: JsonObject }),
   shutdown: request('shutdown', {}),

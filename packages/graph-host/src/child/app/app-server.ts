@@ -1,0 +1,32 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { DEPTH_HEADER, EXCHANGE_HEADER } from '../../local-http.ts';
+import type { LoopbackClient } from './loopback-client.ts';
+import type { ProjectApp } from './project-app.ts';
+
+/** Longer than a parent keeps an idle connection. */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Serves the project's app to the parent on a Unix socket. */
+export async function serveProjectApp(app: ProjectApp, socketPath: string, loopback: LoopbackClient): Promise<void> {
+  const listener = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }, (req, res) => {
+    const exchange = take(req, EXCHANGE_HEADER);
+    const depth = Number(take(req, DEPTH_HEADER) ?? 0);
+    void loopback.serving({ depth, ...(exchange !== undefined && { exchange }) }, () => listener(req, res));
+  });
+  server.unref();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketPath, resolve);
+  });
+}
+
+/** Takes a header off, so that the project's code does not see it. */
+function take(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  delete req.headers[name];
+  const at = req.rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  if (at >= 0) req.rawHeaders.splice(at, 2);
+  return typeof value === 'string' ? value : undefined;
+}

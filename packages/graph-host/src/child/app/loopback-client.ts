@@ -1,0 +1,107 @@
+/** Speaks with the server of the project's own deployment, over the socket the parent opened. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type Loopback } from '../../local-http.ts';
+import type { Body } from './hono.ts';
+
+/** What a piece of the project's code is working on. */
+interface Origin {
+  /** How many requests of the project's own led to this one. */
+  depth: number;
+  /** The request from outside that may be passed on. */
+  exchange?: string;
+}
+
+/** Deeper than any design needs; a middleware that asks its own server would otherwise never end. */
+const DEPTH_MAX = 10;
+const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
+const NO_SERVER = 'http://localhost';
+
+export class LoopbackClient {
+  readonly #loopback: Loopback;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #origins = new AsyncLocalStorage<Origin>();
+
+  constructor(loopback: Loopback) {
+    this.#loopback = loopback;
+  }
+
+  /** Runs `work` as part of serving a request. */
+  serving<T>(origin: Origin, work: () => T): T {
+    return this.#origins.run(origin, work);
+  }
+
+  /** As the global `fetch`, to this deployment whatever the host of the URL. Redirects are answered, not followed. */
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const target = typeof input === 'string' && input.startsWith('/') ? `${NO_SERVER}${input}` : input;
+    const asked = new Request(target, init);
+    const depth = (this.#origins.getStore()?.depth ?? 0) + 1;
+    if (depth > DEPTH_MAX) {
+      throw new Error(`The project asks its own server, which asks the project again, ${DEPTH_MAX} levels deep.`);
+    }
+    return this.#send(asked, asked.body, { [DEPTH_HEADER]: String(depth) });
+  };
+
+  /** Lets the server answer the request that is being served, as from its own caller. */
+  async passOn(asked: Request, body: Body): Promise<Response> {
+    const { exchange, depth } = this.#origins.getStore() ?? {};
+    if (exchange === undefined) throw new Error('Only a request that came from outside can be passed on, and once.');
+    return this.#send(asked, body, { [EXCHANGE_HEADER]: exchange, [DEPTH_HEADER]: String(depth) });
+  }
+
+  #send(asked: Request, body: Body, own: Record<string, string>): Promise<Response> {
+    const { pathname, search, host } = new URL(asked.url);
+    const { socketPath, token } = this.#loopback;
+    const headers: Record<string, string> = {};
+    asked.headers.forEach((value, name) => {
+      if (!isHopByHop(name) && !name.startsWith('x-runyard-')) headers[name] = value;
+    });
+    // The body may not be what it was.
+    if (!(body instanceof Object && 'getReader' in body)) delete headers['content-length'];
+    headers.host ??= host;
+    return new Promise((resolve, reject) => {
+      const sent = httpRequest({
+        socketPath,
+        agent: this.#agent,
+        method: asked.method,
+        path: pathname + search,
+        headers: { ...headers, ...own, [LOOPBACK_HEADER]: token },
+        signal: asked.signal,
+      });
+      sent.once('response', (answer) => resolve(toResponse(answer, asked.method)));
+      sent.once('error', reject);
+      write(body, sent).catch((error: Error) => sent.destroy(error));
+    });
+  }
+}
+
+async function write(body: Body, sent: ReturnType<typeof httpRequest>): Promise<void> {
+  if (body === null) sent.end();
+  else if (typeof body === 'string') sent.end(body);
+  else if (body instanceof ArrayBuffer) sent.end(new Uint8Array(body));
+  else await pipeline(Readable.fromWeb(body as NodeReadableStream), sent);
+}
+
+function toResponse(answer: IncomingMessage, method: string): Response {
+  const status = answer.statusCode ?? 502;
+  const headers = new Headers();
+  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
+    const name = answer.rawHeaders[index] as string;
+    if (!isHopByHop(name.toLowerCase())) headers.append(name, answer.rawHeaders[index + 1] as string);
+  }
+  if (method === 'HEAD' || WITHOUT_BODY.has(status)) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(Readable.toWeb(answer) as unknown as globalThis.ReadableStream, { status, headers });
+}
+
+/** Makes a client of the SDK that is given no URL speak with this deployment, without a socket of the network. */
+export function bindLoopback(loopback: Loopback): LoopbackClient {
+  const client = new LoopbackClient(loopback);
+  (globalThis as Record<symbol, unknown>)[Symbol.for('langgraph_api:fetch')] = client.fetch;
+  return client;
+}

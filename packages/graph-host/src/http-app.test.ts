@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { json, text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
+import { GraphLoadError, type LoopbackServer, openLoopback, type ServedApp, SocketFolder } from './index.ts';
+
+const source = (symbol: string) => ({ file: `${fixtures}basic/http-app.ts`, symbol });
+
+/** What the server's own routes were asked, and by whom. */
+const asked: { method: string; url: string; body: string; exchange: unknown; depth: unknown }[] = [];
+let folder: SocketFolder;
+let loopback: LoopbackServer;
+let host: HostUnderTest;
+let served: ServedApp;
+let socketPath: string;
+
+beforeAll(async () => {
+  folder = await SocketFolder.open();
+  loopback = await openLoopback(folder, async (req, res) => {
+    const body = await text(req);
+    const { 'x-runyard-exchange': exchange, 'x-runyard-depth': depth, 'x-runyard-loopback': token } = req.headers;
+    expect(token).toBeUndefined();
+    asked.push({ method: req.method!, url: req.url!, body, exchange, depth });
+    res.writeHead(201, { 'content-type': 'application/json', location: '/threads/1' });
+    res.end(JSON.stringify({ builtIn: true, body }));
+  });
+  socketPath = folder.newPath();
+  host = await startHost('basic', { role: 'serve', loopback });
+  served = await host.serveApp(source('app'), socketPath);
+});
+afterAll(async () => {
+  await host.close();
+  await loopback.close();
+  await folder.remove();
+});
+
+async function call(path: string, options: RequestOptions = {}, body?: string | Buffer): Promise<IncomingMessage> {
+  const headers = { host: 'example.com', 'x-runyard-exchange': 'exchange-1', ...options.headers };
+  const sent = request({ socketPath, path, ...options, headers });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response;
+}
+
+it('answers the routes of the app, shadowed ones too, with what its middleware adds', async () => {
+  const shadowed = await call('/threads/shadowed');
+  expect(await json(shadowed)).toEqual({ shadowed: true });
+  expect(shadowed.headers['x-middleware']).toBe('seen');
+  expect(await text(await call('/custom/stream'))).toBe('line 0\nline 1\nline 2\n');
+  expect(served.paths).toContain('/custom/stream');
+});
+
+it('passes on what the app does not answer, as the request of its caller, and its middleware sees the answer', async () => {
+  asked.length = 0;
+  const response = await call('/assistants/search?a=1', { method: 'POST' }, '{"limit":1}');
+  expect(response.statusCode).toBe(201);
+  expect(response.headers).toMatchObject({ location: '/threads/1', 'x-middleware': 'seen' });
+  expect(await json(response)).toEqual({ builtIn: true, body: '{"limit":1}' });
+  expect(asked).toEqual([
+    { method: 'POST', url: '/assistants/search?a=1', body: '{"limit":1}', exchange: 'exchange-1', depth: '0' },
+  ]);
+});
+
+it('lets middleware answer instead of the server, and change the body of a request', async () => {
+  asked.length = 0;
+  expect(await json(await call('/threads?interrupt', { method: 'POST' }, '{}'))).toEqual({ interrupted: true });
+  expect(asked).toEqual([]);
+  await json(await call('/threads', { method: 'POST' }, '{"a":1}'));
+  expect(JSON.parse(asked[0]!.body)).toEqual({ a: 1, metadata: { changed: true } });
+});
+
+it('answers failures as JSON without their text, and those the app chose as they are', async () => {
+  const logged = host.nextLog(({ level, message }) => level === 'error' && message.includes('secret detail'));
+  const failed = await call('/custom/error');
+  expect([failed.statusCode, await json(failed)]).toEqual([500, { detail: 'Internal Server Error' }]);
+  await logged;
+  const refused = await call('/custom/refused');
+  expect([refused.statusCode, await json(refused)]).toEqual([418, { detail: 'no tea' }]);
+  const missing = await call('/custom/missing');
+  expect([missing.statusCode, await json(missing)]).toEqual([404, { detail: 'Not Found' }]);
+});
+
+it('gives code a way to its own server that is not the way of the caller, and hides what is between the processes', async () => {
+  asked.length = 0;
+  expect(await json(await call('/custom/own'))).toEqual({ builtIn: true, body: '{"own":1}' });
+  expect(asked).toEqual([{ method: 'POST', url: '/threads', body: '{"own":1}', exchange: undefined, depth: '1' }]);
+  const seen = await json(await call('/custom/headers', { headers: { 'x-mine': 'yes' } }));
+  expect(seen).toEqual({ host: 'example.com', connection: expect.any(String), 'x-mine': 'yes' });
+  await expect(json(await call('/custom/own', { headers: { 'x-runyard-depth': '10' } }))).resolves.toEqual({
+    detail: 'Internal Server Error',
+  });
+});
+
+it('streams large bodies, and tells the app when the client leaves', async () => {
+  const body = Buffer.alloc(8 * 1024 * 1024);
+  expect(await json(await call('/custom/size', { method: 'POST' }, body))).toEqual({ size: body.byteLength });
+  const endless = await call('/custom/endless');
+  await once(endless, 'data');
+  const left = host.nextLog((line) => line.message === 'the client has left');
+  endless.destroy();
+  await left;
+});
+
+it('says what is wrong with an app that cannot be served', async () => {
+  await expect(host.serveApp(source('notAnApp'), folder.newPath())).rejects.toThrow(
+    new GraphLoadError('The export "notAnApp" that "http.app" names is not a Hono app.'),
+  );
+  await expect(host.serveApp(source('absent'), folder.newPath())).rejects.toThrow(/has no export named "absent"/);
+});
+
+it('refuses a request that does not show the token', async () => {
+  const sent = request({ socketPath: loopback.socketPath, path: '/threads', headers: { 'x-runyard-loopback': 'x' } });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(403);
+  response.resume();
+});

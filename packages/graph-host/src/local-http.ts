@@ -1,0 +1,35 @@
+/**
+ * HTTP between a graph host and its parent: plain HTTP/1.1 over Unix sockets, so that both ends stream, hold back and hang up
+ * as any server does. The headers here are for these sockets alone and are taken off at each end.
+ */
+
+/** Opens the loopback: shows that a request comes from the host it was given to. */
+export const LOOPBACK_HEADER = 'x-runyard-loopback';
+/** Names the request from outside that the app was asked about and that it passes on. Good once. */
+export const EXCHANGE_HEADER = 'x-runyard-exchange';
+/** How many requests of the project's own code led to this one. */
+export const DEPTH_HEADER = 'x-runyard-depth';
+
+/** Where a host finds the server of its own deployment. Whoever holds the token acts with the deployment's rights. */
+export interface Loopback {
+  socketPath: string;
+  token: string;
+}
+
+/** Meant for one connection, not for the other end (RFC 9110, 7.6.1). */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+
+export function isHopByHop(name: string): boolean {
+  return HOP_BY_HOP.has(name);
+}
