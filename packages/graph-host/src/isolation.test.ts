@@ -119,6 +119,27 @@ it('fails a run, by name, whose events fill the buffer', async () => {
   await held.close();
 });
 
+it('leaves out an event that is too large, says so in its place, and goes on', async () => {
+  const held = await startHost('basic', { limits: { eventBytes: 1_000_000, bufferBytes: 100_000 } });
+  const request = runRequest('probe', { input: { do: 'large' }, streamModes: ['updates', 'values', 'tasks'] });
+  const { events, outcome } = await runToEnd(held, request);
+  expect(outcome).toMatchObject({ kind: 'done' });
+  expect(events.map(({ event }) => event)).toEqual(['values', 'tasks', 'gap', 'gap', 'gap']);
+  expect(events[2]!.data).toEqual({ reason: 'too_large', after: null, event: 'updates', bytes: 5_000_021 });
+  await held.close();
+});
+
+it('delivers an event that alone is larger than the buffer', async () => {
+  const held = await startHost('basic', { limits: { creditBytes: 1000, bufferBytes: 100_000 } });
+  const { events, outcome } = await runToEnd(
+    held,
+    runRequest('probe', { input: { do: 'large' }, streamModes: ['updates'] }),
+  );
+  expect(outcome).toMatchObject({ kind: 'done' });
+  expect(events).toEqual([{ event: 'updates', data: { probe: { seen: 'x'.repeat(5_000_000) } } }]);
+  await held.close();
+});
+
 it('settles every open run as lost when the child is killed, and says why it is gone', async () => {
   const doomed = await startHost();
   const runs = ['wait 1', 'wait 2'].map(() => startRun(doomed, runRequest('slow', { input: { seen: [] } })));

@@ -53,6 +53,7 @@ it('messages-tuple: pieces of messages with where they come from', async () => {
     langgraph_api_version: expect.any(String),
     langgraph_plan: expect.any(String),
     langgraph_host: expect.any(String),
+    langgraph_api_url: null,
     ls_integration: expect.any(String),
     langgraph_step: 1,
     langgraph_node: 'talk',
@@ -60,6 +61,22 @@ it('messages-tuple: pieces of messages with where they come from', async () => {
     langgraph_path: expect.any(Array),
     langgraph_checkpoint_ns: expect.stringMatching(/^talk:/),
   });
+});
+
+it('messages-tuple: pieces of tool calls carry args, also the first that only names the tool', async () => {
+  const events = await streamed('calls', ['messages-tuple', 'events']);
+  const pieces = events.filter(({ event }) => event === 'messages').map(({ data }) => (data as [object])[0]);
+  const call = { index: 0, type: 'tool_call_chunk' };
+  const chunks = [
+    [{ ...call, name: 'weather', id: 'call_1', args: '' }],
+    [{ ...call, args: '{"city":' }],
+    [{ ...call, args: '"Oslo"}' }],
+  ];
+  expect(pieces).toMatchObject(chunks.map((tool_call_chunks) => ({ type: 'AIMessageChunk', tool_call_chunks })));
+  const reported = events.map(({ data }) => data as { event: string; data: { chunk: object } });
+  expect(reported.filter(({ event }) => event === 'on_chat_model_stream').map(({ data }) => data.chunk)).toEqual(
+    pieces,
+  );
 });
 
 it('messages: metadata once, then the message as far as it has come; whole ones as complete', async () => {

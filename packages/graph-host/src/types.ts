@@ -26,6 +26,8 @@ export interface GraphHostOptions {
     creditBytes?: number;
     /** Bytes of events that may wait in the child for credit before the run fails. */
     bufferBytes?: number;
+    /** Bytes of one event; a larger one is left out, and an event of kind `stream.gap` says so. */
+    eventBytes?: number;
     /** Bytes of console output per second that are passed on; the rest is counted and dropped. */
     logBytesPerSecond?: number;
   };

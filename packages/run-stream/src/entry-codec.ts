@@ -36,15 +36,20 @@ export interface LiveBatch {
   /** The id before the first of these in the stream: a reader that does not have it has missed something. */
   predecessor: string;
   lastId: string;
+  /** Empty when they are too large to be sent to everybody: they are to be read from the stream. */
   entries: StreamEntry[];
   /** What it takes in memory, about. */
   bytes: number;
 }
 
-/** Reads what the append script publishes: `predecessor UNIT first id`, then the entries, each after a record separator. */
+/**
+ * Reads what the append script publishes: `predecessor UNIT first id`, then the entries, each after a record separator; or, when
+ * these are large, `predecessor UNIT first id UNIT last id` alone.
+ */
 export function decodeBatch(message: string): LiveBatch {
   const [header, ...texts] = message.split(RECORD);
-  const [predecessor = '', firstId = ''] = header!.split(UNIT);
+  const [predecessor = '', firstId = '', lastId] = header!.split(UNIT);
+  if (lastId !== undefined) return { predecessor, lastId, entries: [], bytes: 200 };
   let id = firstId;
   const entries = texts.map((text, index) => {
     if (index > 0) id = nextId(id);

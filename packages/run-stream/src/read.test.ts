@@ -111,6 +111,15 @@ describe('read', () => {
     expect(await third.until(2)).toEqual(['still there', 'and again']);
   });
 
+  it('events too large to be sent to everybody are delivered live and in order all the same', async () => {
+    const [one, other] = [fixture.collect(), fixture.collect({ runId: fixture.run }, fixture.open())];
+    await fixture.listened(2);
+    const large = 'x'.repeat(2_000_000);
+    const sent = [1, large, 2, large, 3];
+    for (const data of sent) await fixture.append([data]);
+    for (const reader of [one, other]) expect(await reader.until(5)).toEqual(sent);
+  });
+
   it('a caller that stops reading leaves nothing behind', async () => {
     await fixture.append(numbers(3));
     for await (const _entry of fixture.streams.read(fixture.thread)) break;

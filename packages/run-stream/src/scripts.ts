@@ -48,6 +48,7 @@ local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
 local resumableTtl, graceTtl, endsRun = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
 local FIRST_ENTRY = 14
+local MAX_LIVE_BYTES = 512 * 1024
 
 local function partsOf(id)
   local ms, seq = string.match(id, '^(%d+)-(%d+)$')
@@ -155,7 +156,13 @@ redis.call('HSET', head, 'epoch', ARGV[2], 'last', lastId, 'floor', floor, 'run'
 redis.call('PEXPIRE', events, idleTtl)
 redis.call('PEXPIRE', ends, idleTtl)
 redis.call('PEXPIRE', head, idleTtl + fenceTtl)
-redis.call('PUBLISH', channel, (last or '0-0') .. '\\31' .. firstId .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY))
+local bytes = 0
+for index = FIRST_ENTRY, #ARGV do bytes = bytes + #ARGV[index] end
+local message = (last or '0-0') .. '\\31' .. firstId
+-- Redis drops a subscriber that lags behind by some megabytes: large entries are read from the stream by those who want them.
+if bytes > MAX_LIVE_BYTES then message = message .. '\\31' .. lastId
+else message = message .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY) end
+redis.call('PUBLISH', channel, message)
 if endsRun == '1' then endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
 return firstId
 `;

@@ -125,7 +125,7 @@ export class ThreadReader implements FeedListener {
     if (compareIds(batch.lastId, position) <= 0) return;
     const isNewStream = batch.predecessor === BEFORE_ALL;
     const joinsUp = isNewStream ? !this.#isUncertain : compareIds(batch.predecessor, position) <= 0;
-    if (!joinsUp) {
+    if (!joinsUp || batch.entries.length === 0) {
       this.#isBehind = true;
       return;
     }

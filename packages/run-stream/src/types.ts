@@ -28,10 +28,15 @@ export const CONTROL_KINDS = {
 
 /** Why and where events are missing. */
 export interface StreamGap {
-  /** `expired`: no longer kept, or Redis was emptied. `lost`: Redis could not take them when they happened. */
-  reason: 'expired' | 'lost';
-  /** The last id the reader has, null when it began at the start. */
+  /**
+   * `expired`: no longer kept, or Redis was emptied. `lost`: Redis could not take them when they happened. `too_large`: one
+   * message, of so many `bytes` and that name, was more than is delivered.
+   */
+  reason: 'expired' | 'lost' | 'too_large';
+  /** The last id the reader has, null when it began at the start or has everything else. */
   after: string | null;
+  event?: string;
+  bytes?: number;
 }
 
 export interface AppendEvent {

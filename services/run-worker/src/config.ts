@@ -34,6 +34,12 @@ export const configSchema = Type.Object({
     description: 'At a stop runs may end within this time; then they are handed back.',
   }),
   RESUMABLE_STREAM_TTL_SECONDS: Type.Number({ default: 120, minimum: 1 }),
+  STREAM_MESSAGE_MAX_BYTES: Type.Integer({
+    default: 128 * 1024 * 1024,
+    minimum: 1024,
+    maximum: 500 * 1024 * 1024,
+    description: 'Larger messages of a run are left out of its stream.',
+  }),
   // Shorter finds dead workers sooner and lets pauses of the machine cost more runs their attempt.
   WORKER_LEASE_SECONDS: Type.Number({
     default: 10,

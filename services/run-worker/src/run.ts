@@ -79,6 +79,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         role: 'run',
         ...location,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+        limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
         onExit,
       }),

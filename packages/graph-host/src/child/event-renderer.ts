@@ -76,9 +76,10 @@ export class EventRenderer {
     if (!this.#asked.has('events')) return;
     const { event: name, data, name: runName, tags, run_id, metadata, parent_ids } = event;
     const about = { name: runName, tags: tags ?? [], run_id, metadata: metadata ?? {}, parent_ids: parent_ids ?? [] };
+    const chunk = isMessageChunk(data.chunk) ? { chunk: flattenChunk(data.chunk) } : {};
     let text: string;
     try {
-      text = toWireJson({ event: name, data, ...about });
+      text = toWireJson({ event: name, data: { ...data, ...chunk }, ...about });
     } catch {
       // These events carry whatever runnables pass to each other; one that has no JSON form is no fault of the run.
       text = toWireJson({ event: name, data: {}, ...about });
@@ -149,7 +150,9 @@ export function withInterruptSchema(payload: unknown): unknown {
   const interrupts = interruptsOf(payload);
   if (interrupts === undefined) return payload;
   const filled = interrupts.map((interrupt) =>
-    typeof interrupt === 'object' && interrupt !== null ? { response_schema: null, ...interrupt } : interrupt,
+    typeof interrupt === 'object' && interrupt !== null
+      ? { ...interrupt, response_schema: (interrupt as { response_schema?: unknown }).response_schema ?? null }
+      : interrupt,
   );
   return { ...(payload as object), [INTERRUPT]: filled };
 }

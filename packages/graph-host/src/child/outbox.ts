@@ -25,6 +25,8 @@ export interface OutboxOptions {
   use: number;
   creditBytes: number;
   bufferBytes: number;
+  /** A larger event is left out. */
+  eventBytes: number;
   /** Called once, when the buffer limit is passed. */
   onOverflow(error: StreamBufferOverflowError): void;
 }
@@ -46,13 +48,16 @@ export class Outbox {
     this.#credit = options.creditBytes;
   }
 
-  push({ mode, event, data, supersedes }: RenderedEvent): void {
+  push(rendered: RenderedEvent): void {
     if (this.#overflown) return;
+    const bytes = Buffer.byteLength(rendered.data);
+    const { mode, event, data, supersedes } = bytes > this.#options.eventBytes ? leftOut(rendered, bytes) : rendered;
     const waiting: Waiting = { mode, event, data: Buffer.from(data), supersedes };
     if (supersedes !== undefined) this.#supersede(supersedes, waiting);
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.data.byteLength;
-    if (this.#waitingBytes > this.#options.bufferBytes) {
+    // A lone event is never too much: it goes as soon as there is any credit.
+    if (this.#waitingBytes > this.#options.bufferBytes && this.#waiting.length > 1) {
       this.#overflown = true;
       this.#drop();
       this.#options.onOverflow(new StreamBufferOverflowError(this.#options.bufferBytes));
@@ -130,4 +135,10 @@ export class Outbox {
     this.#replaceable.clear();
     this.#onEmpty?.();
   }
+}
+
+/** Stands for an event that is too large to be delivered, so that nothing is missing in silence. */
+function leftOut({ event }: RenderedEvent, bytes: number): RenderedEvent {
+  const data = JSON.stringify({ reason: 'too_large', after: null, event, bytes });
+  return { mode: 'stream.gap', event: 'gap', data };
 }

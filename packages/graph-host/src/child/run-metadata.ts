@@ -16,5 +16,6 @@ export function runMetadata(request: RunRequest, langgraphVersion: string): Reco
     langgraph_api_version: VERSION,
     langgraph_plan: 'self_hosted',
     langgraph_host: 'self-hosted',
+    langgraph_api_url: process.env.LANGGRAPH_API_URL ?? null,
   };
 }

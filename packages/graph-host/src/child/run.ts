@@ -23,7 +23,7 @@ export interface RunOptions {
   request: RunRequest;
   hasCheckpoints: boolean;
   graph: LoadedGraph;
-  limits: { creditBytes: number; bufferBytes: number };
+  limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
 }
 
 type RunCommand = NonNullable<RunRequest['command']>;

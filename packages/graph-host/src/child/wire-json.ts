@@ -66,8 +66,13 @@ export function flattenChunk(message: MessageLike): Record<string, unknown> {
   const flat = flattenMessage(message, 'event');
   if (!isMessageChunk(message)) return flat;
   flat.type = message.constructor.lc_name?.() ?? flat.type;
-  if ('tool_call_chunks' in message) flat.tool_call_chunks = message.tool_call_chunks;
+  if (Array.isArray(message.tool_call_chunks)) flat.tool_call_chunks = message.tool_call_chunks.map(withArgs);
   return flat;
+}
+
+/** The first piece of a call often names only the tool; clients put `args` together and count on it in each. */
+function withArgs(chunk: object): object {
+  return 'args' in chunk && chunk.args !== undefined ? chunk : { ...chunk, args: '' };
 }
 
 function fieldOf(message: MessageLike, key: string): unknown {

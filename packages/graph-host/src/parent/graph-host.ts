@@ -28,7 +28,12 @@ import { ParentRun } from './run.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
 const LAST_WORDS = 20;
-const LIMITS = { creditBytes: 1024 * 1024, bufferBytes: 64 * 1024 * 1024, logBytesPerSecond: 1024 * 1024 };
+const LIMITS = {
+  creditBytes: 1024 * 1024,
+  bufferBytes: 64 * 1024 * 1024,
+  eventBytes: 128 * 1024 * 1024,
+  logBytesPerSecond: 1024 * 1024,
+};
 
 export class ChildGraphHost implements GraphHost {
   readonly #options: GraphHostOptions;

@@ -78,6 +78,7 @@ export const toHost = {
     limits: Type.Object({
       creditBytes: Type.Integer(),
       bufferBytes: Type.Integer(),
+      eventBytes: Type.Integer(),
       logBytesPerSecond: Type.Integer(),
     /** Where the server of the project's own deployment is reached; null when there is none. */
     loopback: Type.Union([Type.Object({ socketPath: Type.String(), token: Type.String() }), Type.Null()]),

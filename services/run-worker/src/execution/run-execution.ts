@@ -15,7 +15,7 @@ import {
 import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import type { HostSeat } from '../hosts/host-supervisor.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
-import { endEvent, errorEvent, type StreamedRun, streamedRun } from '../streams/run-events.ts';
+import { endEvent, errorEvent, graphEvents, leftOut, type StreamedRun, streamedRun } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 import { type Ending, endingOf, type StopReason } from './ending.ts';
 import { runRequest } from './run-request.ts';
@@ -162,8 +162,12 @@ export class RunExecution {
   }
 
   #publish(events: RunEvent[]): void | Promise<void> {
-    const { runId, attempt } = this.run;
-    return this.#publisher.add(events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data })));
+    const missing = leftOut(events);
+    if (missing > 0) {
+      this.#deps.metrics.lostEvents.inc(missing);
+      this.#deps.logger.warn('messages of a run were too large to be streamed', { runId: this.run.runId, missing });
+    }
+    return this.#publisher.add(graphEvents(this.#streamed, events));
   }
 
   async #end(ending: Ending): Promise<{ hasNextRun: boolean }> {

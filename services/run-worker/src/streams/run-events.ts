@@ -1,5 +1,7 @@
+import type { RunEvent } from '@runyard/graph-host';
 import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engine';
 import { type AppendEvent, CONTROL_KINDS } from '@runyard/run-stream';
+import { maskErrors } from './mask-errors.ts';
 
 /** Larger final values are read from Postgres by whoever waits for them. */
 const INLINE_VALUES_BYTES_MAX = 64 * 1024;
@@ -19,6 +21,16 @@ export function streamedRun(run: ClaimedRun): StreamedRun {
 /** The first event of every attempt. */
 export function metadataEvent({ runId, attempt }: StreamedRun): AppendEvent {
   return { runId, attempt, kind: 'metadata', event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
+}
+
+/** What the graph emitted, as entries of the run's stream. */
+export function graphEvents({ runId, attempt }: StreamedRun, events: RunEvent[]): AppendEvent[] {
+  return events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data: maskErrors(mode, data) }));
+}
+
+/** How many of these stand for a message that was too large to be delivered. */
+export function leftOut(events: RunEvent[]): number {
+  return events.filter(({ mode }) => mode === CONTROL_KINDS.gap).length;
 }
 
 /** What a failed run tells its readers before it ends. */

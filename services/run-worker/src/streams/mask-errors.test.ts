@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { maskErrors } from './mask-errors.ts';
+
+const secret = 'cannot reach postgres://kettle:hunter2@db.internal:5432/tea';
+const task = { id: 't', name: 'boil', error: secret, result: {} };
+
+describe('errors in the events of a graph', () => {
+  it.each([
+    ['tasks', task],
+    ['tasks', { ...task, error: { name: 'KettleError', message: secret } }],
+    ['checkpoints', { values: {}, tasks: [task, { ...task, error: null }] }],
+    ['debug', { type: 'task_result', payload: task }],
+    ['debug', { type: 'checkpoint', payload: { tasks: [task] } }],
+    ['events', { event: 'on_tool_error', data: { error: secret } }],
+  ])('%s: say what went wrong without saying where', (mode, data) => {
+    const masked = maskErrors(mode, JSON.stringify(data));
+    expect(masked).toContain('cannot reach');
+    expect(masked).not.toMatch(/hunter2|db\.internal/);
+    expect(Object.keys(JSON.parse(masked))).toEqual(Object.keys(data));
+  });
+
+  it.each([
+    ['values', { error: secret }],
+    ['custom', { error: secret }],
+    ['tasks', { id: 't', error: null, result: { text: secret } }],
+  ])('%s: what the graph keeps in its state is left as it is', (mode, data) => {
+    const text = JSON.stringify(data);
+    expect(maskErrors(mode, text)).toBe(text);
+  });
+});
