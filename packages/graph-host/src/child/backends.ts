@@ -24,7 +24,14 @@ import {
 } from '../protocol/values.ts';
 import { isResume, withMarker, withoutMarkers } from './resume-marker.ts';
 
-const REASONS: ReadonlySet<string> = new Set(['fenced', 'unavailable', 'too_large', 'invalid']);
+const REASONS: ReadonlySet<string> = new Set([
+  'fenced',
+  'unavailable',
+  'too_large',
+  'invalid',
+  'embedding_failed',
+  'not_found',
+]);
 
 export interface RemoteCheckpointsOptions {
   /**

@@ -8,3 +8,4 @@ export type { CheckpointerSection } from './sections/checkpointer.ts';
 export type { CorsSection, HeaderChoice, HttpSection } from './sections/http.ts';
 export type { StoreSection } from './sections/store.ts';
 export type { WebhooksSection } from './sections/webhooks.ts';
+export * from './store-settings.ts';

@@ -103,5 +103,5 @@ it('says in a sentence what is wrong with the file', async () => {
 it('knows the auth handler and the settings of other parts', async () => {
   const read = await project({ graphs: { a: './a.ts' }, auth: { path: './auth.ts:auth' }, store: { ttl: {} } });
   expect(read.auth).toEqual({ file: join(directory, 'auth.ts'), symbol: 'auth' });
-  expect(read.store).toEqual({ ttl: {} });
+  expect(read.store).toEqual({ ttl: { refresh_on_read: true } });
 });

@@ -1,0 +1,54 @@
+import { parseTextPath, type StoreIndex, type StoreTtl } from '@runyard/checkpointer';
+import { GraphLoadError } from '../errors.ts';
+import { type Project, type ProjectExport, parseSource } from './read-project.ts';
+
+/** What makes vectors of texts: an export of the project, or a model of a provider whose package the project has. */
+export type EmbeddingsSource =
+  | ({ kind: 'export' } & ProjectExport)
+  | { kind: 'provider'; provider: string; model: string; projectDir: string };
+
+export interface StoreSettings {
+  ttl: StoreTtl;
+  /** Null: expired items are never deleted. */
+  sweepEveryMinutes: number | null;
+  index?: StoreIndex;
+  embeddings?: EmbeddingsSource;
+}
+
+/** The `store` section as the store takes it. @throws GraphLoadError when a field is no path */
+export function storeSettings({ store, directory }: Pick<Project, 'store' | 'directory'>): StoreSettings {
+  const { ttl, index } = store ?? {};
+  return {
+    ttl: { defaultMinutes: ttl?.default_ttl ?? null, refreshOnRead: ttl?.refresh_on_read ?? true },
+    sweepEveryMinutes: ttl?.sweep_interval_minutes ?? null,
+    ...(index && {
+      index: { embeddings: index.embed, dims: index.dims, fields: checkedFields(index.fields ?? ['$']) },
+      embeddings: embeddingsSource(index.embed, directory),
+    }),
+  };
+}
+
+/** `./file.ts:export` is told from `provider:model` by its beginning or its extension. */
+export function embeddingsSource(embed: string, directory: string): EmbeddingsSource {
+  if (/^\.{0,2}\//.test(embed) || /\.[cm]?[jt]sx?(:|$)/.test(embed)) {
+    return { kind: 'export', ...parseSource(embed, directory) };
+  }
+  const colon = embed.indexOf(':');
+  return {
+    kind: 'provider',
+    provider: embed.slice(0, colon),
+    model: embed.slice(colon + 1),
+    projectDir: directory,
+  };
+}
+
+function checkedFields(fields: string[]): string[] {
+  for (const field of fields) {
+    try {
+      parseTextPath(field);
+    } catch (cause) {
+      throw new GraphLoadError(`langgraph.json: store.index.fields: ${(cause as Error).message}.`, { cause });
+    }
+  }
+  return fields;
+}
