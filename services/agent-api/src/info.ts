@@ -9,7 +9,7 @@ export function infoRoutes(config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID'>
     version: AGENT_SERVER_LEVEL,
     langgraph_py_version: null,
     runyard_version: manifest.version,
-    flags: { assistants: true, crons: false, langsmith: false, langsmith_tracing_replicas: false },
+    flags: { assistants: true, crons: true, langsmith: false, langsmith_tracing_replicas: false },
     host: { kind: 'self-hosted', project_id: config.DEPLOYMENT_ID, revision_id: config.REVISION_ID ?? null },
     metadata: {},
   };

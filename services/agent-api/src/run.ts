@@ -10,10 +10,12 @@ import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard
 import { openAssistants } from './assistants/open-assistants.ts';
 import { principalsOf } from './authentication.ts';
 import type { Config } from './config.ts';
+import { cronRoutes } from './crons/cron-routes.ts';
+import { openCrons } from './crons/open-crons.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
+import { openFeedback } from './feedback/open-feedback.ts';
 import { infoRoutes } from './info.ts';
 import { askingPermission } from './permissions.ts';
-import { openFeedback } from './feedback/open-feedback.ts';
 import { openPrisma } from './prisma.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
 import { tellingRefusedData } from './refused-data.ts';
@@ -157,7 +159,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threads: threadStore,
     wakeups,
     streams,
-    graphIds,
+    graphIds: project.graphs.map(({ graphId }) => graphId),
     logger,
   });
   lifecycle.onStop('crons', () => crons.clock.stop());
@@ -182,10 +184,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...stateRoutes(states),
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),
-      ...storeRoutes(new StoreService(store.open())),
-      ...infoRoutes(config),
       ...feedback.routes(runs),
       ...cronRoutes(crons.service),
+      ...storeRoutes(new StoreService(store.open())),
+      ...infoRoutes(config),
     ]
       .map(askingPermission)
       .map(tellingRefusedData)
@@ -193,5 +195,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   await hostStarted;
   await listen(app, { host: config.HOST, port: config.PORT, context });
+  crons.clock.start();
   lifecycle.ready();
 }

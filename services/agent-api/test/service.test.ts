@@ -26,7 +26,7 @@ describe('the service', () => {
     expect((await ask(`${deployment.url}/info`)).json).toMatchObject({
       version: expect.stringMatching(/^0\.\d+\.\d+$/),
       runyard_version: expect.any(String),
-      flags: { assistants: true, crons: false },
+      flags: { assistants: true, crons: true },
     });
   });
 

@@ -13,7 +13,7 @@ export interface CronRow {
   end_time: Date | null;
   enabled: boolean;
   on_run_completed: CronRecord['onRunCompleted'];
-  payload: Buffer;
+  payload: Uint8Array;
   metadata: Record<string, unknown>;
   next_run_date: Date | null;
   created_at: Date;
@@ -31,7 +31,7 @@ export function cronOfRow(row: CronRow): CronRecord {
     endTime: row.end_time,
     enabled: row.enabled,
     onRunCompleted: row.on_run_completed,
-    payload: JSON.parse(row.payload.toString('utf8')),
+    payload: JSON.parse(Buffer.from(row.payload).toString('utf8')),
     metadata: row.metadata,
     nextRunDate: row.next_run_date,
     createdAt: row.created_at,

@@ -70,7 +70,6 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
     resumable: request.stream_resumable ?? false,
     checkpoint_during: request.checkpoint_during ?? null,
     durability: request.durability ?? (request.checkpoint_during === false ? 'exit' : 'async'),
-    ...(request.strict_resume && { strict_resume: true }),
   };
 }
 

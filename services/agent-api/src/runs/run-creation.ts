@@ -11,6 +11,8 @@ export interface RunOrigin {
   threadId?: string;
   userId: string;
   requestId: string;
+  /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
+  tracingProject?: string | undefined;
 }
 
 /** The run as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are given */

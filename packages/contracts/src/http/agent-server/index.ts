@@ -7,6 +7,7 @@ import { RUN_FEEDBACK_OPERATIONS } from './run-feedback.ts';
 import { RUN_OPERATIONS } from './run-operations.ts';
 import { STORE_OPERATIONS } from './store.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
+import { THREAD_RETENTION_OPERATIONS } from './thread-retention.ts';
 import { THREAD_STATE_OPERATIONS } from './thread-state.ts';
 import { THREAD_STREAM_OPERATIONS } from './thread-stream.ts';
 import { THREAD_OPERATIONS } from './threads.ts';
@@ -16,29 +17,34 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...ASSISTANT_OPERATIONS,
   ...ASSISTANT_VERSION_OPERATIONS,
   ...THREAD_OPERATIONS,
+  ...THREAD_RETENTION_OPERATIONS,
   ...THREAD_STATE_OPERATIONS,
   ...THREAD_STREAM_OPERATIONS,
-  ...RUN_OPERATIONS,
-  ...STORE_OPERATIONS,
   ...RUN_CREATION_OPERATIONS,
-  ...SYSTEM_OPERATIONS,
+  ...RUN_OPERATIONS,
   ...RUN_FEEDBACK_OPERATIONS,
   ...CRON_OPERATIONS,
+  ...STORE_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
 ];
 
 /** The level of the public agent server this one matches; what `/info` and the OpenAPI document say. */
 export const AGENT_SERVER_LEVEL = '0.16.7';
 
+export * from './assistant-graphs.ts';
 export * from './assistant-versions.ts';
 export * from './assistants.ts';
+export * from './cron-operations.ts';
+export * from './crons.ts';
 export * from './parts.ts';
+export * from './run-bodies.ts';
+export * from './run-creation-operations.ts';
+export * from './run-feedback.ts';
 export * from './run-operations.ts';
 export * from './runs.ts';
 export * from './store.ts';
 export * from './system.ts';
+export * from './thread-retention.ts';
 export * from './thread-state.ts';
-export * from './run-bodies.ts';
-export * from './run-creation-operations.ts';
-export * from './run-feedback.ts';
 export * from './thread-stream.ts';
 export * from './threads.ts';

@@ -39,7 +39,7 @@ export const getInfo = defineOperation({
         version: '0.16.7',
         langgraph_py_version: null,
         runyard_version: '0.1.0',
-        flags: { assistants: true, crons: false, langsmith: false, langsmith_tracing_replicas: false },
+        flags: { assistants: true, crons: true, langsmith: false, langsmith_tracing_replicas: false },
         host: { kind: 'self-hosted', project_id: null, revision_id: null },
         metadata: {},
       },

@@ -1,0 +1,96 @@
+import type { CreateRun, DueCron, FiredSlot, RunEngine } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+
+export interface CronClockOptions {
+  engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot'>;
+  /** Crons of other graphs wait for a process that has them. */
+  graphIds: readonly string[];
+  toRun: (cron: DueCron) => CreateRun;
+  /** After the commit: workers are to be woken, and those told whose runs gave way. */
+  onFired: (slots: FiredSlot[]) => void;
+  logger: Logger;
+}
+
+/** A slot may be sooner than this process knows only when the one that was told of it died. */
+const LOOK_EVERY_MS = 30_000;
+/** What is due is in another process's hands. */
+const TAKEN_MS = 250;
+const RETRY_MS = { first: 1_000, last: 30_000 };
+
+/**
+ * Sleeps until the next slot of any cron, by the database's clock, and fires it. Every process of a deployment has one: which of
+ * them fires a slot is settled in the database, so none has to be chosen and none is missed. `soon` is called by
+ * whoever changed a cron in this process; changes made by others wake themselves.
+ */
+export class CronClock {
+  readonly #options: CronClockOptions;
+  #isStopped = false;
+  #isCalled = false;
+  #wake: () => void = () => undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: CronClockOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Looks for the next slot again, at once. */
+  soon(): void {
+    this.#isCalled = true;
+    this.#wake();
+  }
+
+  /** Resolves when the slots in hand are settled; no other is begun. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    while (!this.#isStopped) {
+      this.#isCalled = false;
+      try {
+        await this.#sleep(await this.#fireDue());
+        retryMs = RETRY_MS.first;
+      } catch (error) {
+        this.#options.logger.warn('crons cannot be fired at the moment', { error });
+        await this.#sleep(retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS.last);
+      }
+    }
+  }
+
+  /** Fires what is due; answers the milliseconds until there is something to do again. */
+  async #fireDue(): Promise<number> {
+    const { engine, graphIds, toRun, onFired, logger } = this.#options;
+    while (!this.#isStopped) {
+      const inMs = await engine.millisecondsToNextSlot(graphIds);
+      if (inMs === undefined) return LOOK_EVERY_MS;
+      if (inMs > 0) return Math.min(Math.ceil(inMs), LOOK_EVERY_MS);
+      const slots = await engine.fireCrons({ graphIds, toRun });
+      if (slots.length === 0) return TAKEN_MS;
+      for (const { cronId, slot, refusal } of slots) {
+        if (refusal) logger.warn('a cron made no run', { cronId, slot, error: refusal });
+      }
+      onFired(slots);
+    }
+    return 0;
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (this.#isStopped || this.#isCalled) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = () => undefined;
+        resolve();
+      };
+    });
+  }
+}

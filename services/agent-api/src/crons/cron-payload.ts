@@ -1,0 +1,35 @@
+import type { CronCreate, CronPatch } from '@runyard/contracts';
+
+const RUN_FIELDS = [
+  'input',
+  'config',
+  'context',
+  'webhook',
+  'interrupt_before',
+  'interrupt_after',
+  'stream_mode',
+  'stream_subgraphs',
+  'stream_resumable',
+  'durability',
+  'multitask_strategy',
+  'checkpoint_during',
+] as const;
+
+/** What the runs of a cron are created with, besides its assistant and its metadata. */
+export type CronPayload = Pick<CronCreate, (typeof RUN_FIELDS)[number]>;
+
+/** The fields of a request that go into runs, as far as they are given. */
+export function payloadOf(request: CronCreate | CronPatch): CronPayload {
+  const given = request as CronCreate;
+  const payload = Object.fromEntries(
+    RUN_FIELDS.filter((field) => given[field] !== undefined).map((field) => [field, given[field]]),
+  ) as CronPayload;
+  const { config } = payload;
+  return config?.configurable ? { ...payload, config: { ...config, configurable: withoutCronId(config) } } : payload;
+}
+
+/** Answers show it there, so it comes back with what was read; it is always the cron's own. */
+function withoutCronId({ configurable }: NonNullable<CronCreate['config']>): Record<string, unknown> {
+  const { cron_id: _, ...rest } = configurable ?? {};
+  return rest;
+}

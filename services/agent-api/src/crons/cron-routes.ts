@@ -1,0 +1,40 @@
+import * as contracts from '@runyard/contracts';
+import { type BoundOperation, bind, type HandlerRequest, noContent, ok } from '@runyard/service-kit';
+import { paginationHeaders } from '../pagination.ts';
+import { requirePermission } from '../permissions.ts';
+import { UNRESTRICTED } from '../scope.ts';
+import type { CronOrigin, CronService } from './cron-service.ts';
+
+export function cronRoutes(crons: CronService): BoundOperation[] {
+  return [
+    bind(contracts.createCron, async (req) => ok(await crons.create(originOf(req), req.body))),
+    bind(contracts.createThreadCron, async (req) =>
+      ok(await crons.create({ ...originOf(req), threadId: req.params.thread_id }, req.body)),
+    ),
+    bind(contracts.searchCrons, async ({ body }) => {
+      const page = await crons.search(UNRESTRICTED, body);
+      return ok(page.rows, paginationHeaders(page));
+    }),
+    bind(contracts.countCrons, async ({ body }) => ok(await crons.count(UNRESTRICTED, body))),
+    ...[contracts.getCron, contracts.getCronAlias].map((operation) =>
+      bind(operation, async ({ params }) => ok(await crons.get(UNRESTRICTED, params.cron_id))),
+    ),
+    ...[contracts.updateCron, contracts.updateCronAlias].map((operation) =>
+      bind(operation, async ({ params, body, caller }) => {
+        // A change decides what runs will be made, as a creation does.
+        requirePermission(caller, 'runs:create');
+        return ok(await crons.patch(UNRESTRICTED, params.cron_id, body));
+      }),
+    ),
+    ...[contracts.deleteCron, contracts.deleteCronAlias].map((operation) =>
+      bind(operation, async ({ params }) => {
+        await crons.delete(UNRESTRICTED, params.cron_id);
+        return noContent();
+      }),
+    ),
+  ];
+}
+
+function originOf({ caller }: Pick<HandlerRequest, 'caller'>): CronOrigin {
+  return { scope: UNRESTRICTED, userId: caller.identity };
+}

@@ -1,0 +1,44 @@
+import type { CreateRun, DueCron } from '@runyard/run-engine';
+import { v7 as uuidv7 } from 'uuid';
+import { toCreateRun } from '../runs/run-creation.ts';
+import { UNRESTRICTED } from '../scope.ts';
+import type { CronPayload } from './cron-payload.ts';
+
+/** The run of a slot, as if the one who made the cron created it now. It carries `cron_id` and the cron's metadata. */
+export function runOfCron(cron: DueCron): CreateRun {
+  const run = toCreateRun(
+    {
+      ...(cron.payload as CronPayload),
+      assistant_id: cron.assistantId,
+      metadata: cron.metadata,
+      on_completion: cron.onRunCompleted ?? 'keep',
+    },
+    cron.assistant,
+    {
+      // What hides the cron from others is in its metadata and so on the thread too.
+      scope: UNRESTRICTED,
+      ...(cron.threadId !== null && { threadId: cron.threadId }),
+      userId: cron.userId,
+      requestId: uuidv7(),
+    },
+  );
+  const sign = { cron_id: cron.cronId };
+  return {
+    ...run,
+    metadata: { ...run.metadata, ...sign },
+    threadMetadata: { ...run.threadMetadata, ...sign },
+    kwargs: signed(run.kwargs, sign),
+  };
+}
+
+function signed(kwargs: Record<string, unknown>, sign: { cron_id: string }): Record<string, unknown> {
+  const config = kwargs.config as { configurable: object; metadata: object };
+  return {
+    ...kwargs,
+    config: {
+      ...config,
+      configurable: { ...config.configurable, ...sign },
+      metadata: { ...config.metadata, ...sign },
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import {
+  type Cron,
+  type CronCountRequest,
+  type CronCreate,
+  type CronPatch,
+  type CronSearch,
+  withoutReservedMetadata,
+} from '@runyard/contracts';
+import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
+import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { Page } from '../pagination.ts';
+import { type RunAssistant, requireOneConfiguration } from '../runs/run-arguments.ts';
+import type { Scope } from '../scope.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { type CronPayload, payloadOf } from './cron-payload.ts';
+import type { CronSettings, CronStore } from './cron-store.ts';
+import { selectCronFields, toWireCron } from './cron-wire.ts';
+
+export interface CronServiceOptions {
+  store: CronStore;
+  assistants: Pick<AssistantLookup, 'find'>;
+  threads: Pick<ThreadStore, 'findBare'>;
+  /** A cron's next slot may be sooner than any known before. */
+  onScheduled: () => void;
+}
+
+/** Who makes a cron, and where its runs go. */
+export interface CronOrigin {
+  scope: Scope;
+  /** Left out: each firing has a thread of its own. */
+  threadId?: string;
+  userId: string;
+}
+
+export class CronService {
+  readonly #options: CronServiceOptions;
+
+  constructor(options: CronServiceOptions) {
+    this.#options = options;
+  }
+
+  /** @throws NotFoundError, UnprocessableError, BadRequestError */
+  async create(origin: CronOrigin, request: CronCreate): Promise<Cron> {
+    const settings: CronSettings = {
+      schedule: request.schedule,
+      timezone: request.timezone ?? null,
+      endTime: timeOf(request.end_time),
+      enabled: isEnabled(request) ?? true,
+      onRunCompleted: origin.threadId === undefined ? (request.on_run_completed ?? 'delete') : null,
+      payload: payloadOf(request),
+      metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
+    };
+    requireSound(settings);
+    const assistant = await this.#assistant(origin.scope, request.assistant_id);
+    if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
+    const cron = await this.#options.store.insert({
+      ...settings,
+      cronId: uuidv7(),
+      assistantId: assistant.assistantId,
+      threadId: origin.threadId ?? null,
+      userId: origin.userId,
+    });
+    this.#options.onScheduled();
+    return toWireCron(cron);
+  }
+
+  /** @throws NotFoundError */
+  async get(scope: Scope, cronId: string): Promise<Cron> {
+    return toWireCron(found(cronId, await this.#options.store.find(scope, cronId)));
+  }
+
+  /** @throws NotFoundError, UnprocessableError, BadRequestError */
+  async patch(scope: Scope, cronId: string, request: CronPatch): Promise<Cron> {
+    if (Object.keys(request).length === 0) throw new BadRequestError('Request body cannot be empty');
+    const enabled = isEnabled(request);
+    const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
+    const changed = await this.#options.store.update(scope, cronId, (cron) => {
+      if (request.on_run_completed !== undefined && cron.threadId !== null) {
+        throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
+      }
+      const settings: CronSettings = {
+        schedule: request.schedule ?? cron.schedule,
+        timezone: request.timezone ?? cron.timezone,
+        endTime: endTime === undefined ? cron.endTime : endTime,
+        enabled: enabled ?? cron.enabled,
+        onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
+        payload: { ...cron.payload, ...payloadOf(request) },
+        metadata: { ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
+      };
+      requireSound(settings);
+      return settings;
+    });
+    this.#options.onScheduled();
+    return toWireCron(found(cronId, changed));
+  }
+
+  /** @throws NotFoundError */
+  async delete(scope: Scope, cronId: string): Promise<void> {
+    if (!(await this.#options.store.delete(scope, cronId))) throw notFound(cronId);
+  }
+
+  async search(scope: Scope, request: CronSearch): Promise<Page<Partial<Cron>>> {
+    const { limit = 10, offset = 0, select } = request;
+    const page = await this.#options.store.search(scope, { ...request, limit, offset });
+    return { ...page, rows: page.rows.map((cron) => selectCronFields(toWireCron(cron), select)) };
+  }
+
+  count(scope: Scope, request: CronCountRequest): Promise<number> {
+    return this.#options.store.count(scope, request);
+  }
+
+  /** Here a graph that there is not is as missing as an assistant. */
+  async #assistant(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
+    try {
+      return await this.#options.assistants.find(scope, idOrGraph);
+    } catch (error) {
+      if (!(error instanceof NotFoundError || error instanceof UnprocessableError)) throw error;
+      throw new NotFoundError(`Assistant '${idOrGraph}' not found`, { cause: error });
+    }
+  }
+
+  async #requireThread(scope: Scope, threadId: string): Promise<void> {
+    if (await this.#options.threads.findBare(scope, threadId)) return;
+    throw new NotFoundError(`Thread with ID '${threadId}' not found. Please verify that the thread exists.`);
+  }
+}
+
+/** @throws UnprocessableError, BadRequestError when no run could ever come of it */
+function requireSound({ schedule, timezone, payload }: CronSettings): void {
+  requireOneConfiguration(payload as CronPayload);
+  try {
+    if (parseSchedule(schedule, timezone).nextAfter(new Date())) return;
+  } catch (error) {
+    if (error instanceof InvalidScheduleError) throw new UnprocessableError(error.message, { cause: error });
+    throw error;
+  }
+  throw new UnprocessableError(`Invalid cron schedule: '${schedule}'. Reason: the day it names never comes`);
+}
+
+/** @throws UnprocessableError when the two names of the switch say different things */
+function isEnabled({ enabled, is_enabled }: Pick<CronPatch, 'enabled' | 'is_enabled'>): boolean | undefined {
+  if (enabled !== undefined && is_enabled !== undefined && enabled !== is_enabled) {
+    throw new UnprocessableError('enabled and is_enabled are one setting and must not differ');
+  }
+  return enabled ?? is_enabled;
+}
+
+/** A time without an offset is UTC. @throws UnprocessableError */
+function timeOf(text: string | null | undefined): Date | null {
+  if (text === null || text === undefined) return null;
+  const time = new Date(/(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) ? text : `${text}Z`);
+  if (Number.isNaN(time.getTime())) throw new UnprocessableError('end_time is not a time that exists');
+  return time;
+}
+
+function found(cronId: string, cron: CronRecord | undefined): CronRecord {
+  if (!cron) throw notFound(cronId);
+  return cron;
+}
+
+function notFound(cronId: string): NotFoundError {
+  return new NotFoundError(`Cron with ID ${cronId} not found`);
+}

@@ -1,0 +1,141 @@
+import type { CronCountRequest, CronSearch } from '@runyard/contracts';
+import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import { CRON_COLUMNS, type CronRecord, type CronRow, cronOfRow, slotAfter } from '@runyard/run-engine';
+import { NotFoundError } from '@runyard/service-kit';
+import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
+import { Prisma, type PrismaClient } from '../prisma.ts';
+import type { Scope } from '../scope.ts';
+
+/** What a caller decides of a cron. */
+export type CronSettings = Pick<
+  CronRecord,
+  'schedule' | 'timezone' | 'endTime' | 'enabled' | 'onRunCompleted' | 'payload' | 'metadata'
+>;
+export type NewCron = CronSettings & Pick<CronRecord, 'cronId' | 'assistantId' | 'threadId' | 'userId'>;
+
+type Filters = CronCountRequest & Pick<CronSearch, 'enabled'>;
+type Search = CronSearch & { limit: number; offset: number };
+type Transaction = Prisma.TransactionClient;
+
+const COLUMNS = Prisma.raw(CRON_COLUMNS);
+const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Crons in Postgres. What their next slot is, is counted from the database's time. */
+export class CronStore {
+  readonly #prisma: PrismaClient;
+
+  constructor(prisma: PrismaClient) {
+    this.#prisma = prisma;
+  }
+
+  /** @throws NotFoundError when its thread or assistant is gone meanwhile */
+  async insert(cron: NewCron): Promise<CronRecord> {
+    try {
+      return await this.#prisma.$transaction(async (tx) => {
+        const [row] = await tx.$queryRaw<CronRow[]>`
+          INSERT INTO cron (cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
+                            on_run_completed, payload, metadata, next_run_date)
+          VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
+                  ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
+                  ${payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await present(tx))})
+          RETURNING ${COLUMNS}`;
+        return cronOfRow(row!);
+      });
+    } catch (error) {
+      if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
+      throw new NotFoundError('Thread or assistant not found.', { cause: error });
+    }
+  }
+
+  async find(scope: Scope, cronId: string): Promise<CronRecord | undefined> {
+    const rows = await this.#prisma.$queryRaw<CronRow[]>`
+      SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
+    return rows[0] && cronOfRow(rows[0]);
+  }
+
+  /**
+   * Changes a cron nobody else changes or fires meanwhile; undefined when there is none. A slot that has come and is not yet
+   * fired stays unless the schedule itself is another now.
+   */
+  update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
+    return this.#prisma.$transaction(async (tx) => {
+      const [row] = await tx.$queryRaw<CronRow[]>`
+        SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)} FOR UPDATE`;
+      if (!row) return undefined;
+      const before = cronOfRow(row);
+      const after = change(before);
+      const [changed] = await tx.$queryRaw<CronRow[]>`
+        UPDATE cron
+        SET schedule = ${after.schedule}, timezone = ${after.timezone}, end_time = ${after.endTime},
+            enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${payloadBytes(after)},
+            metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await present(tx))},
+            updated_at = now()
+        WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
+      return cronOfRow(changed!);
+    });
+  }
+
+  /** False when there is no such cron. */
+  async delete(scope: Scope, cronId: string): Promise<boolean> {
+    const deleted = await this.#prisma.$executeRaw`
+      DELETE FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
+    return deleted > 0;
+  }
+
+  async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
+    const where = matching(scope, search);
+    const order = Prisma.raw(
+      `${search.sort_by ?? 'created_at'} ${search.sort_order === 'asc' ? 'ASC' : 'DESC'}, cron_id`,
+    );
+    const rows = await this.#prisma.$queryRaw<CronRow[]>`
+      SELECT ${COLUMNS} FROM cron WHERE ${where} ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
+    const crons = rows.map(cronOfRow);
+    return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
+  }
+
+  count(scope: Scope, filters: CronCountRequest): Promise<number> {
+    return this.#count(matching(scope, filters));
+  }
+
+  async #count(where: Prisma.Sql, atMost?: number): Promise<number> {
+    const limit = atMost === undefined ? Prisma.empty : Prisma.sql`LIMIT ${atMost}`;
+    const [row] = await this.#prisma.$queryRaw<{ total: bigint }[]>`
+      SELECT count(*) AS total FROM (SELECT 1 FROM cron WHERE ${where} ${limit}) AS matching`;
+    return Number(row?.total ?? 0);
+  }
+}
+
+function nextSlot(before: CronRecord, after: CronSettings, now: Date): Date | null {
+  const isRescheduled =
+    after.schedule !== before.schedule ||
+    after.timezone !== before.timezone ||
+    // What fell into the pause is not caught up on.
+    (after.enabled && !before.enabled);
+  const next = before.nextRunDate;
+  if (isRescheduled || next === null) return slotAfter(after, now);
+  return after.endTime !== null && next > after.endTime ? null : next;
+}
+
+async function present(tx: Transaction): Promise<Date> {
+  const [row] = await tx.$queryRaw<{ now: Date }[]>`SELECT now() AS now`;
+  return row!.now;
+}
+
+function payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {
+  return Buffer.from(JSON.stringify(payload));
+}
+
+function visible(scope: Scope): Prisma.Sql {
+  return Object.keys(scope).length === 0 ? Prisma.sql`TRUE` : Prisma.sql`metadata @> ${toSqlJson(scope)}::jsonb`;
+}
+
+function matching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {
+  const conditions = [visible(scope)];
+  if (assistant_id !== undefined) conditions.push(Prisma.sql`assistant_id = ${assistant_id}::uuid`);
+  if (thread_id !== undefined) conditions.push(Prisma.sql`thread_id = ${thread_id}::uuid`);
+  if (enabled !== undefined) conditions.push(Prisma.sql`enabled = ${enabled}`);
+  if (metadata && Object.keys(metadata).length > 0) {
+    conditions.push(Prisma.sql`metadata @> ${toSqlJson(metadata)}::jsonb`);
+  }
+  return Prisma.join(conditions, ' AND ');
+}

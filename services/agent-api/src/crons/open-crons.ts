@@ -1,0 +1,40 @@
+import type { RunEngine, RunWakeups } from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
+import type { Logger } from '@runyard/service-kit';
+import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import type { PrismaClient } from '../prisma.ts';
+import { tellCancelled } from '../runs/tell-ended.ts';
+import type { ThreadStore } from '../threads/thread-store.ts';
+import { CronClock } from './cron-clock.ts';
+import { runOfCron } from './cron-runs.ts';
+import { CronService } from './cron-service.ts';
+import { CronStore } from './cron-store.ts';
+
+export interface CronParts {
+  prisma: PrismaClient;
+  engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot' | 'currentEpoch'>;
+  assistants: Pick<AssistantLookup, 'find'>;
+  threads: Pick<ThreadStore, 'findBare'>;
+  wakeups: Pick<RunWakeups, 'kick'>;
+  streams: Pick<RunStreams, 'append' | 'publishCancel'>;
+  graphIds: readonly string[];
+  logger: Logger;
+}
+
+/** The crons of the deployment: what callers do with them, and the clock that fires them. */
+export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
+  const { prisma, engine, assistants, threads, wakeups, graphIds, logger } = parts;
+  const clock = new CronClock({
+    engine,
+    graphIds,
+    toRun: runOfCron,
+    onFired: (slots) => {
+      if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
+      const cancelled = slots.flatMap((slot) => slot.cancelled);
+      if (cancelled.length > 0) void tellCancelled(parts, cancelled);
+    },
+    logger,
+  });
+  const store = new CronStore(prisma);
+  return { clock, service: new CronService({ store, assistants, threads, onScheduled: () => clock.soon() }) };
+}
