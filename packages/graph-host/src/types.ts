@@ -80,6 +80,8 @@ export interface RunRequest {
   interruptBefore?: '*' | string[];
   interruptAfter?: '*' | string[];
   durability: 'sync' | 'async' | 'exit';
+  /** Where the trace goes, if the project's environment has tracing on; left out: where that says. */
+  tracing?: { project?: string; exampleId?: string };
 }
 
 /** One event in the v1 stream form, already JSON. */

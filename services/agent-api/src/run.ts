@@ -22,6 +22,7 @@ import { tellingRefusedData } from './refused-data.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
+import { tracingProjectOf } from './runs/tracing-project.ts';
 import { storeRoutes } from './store/store-routes.ts';
 import { StoreService } from './store/store-service.ts';
 import { OpenResponses } from './streams/open-responses.ts';
@@ -152,6 +153,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onDeleted,
     logger,
   });
+    tracingProject: tracingProjectOf(location.environment),
   const crons = openCrons({
     prisma,
     engine,

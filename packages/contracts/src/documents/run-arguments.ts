@@ -67,8 +67,6 @@ export const RunArguments = Type.Object(
     resumable: Type.Boolean(),
     checkpoint_during: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     durability: Durability,
-    /** An answer to no interrupt that waits ends the run with `UnknownInterruptError`. */
-    strict_resume: Type.Optional(Type.Boolean()),
   },
   { $id: 'RunArguments' },
 );

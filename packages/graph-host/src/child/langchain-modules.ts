@@ -13,6 +13,8 @@ export interface ProjectModules {
   langgraph: LangGraphModule;
   checkpoint: CheckpointModule;
   langgraphVersion: string;
+  /** A part of `@langchain/core`, for example `tracers/base`, of the copy that LangGraph uses. */
+  importCore(path: string): Promise<unknown>;
   warnings: string[];
 }
 
@@ -41,7 +43,14 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
   const warnings = duplicates(require, fromLangGraph, graphFile);
   // A package has a CommonJS and an ES module form, and each would be a copy of its own: take the one the graph took.
   if (require.cache[entry] !== undefined) {
-    return { langgraph: require(entry), checkpoint: fromLangGraph(checkpointEntry), langgraphVersion, warnings };
+    const importCore = async (path: string) => fromLangGraph(`@langchain/core/${path}`);
+    return {
+      langgraph: require(entry),
+      checkpoint: fromLangGraph(checkpointEntry),
+      langgraphVersion,
+      importCore,
+      warnings,
+    };
   }
   const moduleUrl = import.meta.resolve('@langchain/langgraph', pathToFileURL(graphFile).href);
   const checkpointUrl = import.meta.resolve('@langchain/langgraph-checkpoint', moduleUrl);
@@ -49,6 +58,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
     langgraph: await import(moduleUrl),
     checkpoint: await import(checkpointUrl),
     langgraphVersion,
+    importCore: (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
     warnings,
   };
 }

@@ -12,6 +12,7 @@ import { Outbox } from './outbox.ts';
 import { remainingResume } from './resume-marker.ts';
 import { toCommand } from './run-command.ts';
 import { runMetadata } from './run-metadata.ts';
+import { tracersOf } from './tracing.ts';
 import { toWireJson } from './wire-json.ts';
 
 /** LangGraph takes the checkpointer of one invocation from here; the shared graph object stays as it is. */
@@ -101,7 +102,7 @@ export class Run {
     try {
       const use = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.take({ ...request.config, context: request.context }, use);
-      const config = this.#config();
+      const config = this.#config(await tracersOf(request, graph.modules));
       await this.#stream(compiled, await this.#input(), config);
       await this.#checkpoints?.settled();
       if (this.#failure) throw this.#failure;
@@ -132,7 +133,7 @@ export class Run {
     return Object.keys(rest).length > 0 ? rest : null;
   }
 
-  #config(): GraphConfig {
+  #config(callbacks: object[] | undefined): GraphConfig {
     const { request, graph, connection, use } = this.#options;
     const { checkpoint_id, ...configurable } = request.config.configurable;
     // A fork point is where the run began; another attempt goes on from the checkpoints made since.
@@ -148,6 +149,7 @@ export class Run {
       runId: request.runId,
       signal: this.#abort.signal,
       durability: request.durability,
+      ...(callbacks && { callbacks }),
       ...(this.#control && { control: this.#control }),
       ...(request.config.tags && { tags: request.config.tags }),
       ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),

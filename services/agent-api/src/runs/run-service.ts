@@ -1,4 +1,5 @@
 import { conforms, type Run, type RunListQuery, RunStatus } from '@runyard/contracts';
+import { isRetryable } from '@runyard/database';
 import type {
   CancelAction,
   CancelledRun,
@@ -9,7 +10,7 @@ import type {
   RunWakeups,
 } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
-import { type Logger, NotFoundError } from '@runyard/service-kit';
+import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
@@ -32,6 +33,8 @@ export interface RunServiceOptions {
   threads: Pick<ThreadStore, 'findBare'>;
   /** A run is gone without an end of its own: whoever waits for it should look. */
   onDeleted: () => void;
+  /** The LangSmith project of runs that name none; left out: nothing is traced. */
+  tracingProject?: string | undefined;
   logger: Logger;
 }
 
@@ -97,7 +100,7 @@ export class RunService {
     if (deleted) await tellDeleted(this.#options, deleted);
   }
 
-  /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight */
+  /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight, ConflictError */
   async cancel(
     scope: Scope,
     selection: CancelSelection,
@@ -106,14 +109,16 @@ export class RunService {
   ): Promise<CancelledRun[]> {
     if ('threadId' in selection && !(await this.#isVisible(scope, selection.threadId)))
       throw new NotFoundError(NO_RUNS);
-    const cancelled = await this.#options.engine.requestCancel(selection, action, reason);
+    const cancelled = await this.#options.engine.requestCancel(selection, action, reason).catch(refuseDeadlock);
     if (cancelled.length === 0) throw new NotFoundError(NO_RUNS);
     await tellCancelled(this.#options, cancelled);
     return cancelled;
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
-    return toCreateRun(request, await this.#options.assistants.find(origin.scope, request.assistant_id), origin);
+    const { assistants, tracingProject } = this.#options;
+    const assistant = await assistants.find(origin.scope, request.assistant_id);
+    return toCreateRun(request, assistant, { ...origin, tracingProject });
   }
 
   async #accept(origin: RunOrigin, run: CreateRun): Promise<AcceptedRun> {
@@ -134,4 +139,10 @@ export class RunService {
     if (Object.keys(scope).length === 0) return true;
     return (await this.#options.threads.findBare(scope, threadId)) !== undefined;
   }
+}
+
+/** The engine has tried several times already: others hold what has to be cancelled, each waiting for the next. */
+function refuseDeadlock(error: unknown): never {
+  if (!isRetryable(error)) throw error;
+  throw new ConflictError('The runs are being changed by others at the same time. Try again.', { cause: error });
 }

@@ -29,6 +29,12 @@ it('asks the host for what the run was accepted with', () => {
   });
 });
 
+it('says where the trace goes when the run was created with that', () => {
+  const configurable = { graph_id: 'agent', __langsmith_project__: 'mine', __langsmith_example_id__: 'e' };
+  const kwargs = { ...runArgumentsExample, config: { configurable } };
+  expect(runRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
+});
+
 it('a later attempt goes on from its own newest checkpoint, not from where the run began', () => {
   const kwargs = {
     ...runArgumentsExample,

@@ -1,4 +1,4 @@
-import type { RunArguments } from '@runyard/contracts';
+import { type RunArguments, TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY } from '@runyard/contracts';
 import type { RunRequest } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
 
@@ -34,7 +34,14 @@ export function runRequest(run: ClaimedRun): RunRequest {
     ...(args.interrupt_before && { interruptBefore: args.interrupt_before }),
     ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
     durability: args.durability,
+    ...tracingOf(configurable),
   };
+}
+
+function tracingOf(configurable: Record<string, unknown>): Pick<RunRequest, 'tracing'> {
+  const { [TRACING_PROJECT_KEY]: project, [TRACING_EXAMPLE_KEY]: exampleId } = configurable as Record<string, string>;
+  if (project === undefined && exampleId === undefined) return {};
+  return { tracing: { ...(project !== undefined && { project }), ...(exampleId !== undefined && { exampleId }) } };
 }
 
 /** A later attempt goes on from the run's own newest checkpoint, not from the one the run began at. */

@@ -48,12 +48,6 @@ const runFields = {
     Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
   ),
   durability: Type.Optional(Durability),
-  strict_resume: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'A `command.resume` that answers no interrupt that waits fails with `UnknownInterruptError`.',
-    }),
-  ),
   langsmith_tracer: Type.Optional(Type.Union([LangsmithTracer, Type.Null()])),
 };
 

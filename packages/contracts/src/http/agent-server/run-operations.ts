@@ -101,6 +101,8 @@ export const joinRunStreamAlias = defineOperation({
   path: '/threads/{thread_id}/runs/{run_id}/join-stream',
 });
 
+const contended = { description: 'A deadlock with others that change the same runs.', schema: ErrorResponse };
+
 export const cancelRun = defineOperation({
   ...onThread,
   operationId: 'cancelRun',
@@ -114,6 +116,7 @@ export const cancelRun = defineOperation({
     200: { description: 'With `wait`: ended; its last values.', schema: Type.Unknown(), example: {} },
     202: { description: 'Cancellation is under way, and will happen whatever else does.' },
     404: { description: 'No such run, or it is over.', schema: ErrorResponse },
+    409: contended,
     422: invalid,
   },
   examples: { params: runParams, query: { wait: '1', action: 'interrupt' } },
@@ -131,6 +134,7 @@ export const cancelRuns = defineOperation({
   responses: {
     204: { description: 'Cancellation is under way.' },
     404: { description: 'Nothing selected is in flight.', schema: ErrorResponse },
+    409: contended,
     422: invalid,
   },
   examples: { query: { action: 'interrupt' }, body: { status: 'pending' } },
