@@ -11,6 +11,7 @@ import { allowAll } from '../principal.ts';
 import { createContext, type ServiceContext } from '../service.ts';
 import { type AppOptions, createApp } from './app.ts';
 import { bind, type HandlerRequest } from './bind.ts';
+import { ANY_ORIGIN } from './cors.ts';
 import { listen } from './listen.ts';
 import { created, noContent, ok } from './reply.ts';
 
@@ -282,6 +283,57 @@ describe('an app', () => {
     await start();
     const closed = await fetch(`${url}/threads`, { method: 'OPTIONS', headers });
     expect([closed.status, closed.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  });
+
+  it('lets in the pages it is told to, with cookies where they are named, and no others', async () => {
+    const rules = { ...ANY_ORIGIN, methods: ['GET'], headers: ['x-api-key'], exposed: ['x-mine'], maxAgeSeconds: 5 };
+    await start({
+      cors: {
+        ...rules,
+        origins: ['https://a.example'],
+        originPattern: /^https:\/\/\w+\.b\.example$/,
+        credentials: true,
+      },
+    });
+    const from = (origin: string) => fetch(`${url}/ok`, { headers: { origin } });
+    for (const origin of ['https://a.example', 'https://x.b.example']) {
+      const { headers } = await from(origin);
+      expect([headers.get('access-control-allow-origin'), headers.get('access-control-allow-credentials')]).toEqual([
+        origin,
+        'true',
+      ]);
+      expect(headers.get('vary')).toContain('origin');
+      expect(headers.get('access-control-expose-headers')).toMatch(/x-pagination-next, content-location.*x-mine/);
+    }
+    const stranger = await from('https://x.b.example.evil.example');
+    expect([stranger.status, stranger.headers.get('access-control-allow-origin')]).toEqual([200, null]);
+    const preflight = (origin: string) =>
+      fetch(`${url}/ok`, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } });
+    const allowed = (await preflight('https://a.example')).headers;
+    expect(allowed.get('access-control-allow-methods')).toBe('GET');
+    expect(allowed.get('access-control-allow-headers')).toBe('x-api-key');
+    expect(allowed.get('access-control-max-age')).toBe('5');
+    const refused = await preflight('https://evil.example');
+    expect([refused.status, await refused.json()]).toEqual([400, { detail: 'Disallowed CORS origin' }]);
+    await context.lifecycle.stop('again');
+    context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+    await start({ cors: { ...rules, origins: ['*'], credentials: true } });
+    const { headers } = await from('https://a.example');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+
+  it('leaves out what it is told to, also what every service has', async () => {
+    await start({
+      openApi: { title: 'Things', version: '1.2.3' },
+      without: ({ path }) => path === '/metrics' || path === '/optional',
+      alsoDescribes: { paths: { '/mine': { get: { summary: 'Mine' } }, '/threads': { post: { summary: 'Shadow' } } } },
+    });
+    for (const path of ['/metrics', '/optional']) expect(await call(path)).toMatchObject({ status: 404 });
+    const { paths } = (await call('/openapi.json')).body;
+    expect(Object.keys(paths)).not.toContain('/metrics');
+    expect(paths).toMatchObject({ '/mine': { get: { summary: 'Mine' } }, '/threads': { post: { summary: 'Shadow' } } });
+    expect(await (await fetch(`${url}/docs`)).text()).toContain('/mine');
   });
 
   it('describes itself to programs and to people', async () => {

@@ -1,10 +1,11 @@
-import type { OpenApiInfo } from '@runyard/contracts';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
-import { allowAnyOrigin, answerPreflight, isPreflight } from './cors.ts';
+import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
 import { createDispatcher } from './dispatch.ts';
 import { answerError } from './error-answer.ts';
 import type { ReadinessChecks } from './health.ts';
@@ -25,8 +26,16 @@ export interface AppOptions {
   readiness?: ReadinessChecks;
   /** Serves `/openapi.json` and `/docs`. */
   openApi?: OpenApiInfo;
-  /** `open`: any page may call, without cookies. */
-  cors?: 'open' | 'closed';
+  /** An OpenAPI document of routes that others serve under the same address. */
+  alsoDescribes?: Record<string, unknown>;
+  /** `open`: any page may call, without cookies. `closed`, the default: none. */
+  cors?: 'open' | 'closed' | CorsRules;
+  /** Operations, those every service has included, that are to be as if they did not exist. */
+  without?: (operation: Operation) => boolean;
+  /** A request that is a part of another one: it is neither counted nor logged, and CORS is the outer one's business. */
+  isInner?: (req: IncomingMessage) => boolean;
+  /** Request headers that go into the log line of a request, by name. */
+  loggedHeaders?: (headers: IncomingHttpHeaders) => Record<string, string>;
   /** Needed when an operation's access is `principal`. */
   principal?: PrincipalVerifier;
   /** Needed when an operation's access is `internal`. */
@@ -60,6 +69,8 @@ export function createApp(options: AppOptions): Express {
 function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics } = options.context;
   const requestMetrics = new RequestMetrics(metrics, options.metricsPrefix ?? 'runyard_');
+  const { cors = 'closed', isInner, loggedHeaders } = options;
+  const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
@@ -67,6 +78,10 @@ function observe(options: AppOptions): RequestHandler {
     res.locals.log = logger.child(traceId === undefined ? { requestId } : { requestId, traceId });
     res.locals.route = 'none';
     res.setHeader('x-request-id', requestId);
+    if (isInner?.(req)) {
+      next();
+      return;
+    }
     if (lifecycle.isDraining) res.setHeader('connection', 'close');
     requestMetrics.started();
     res.once('close', () => {
@@ -78,14 +93,15 @@ function observe(options: AppOptions): RequestHandler {
         path: req.path,
         status,
         ms: Math.round(elapsedMs * 10) / 10,
+        ...(loggedHeaders && { headers: loggedHeaders(req.headers) }),
       });
     });
-    if (options.cors === 'open') {
+    if (corsRules) {
       if (isPreflight(req)) {
-        answerPreflight(req, res);
+        answerPreflight(req, res, corsRules);
         return;
       }
-      allowAnyOrigin(res);
+      applyCors(req, res, corsRules);
     }
     next();
   };

@@ -4,6 +4,7 @@ import type { AppOptions } from './app.ts';
 import { type BoundOperation, bind } from './bind.ts';
 import { renderDocumentation } from './documentation.ts';
 import { health } from './health.ts';
+import { mergedOpenApi } from './merged-openapi.ts';
 import { ok, type Reply } from './reply.ts';
 
 export const healthOperation = defineOperation({
@@ -80,7 +81,8 @@ async function metricsReply({ context }: AppOptions, format: 'prometheus' | 'jso
 function documentationOf(options: AppOptions): BoundOperation[] {
   if (!options.openApi) return [];
   const operations = [healthOperation, metricsOperation, ...options.operations.map(({ operation }) => operation)];
-  const document = buildOpenApi(operations.filter(isUniqueByRoute), options.openApi);
+  const shown = operations.filter((operation) => !options.without?.(operation)).filter(isUniqueByRoute);
+  const document = mergedOpenApi(buildOpenApi(shown, options.openApi), options.alsoDescribes ?? {});
   const json = JSON.stringify(document);
   const page = renderDocumentation(document);
   return [

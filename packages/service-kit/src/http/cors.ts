@@ -1,30 +1,79 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const METHODS = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT, QUERY';
-const PREFLIGHT_MAX_AGE_SECONDS = '600';
+/** Which pages of other origins may call, and what they may send and read. */
+export interface CorsRules {
+  /** `*` stands for every origin. */
+  origins: readonly string[];
+  /** Origins that may call besides; it must match the whole origin. */
+  originPattern?: RegExp;
+  /** `*` stands for all. */
+  methods: readonly string[];
+  /** Request headers; `*` stands for all. */
+  headers: readonly string[];
+  /** Cookies may be sent. Never to an origin that only `*` lets in. */
+  credentials: boolean;
+  /** Response headers that pages may read, besides those of this server's own. */
+  exposed: readonly string[];
+  /** How long a browser may keep the answer to a preflight. */
+  maxAgeSeconds: number;
+}
 
 /** Any page may call, without cookies: callers are known by the headers they send. */
+export const ANY_ORIGIN: CorsRules = {
+  origins: ['*'],
+  methods: ['*'],
+  headers: ['*'],
+  credentials: false,
+  exposed: [],
+  maxAgeSeconds: 600,
+};
+
+const METHODS = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT, QUERY';
+const EXPOSED = ['x-pagination-total', 'x-pagination-next', 'content-location', 'x-request-id'];
+
+/** For an answer that any page may read. */
 export function allowAnyOrigin(res: ServerResponse): void {
-  res.setHeader('access-control-allow-origin', '*');
-  res.setHeader(
-    'access-control-expose-headers',
-    'x-pagination-total, x-pagination-next, content-location, x-request-id',
-  );
+  allowOrigin(undefined, res, ANY_ORIGIN);
+}
+
+/** Sets the headers that let the page of this request read the answer, if it may. */
+export function applyCors(req: IncomingMessage, res: ServerResponse, rules: CorsRules): void {
+  allowOrigin(req.headers.origin, res, rules);
 }
 
 export function isPreflight(req: IncomingMessage): boolean {
   return req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined;
 }
 
-export function answerPreflight(req: IncomingMessage, res: ServerResponse): void {
-  allowAnyOrigin(res);
-  res.setHeader('access-control-allow-methods', METHODS);
-  res.setHeader('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS);
-  res.setHeader('vary', 'access-control-request-headers');
+export function answerPreflight(req: IncomingMessage, res: ServerResponse, rules: CorsRules = ANY_ORIGIN): void {
+  if (!allowOrigin(req.headers.origin, res, rules)) {
+    const body = JSON.stringify({ detail: 'Disallowed CORS origin' });
+    res.writeHead(400, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
+    return;
+  }
+  res.setHeader('access-control-allow-methods', rules.methods.includes('*') ? METHODS : rules.methods.join(', '));
+  res.setHeader('access-control-max-age', String(rules.maxAgeSeconds));
+  res.appendHeader('vary', 'access-control-request-headers');
   const asked = req.headers['access-control-request-headers'];
-  if (asked) res.setHeader('access-control-allow-headers', asked);
+  const allowed = rules.headers.includes('*') ? asked : rules.headers.join(', ');
+  if (allowed) res.setHeader('access-control-allow-headers', allowed);
   if (req.headers['access-control-request-private-network'] === 'true') {
     res.setHeader('access-control-allow-private-network', 'true');
   }
   res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'content-length': 2 }).end('OK');
+}
+
+/** Answers whether the origin may call. */
+function allowOrigin(origin: string | undefined, res: ServerResponse, rules: CorsRules): boolean {
+  const { origins, originPattern, credentials, exposed } = rules;
+  const isNamed = origin !== undefined && (origins.includes(origin) || originPattern?.test(origin) === true);
+  const isOpen = origins.includes('*');
+  // What is answered depends on who asks: caches have to know.
+  if (!isOpen || credentials) res.appendHeader('vary', 'origin');
+  if (!isNamed && !isOpen) return false;
+  const isTrusted = isNamed && credentials;
+  res.setHeader('access-control-allow-origin', isOpen && !isTrusted ? '*' : (origin as string));
+  if (isTrusted) res.setHeader('access-control-allow-credentials', 'true');
+  res.setHeader('access-control-expose-headers', [...new Set([...EXPOSED, ...exposed])].join(', '));
+  return true;
 }

@@ -34,6 +34,7 @@ export function createDispatcher(
 ): { operations: RequestHandler; unmatched: RequestHandler } {
   const table = new RouteTable<Route>();
   for (const { operation, handler } of [...builtInOperations(options), ...options.operations]) {
+    if (options.without?.(operation)) continue;
     assertGuarded(operation, options);
     const validator = new RequestValidator(operation, options.validationErrors);
     table.add(operation.method, operation.path, { operation, validator, handler });

@@ -1,0 +1,30 @@
+import type { OpenApiDocument, OpenApiOperation } from '@runyard/contracts';
+
+const METHODS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
+
+/** A document with the routes of another one, which win where both describe the same. Of the other nothing is trusted to be complete. */
+export function mergedOpenApi(document: OpenApiDocument, other: Record<string, unknown>): OpenApiDocument {
+  const paths = { ...document.paths };
+  for (const [path, item] of Object.entries(objectOf(other.paths))) {
+    for (const [method, operation] of Object.entries(objectOf(item))) {
+      if (METHODS.has(method)) paths[path] = { ...paths[path], [method]: completed(objectOf(operation), method, path) };
+    }
+  }
+  const schemas = { ...document.components.schemas, ...objectOf(objectOf(other.components).schemas) };
+  return { ...document, paths, components: { ...document.components, schemas } } as OpenApiDocument;
+}
+
+function completed(operation: Record<string, unknown>, method: string, path: string): OpenApiOperation {
+  return {
+    operationId: `${method} ${path}`,
+    summary: '',
+    tags: ['Project'],
+    responses: {},
+    security: [],
+    ...operation,
+  } as OpenApiOperation;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
