@@ -1,5 +1,9 @@
 import type { ParityCase } from '../framework/index.ts';
+import { cases as crons } from './crons.ts';
 import { cases as system } from './system.ts';
 
 /** Every case, with the file that holds it. */
-export const CASES: { file: string; cases: ParityCase[] }[] = [{ file: 'system.ts', cases: system }];
+export const CASES: { file: string; cases: ParityCase[] }[] = [
+  { file: 'crons.ts', cases: crons },
+  { file: 'system.ts', cases: system },
+];

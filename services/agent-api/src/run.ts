@@ -30,8 +30,10 @@ import { RunWatch } from './streams/run-watch.ts';
 import { tellStateUpdate } from './streams/tell-state-update.ts';
 import { threadStreamRoutes } from './streams/thread-stream-routes.ts';
 import { createThreadWatch } from './streams/thread-watch.ts';
+import { retentionRoutes } from './threads/retention-routes.ts';
 import { stateRoutes } from './threads/state-routes.ts';
 import { StateService } from './threads/state-service.ts';
+import { ThreadRetention } from './threads/thread-retention.ts';
 import { threadRoutes } from './threads/thread-routes.ts';
 import { ThreadService } from './threads/thread-service.ts';
 import { ThreadStore } from './threads/thread-store.ts';
@@ -144,6 +146,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     removal: { threads, runs: () => runs },
   });
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
+  const tracingProject = tracingProjectOf(location.environment);
   const runs = new RunService({
     engine,
     streams,
@@ -151,9 +154,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     assistants: assistants.lookup,
     threads: threadStore,
     onDeleted,
+    tracingProject,
     logger,
   });
-    tracingProject: tracingProjectOf(location.environment),
   const crons = openCrons({
     prisma,
     engine,
@@ -162,6 +165,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     wakeups,
     streams,
     graphIds: project.graphs.map(({ graphId }) => graphId),
+    tracingProject,
     logger,
   });
   lifecycle.onStop('crons', () => crons.clock.stop());
@@ -183,6 +187,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     operations: [
       ...assistants.routes,
       ...threadRoutes(threads),
+      ...retentionRoutes(new ThreadRetention({ store: threadStore, engine, state: states, onDeleted })),
       ...stateRoutes(states),
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),

@@ -1,11 +1,11 @@
 import type { CreateRun, DueCron } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
-import { toCreateRun } from '../runs/run-creation.ts';
+import { type RunOrigin, toCreateRun } from '../runs/run-creation.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { CronPayload } from './cron-payload.ts';
 
 /** The run of a slot, as if the one who made the cron created it now. It carries `cron_id` and the cron's metadata. */
-export function runOfCron(cron: DueCron): CreateRun {
+export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): CreateRun {
   const run = toCreateRun(
     {
       ...(cron.payload as CronPayload),
@@ -20,6 +20,7 @@ export function runOfCron(cron: DueCron): CreateRun {
       ...(cron.threadId !== null && { threadId: cron.threadId }),
       userId: cron.userId,
       requestId: uuidv7(),
+      tracingProject,
     },
   );
   const sign = { cron_id: cron.cronId };

@@ -14,6 +14,7 @@ import type { Page } from '../pagination.ts';
 import { type RunAssistant, requireOneConfiguration } from '../runs/run-arguments.ts';
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { type CronPayload, payloadOf } from './cron-payload.ts';
 import type { CronSettings, CronStore } from './cron-store.ts';
 import { selectCronFields, toWireCron } from './cron-wire.ts';
@@ -22,6 +23,7 @@ export interface CronServiceOptions {
   store: CronStore;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
+  webhooks: Pick<WebhookTargets, 'accept'>;
   /** A cron's next slot may be sooner than any known before. */
   onScheduled: () => void;
 }
@@ -53,6 +55,7 @@ export class CronService {
       metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...origin.scope },
     };
     requireSound(settings);
+    await this.#options.webhooks.accept(request.webhook);
     const assistant = await this.#assistant(origin.scope, request.assistant_id);
     if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
     const cron = await this.#options.store.insert({
@@ -76,6 +79,7 @@ export class CronService {
     if (Object.keys(request).length === 0) throw new BadRequestError('Request body cannot be empty');
     const enabled = isEnabled(request);
     const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
+    await this.#options.webhooks.accept(request.webhook);
     const changed = await this.#options.store.update(scope, cronId, (cron) => {
       if (request.on_run_completed !== undefined && cron.threadId !== null) {
         throw new UnprocessableError('on_run_completed is for crons without a thread of their own');

@@ -18,6 +18,8 @@ export interface CronParts {
   wakeups: Pick<RunWakeups, 'kick'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   graphIds: readonly string[];
+  /** Where traces of runs go; left out: nothing is traced. */
+  tracingProject: string | undefined;
   logger: Logger;
 }
 
@@ -27,7 +29,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
   const clock = new CronClock({
     engine,
     graphIds,
-    toRun: runOfCron,
+    toRun: (cron) => runOfCron(cron, parts),
     onFired: (slots) => {
       if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { type Answer, type FieldCase, fieldCase, type ParityContext } from '../../framework/index.ts';
+
+export const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
+export const WITHOUT_THREAD = ['createStatelessRun', 'streamStatelessRun', 'waitStatelessRun', 'createRunBatch'];
+export const ATTENDED = ['streamRun', 'waitRun', 'streamStatelessRun', 'waitStatelessRun'];
+export const EVERY_WAY = [...ON_THREAD, ...WITHOUT_THREAD];
+
+export type Body = Record<string, unknown>;
+
+export interface MadeRun {
+  answer: Answer;
+  threadId: string;
+  runId: string;
+}
+
+/** A case for a field of run bodies, in a batch too, where every item has it. */
+export function runFieldCases({ field, operations = EVERY_WAY, ...rest }: RunFieldCase): FieldCase[] {
+  const single = operations.filter((operation) => operation !== 'createRunBatch');
+  return [
+    ...(single.length > 0 ? [fieldCase({ ...rest, field: `body.${field}`, operations: single })] : []),
+    ...(single.length < operations.length
+      ? [fieldCase({ ...rest, field: `body[].${field}`, operations: ['createRunBatch'] })]
+      : []),
+  ];
+}
+
+type RunFieldCase = Omit<FieldCase, 'kind' | 'operations' | 'field'> & { field: string; operations?: string[] };
+
+export async function newThread({ direct }: ParityContext): Promise<string> {
+  return (await direct.client.threads.create()).thread_id;
+}
+
+/** Asks the operation under test for a run; on a thread of its own unless one is given. */
+export async function ask(context: ParityContext, body: Body, options: { threadId?: string; query?: Body } = {}) {
+  const { operation } = context;
+  const threadId = ON_THREAD.includes(operation) ? (options.threadId ?? (await newThread(context))) : undefined;
+  return context.call(operation, {
+    ...(threadId !== undefined && { params: { thread_id: threadId } }),
+    ...(options.query && { query: options.query }),
+    body: operation === 'createRunBatch' ? [body] : body,
+  });
+}
+
+/** The same, accepted, and over where the operation waits for that. */
+export async function make(...[context, body, options]: Parameters<typeof ask>): Promise<MadeRun> {
+  const answer = await ask(context, body, options);
+  expect(answer.status, answer.text).toBe(200);
+  const made = Array.isArray(answer.body) ? answer.body[0] : answer.body;
+  if (made?.run_id) return { answer, threadId: made.thread_id, runId: made.run_id };
+  return { answer, ...(await placeOf(context, answer.headers)) };
+}
+
+/** The run that an answer's `Content-Location` names. */
+export async function placeOf({ direct }: ParityContext, headers: Headers): Promise<Omit<MadeRun, 'answer'>> {
+  const [, , threadId, runId] =
+    /^(\/threads\/([^/]+))?\/runs\/([^/]+)$/.exec(headers.get('content-location') ?? '') ?? [];
+  if (runId === undefined) throw new Error('the answer names no run');
+  if (threadId !== undefined) return { threadId, runId };
+  return { threadId: (await direct.call('getStatelessRun', { params: { run_id: runId } })).body.thread_id, runId };
+}
+
+/** What the run came to, as a join tells it. */
+export async function resultOf({ direct }: ParityContext, { threadId, runId }: MadeRun) {
+  return (await direct.call('joinRun', { params: { thread_id: threadId, run_id: runId } })).body;
+}
+
+export async function recordOf({ direct }: ParityContext, { runId }: MadeRun) {
+  return (await direct.call('getStatelessRun', { params: { run_id: runId } })).body;
+}
+
+/** A run of the graph `mirror`, to its end. */
+export async function mirrored(context: ParityContext, body: Body, options: { threadId?: string } = {}) {
+  const made = await make(context, { assistant_id: 'mirror', input: { text: 'hi' }, ...body }, options);
+  return { made, values: await resultOf(context, made) };
+}
+
+/** A run on a thread that stays pending for an hour. */
+export async function waitingRun({ direct }: ParityContext, threadId?: string) {
+  const { thread_id } = threadId ? { thread_id: threadId } : await direct.client.threads.create();
+  const run = await direct.client.runs.create(thread_id, 'mirror', { input: { text: 'later' }, afterSeconds: 3600 });
+  return { thread_id, run_id: run.run_id };
+}
+
+/** A run under way that would take a second. */
+export async function longRun({ direct }: ParityContext, options: { resumable?: boolean } = {}) {
+  const { thread_id } = await direct.client.threads.create();
+  const run = await direct.client.runs.create(thread_id, 'slow', {
+    input: { name: randomUUID(), steps: 10, stepMs: 100 },
+    streamMode: ['values', 'updates'],
+    streamResumable: options.resumable ?? false,
+  });
+  return { thread_id, run_id: run.run_id };
+}

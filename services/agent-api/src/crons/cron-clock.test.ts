@@ -1,0 +1,117 @@
+import type { FiredSlot } from '@runyard/run-engine';
+import { silentLogger } from '@runyard/service-kit';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CronClock } from './cron-clock.ts';
+
+/** An engine whose next slot is at a moment of the fake clock. */
+class PlayedEngine {
+  dueAt: number | undefined;
+  asked = 0;
+  fired: number[] = [];
+  /** What the next calls do instead. */
+  failures: Error[] = [];
+  isTakenElsewhere = false;
+
+  async millisecondsToNextSlot(): Promise<number | undefined> {
+    this.asked += 1;
+    const failure = this.failures.shift();
+    if (failure) throw failure;
+    return this.dueAt === undefined ? undefined : Math.max(0, this.dueAt - Date.now());
+  }
+
+  async fireCrons(): Promise<FiredSlot[]> {
+    if (this.isTakenElsewhere) return [];
+    this.dueAt = undefined;
+    this.fired.push(Date.now());
+    return [{ cronId: 'c', slot: new Date(), cancelled: [] }];
+  }
+}
+
+let engine: PlayedEngine;
+let clock: CronClock;
+let told: number;
+const passed = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+  engine = new PlayedEngine();
+  told = 0;
+  clock = new CronClock({
+    engine,
+    graphIds: ['agent'],
+    toRun: () => {
+      throw new Error('not asked here');
+    },
+    onFired: () => {
+      told += 1;
+    },
+    logger: silentLogger,
+  });
+});
+afterEach(async () => {
+  await clock.stop();
+  vi.useRealTimers();
+});
+
+describe('a cron clock', () => {
+  it('sleeps until the slot and fires it then', async () => {
+    engine.dueAt = 7_000;
+    clock.start();
+    await passed(6_999);
+    expect(engine.fired).toEqual([]);
+    expect(engine.asked).toBe(1);
+    await passed(1);
+    expect(engine.fired).toEqual([7_000]);
+    expect(told).toBe(1);
+  });
+
+  it('looks seldom while nothing is to come', async () => {
+    clock.start();
+    await passed(59_999);
+    expect(engine.asked).toBe(2);
+  });
+
+  it('is called by a change, also one that comes while it looks', async () => {
+    clock.start();
+    await passed(100);
+    engine.dueAt = 5_000;
+    clock.soon();
+    await passed(4_900);
+    expect(engine.fired).toEqual([5_000]);
+    clock.soon();
+    engine.dueAt = 5_001;
+    clock.soon();
+    await passed(1);
+    expect(engine.fired).toEqual([5_000, 5_001]);
+  });
+
+  it('does not spin on what another process has in hand', async () => {
+    engine.dueAt = 0;
+    engine.isTakenElsewhere = true;
+    clock.start();
+    await passed(1_000);
+    expect(engine.asked).toBeLessThan(6);
+    engine.isTakenElsewhere = false;
+    await passed(250);
+    expect(engine.fired).toHaveLength(1);
+  });
+
+  it('goes on after the database was away, asking less and less often', async () => {
+    engine.failures = Array.from({ length: 4 }, () => new Error('away'));
+    engine.dueAt = 0;
+    clock.start();
+    await passed(3_000);
+    expect(engine.asked).toBe(3);
+    await passed(12_000);
+    expect(engine.fired).toEqual([15_000]);
+  });
+
+  it('fires nothing more once it is stopped', async () => {
+    engine.dueAt = 1_000;
+    clock.start();
+    await passed(10);
+    await clock.stop();
+    await passed(60_000);
+    expect(engine.fired).toEqual([]);
+  });
+});
