@@ -14,9 +14,17 @@ export class GraphLoadError extends Error {
  */
 export class GraphRequestError extends Error {
   readonly reason: string;
-  constructor(reason: string, message: string, options?: ErrorOptions & { name?: string }) {
+  /** Of an update in supersteps: the one that failed, counted from 0, and as which node. */
+  readonly step: FailedStep | undefined;
+  constructor(reason: string, message: string, options?: ErrorOptions & { name?: string; step?: FailedStep }) {
     super(message, options);
     this.name = options?.name ?? 'GraphRequestError';
     this.reason = reason;
+    this.step = options?.step;
   }
+}
+
+export interface FailedStep {
+  superstep: number;
+  asNode: string | null;
 }

@@ -76,7 +76,15 @@ describe('creating a thread', () => {
       [{ supersteps: [{ updates: [{ values: {}, as_node: 'echo' }] }] }, 400],
     ] as const) {
       const failing = randomUUID();
-      expect((await post('/threads', { ...body, thread_id: failing })).status).toBe(status);
+      const answer = await post('/threads', { ...body, thread_id: failing });
+      expect(answer.status).toBe(status);
+      const { as_node } = body.supersteps[0].updates[0];
+      const named = 'graph_id' in body ? as_node : null;
+      expect((answer.json as { metadata: unknown }).metadata).toEqual({
+        thread_id: failing,
+        superstep: 0,
+        as_node: named,
+      });
       expect((await ask(`${deployment.url}/threads/${failing}`)).status).toBe(404);
     }
   });
@@ -189,7 +197,13 @@ describe('searching threads', () => {
     expect((await search({ ids: [ids[2], ids[3]], sort_by: 'created_at' })).ids).toEqual([ids[3], ids[2]]);
     expect((await search({ status: 'busy' })).ids).toEqual([]);
     const { state_updated_at } = await threads().get(ids[4]!);
-    expect((await search({ state_updated_after: state_updated_at })).ids).toEqual([ids[1], ids[4]]);
+    // To the microsecond: neither the thread whose time it is, nor a later one left out.
+    expect((await search({ state_updated_after: state_updated_at })).ids).toEqual([ids[1]]);
+    expect((await search({ state_updated_before: state_updated_at, sort_by: 'state_updated_at' })).ids).toEqual([
+      ids[3],
+      ids[2],
+      ids[0],
+    ]);
   });
 
   it('filters by values, also next to characters that Postgres does not take', async () => {

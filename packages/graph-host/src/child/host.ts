@@ -187,7 +187,9 @@ function noSuchGraph(graphId: string): GraphRequestError {
 
 function describeError(error: unknown): ErrorBody {
   if (error instanceof GraphLoadError) return { ...errorBody(error, 'load'), graphId: error.graphId };
-  if (error instanceof GraphRequestError) return errorBody(error, error.reason);
+  if (error instanceof GraphRequestError) {
+    return { ...errorBody(error, error.reason), ...(error.step && { step: error.step }) };
+  }
   if (error instanceof BackendError) return errorBody(error, error.reason);
   return errorBody(error);
 }

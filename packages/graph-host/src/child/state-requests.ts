@@ -1,6 +1,8 @@
 /** Reads and writes of a thread's state outside a run. */
+import { BackendError } from '@runyard/checkpointer';
 import { GraphRequestError } from '../errors.ts';
 import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../types.ts';
+import { errorBody } from './error-body.ts';
 import { checkpointOf } from './event-renderer.ts';
 import type { GraphConfig, StateSnapshot } from './graph-types.ts';
 import type { GraphUse, LoadedGraph } from './load-graphs.ts';
@@ -55,20 +57,28 @@ export async function updateState(
     { updates: [{ values, ...(asNode !== undefined && { as_node: asNode }) }] },
   ];
   let config = configOf(request);
-  try {
-    for (const { updates } of supersteps as { updates: Update[] }[]) {
+  for (const [superstep, { updates }] of (supersteps as { updates: Update[] }[]).entries()) {
+    try {
       view.nextMetadata = await writesOf(view, updates, config);
       const steps = [
         { updates: updates.map((update) => ({ values: valuesOf(graph, update), asNode: update.as_node })) },
       ];
       config = await view.graph.bulkUpdateState(config, steps);
+    } catch (cause) {
+      throw updateError(cause, superstep, updates);
     }
-  } catch (cause) {
-    if (!(cause instanceof Error) || cause.name !== 'InvalidUpdateError') throw cause;
-    throw new GraphRequestError('bad_request', cause.message, { cause, name: cause.name });
   }
   const checkpoint = checkpointOf(config);
   return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
+}
+
+/** A refused update names the node it was for. */
+function updateError(cause: unknown, superstep: number, updates: Update[]): GraphRequestError {
+  const { error: name, message } = errorBody(cause);
+  const refused = updates.find(({ as_node }) => message.includes(`"${as_node}"`)) ?? updates[0];
+  const reason =
+    cause instanceof BackendError ? cause.reason : name === 'InvalidUpdateError' ? 'bad_request' : 'failed';
+  return new GraphRequestError(reason, message, { cause, name, step: { superstep, asNode: refused?.as_node ?? null } });
 }
 
 function valuesOf({ modules }: LoadedGraph, { values, command }: Update): unknown {

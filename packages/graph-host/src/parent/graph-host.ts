@@ -206,7 +206,8 @@ export class ChildGraphHost implements GraphHost {
       return JSON.parse(raw.toString('utf8'));
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
-      throw new GraphRequestError(error.kind, error.message, { name: error.name, cause: error });
+      const { name, step } = error;
+      throw new GraphRequestError(error.kind, error.message, { name, cause: error, ...(step && { step }) });
     } finally {
       this.#uses.delete(use);
     }

@@ -7,11 +7,13 @@ import type { Check, ErrorBody } from './messages.ts';
 export class RemoteError extends Error {
   readonly kind: string;
   readonly graphId: string | undefined;
+  readonly step: ErrorBody['step'];
   constructor(body: ErrorBody) {
     super(body.message);
     this.name = body.error;
     this.kind = body.kind;
     this.graphId = body.graphId;
+    this.step = body.step;
   }
 }
 

@@ -30,6 +30,10 @@ export const ErrorBody = Type.Object({
   message: Type.String(),
   /** Which graph failed to load, when one did. */
   graphId: Type.Optional(Type.String()),
+  /** Which superstep of a state update failed, counted from 0, and as which node. */
+  step: Type.Optional(
+    Type.Object({ superstep: Type.Integer({ minimum: 0 }), asNode: Type.Union([Type.String(), Type.Null()]) }),
+  ),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 

@@ -1,4 +1,5 @@
 import { GraphRequestError } from '@runyard/graph-host';
+import { FencedError } from '@runyard/run-engine';
 import {
   type AppError,
   BadRequestError,
@@ -23,8 +24,11 @@ const KINDS: Record<string, Kind> = {
   failed: UnprocessableError,
 };
 
-/** What a graph host's refusal means to a caller; any other error is itself. */
+/** What a graph host's refusal, and the loss of a thread to a run, means to a caller; any other error is itself. */
 export function toCallerError(error: unknown): unknown {
+  if (error instanceof FencedError) {
+    return new ConflictError('The thread was taken over while its state was being written.', { cause: error });
+  }
   if (!(error instanceof GraphRequestError)) return error;
   const Refusal = KINDS[error.reason];
   if (!Refusal) return error;

@@ -3,6 +3,8 @@ import type { GraphBackends, GraphHost } from '@runyard/graph-host';
 import type { Fence, RunEngine } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, sanitizeErrorText } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
+import { toWireTime } from '../wire-time.ts';
+import { placeOf } from './checkpoint-place.ts';
 import { toCallerError } from './state-errors.ts';
 import type { ThreadRecord } from './thread-record.ts';
 import type { ThreadStore } from './thread-store.ts';
@@ -64,7 +66,7 @@ export class StateService {
     const request = { graphId, threadId, ...query };
     try {
       const state = (await this.#host.getState(request, this.#backends())) as ThreadState;
-      return state.created_at === null ? emptyState(threadId, query) : withMaskedErrors(state);
+      return state.created_at === null ? emptyState(threadId, query) : toWireState(state);
     } catch (error) {
       throw toCallerError(error);
     }
@@ -77,7 +79,7 @@ export class StateService {
     try {
       const request = { graphId, threadId, ...query };
       const states = (await this.#host.getHistory(request, this.#backends())) as ThreadState[];
-      return states.map(withMaskedErrors);
+      return states.map(toWireState);
     } catch (error) {
       throw toCallerError(error);
     }
@@ -89,13 +91,25 @@ export class StateService {
     return this.#write(
       thread,
       { values: request.values ?? null, ...(request.as_node && { asNode: request.as_node }) },
-      placeOf({ checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
+      placeOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
     );
   }
 
   /** Builds the first state of a thread. @throws BadRequestError, UnprocessableError */
   async applySupersteps(thread: WritableThread, supersteps: Supersteps): Promise<void> {
-    await this.#write(thread, { supersteps }, {});
+    await this.#write(thread, { supersteps }, {}, 'idle');
+  }
+
+  /** Takes the newest checkpoint for the state of a thread whose stored values are older; it is idle then. */
+  async readAnew({ threadId, metadata }: WritableThread): Promise<void> {
+    const graphId = graphOf({ threadId, metadata });
+    if (graphId === undefined) return;
+    const fence = await this.#engine.beginStateUpdate(threadId);
+    try {
+      await this.#commit(fence, graphId, 'idle');
+    } catch (error) {
+      throw toCallerError(error);
+    }
   }
 
   async #find(scope: Scope, threadId: string): Promise<ThreadRecord> {
@@ -104,7 +118,7 @@ export class StateService {
     return thread;
   }
 
-  async #write(thread: WritableThread, update: Update, place: StateQuery): Promise<StateUpdated> {
+  async #write(thread: WritableThread, update: Update, place: StateQuery, status?: 'idle'): Promise<StateUpdated> {
     const { threadId } = thread;
     const graphId = graphOf(thread);
     if (graphId === undefined) {
@@ -116,28 +130,27 @@ export class StateService {
     try {
       const request = { graphId, threadId, ...place, ...update };
       const written = (await this.#host.updateState(request, this.#backends(fence))) as unknown as StateUpdated;
-      const state = (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
-      await this.#engine.commitStateUpdate({
-        fence,
-        values: toJsonBytes(state.values),
-        interrupts: interruptsOf(state),
-        checkpointId: String(state.checkpoint_id),
-        status: state.next.length > 0 ? 'interrupted' : 'idle',
-      });
-      await this.#onUpdated(fence, withMaskedErrors(state));
+      const state = await this.#commit(fence, graphId, status);
+      await this.#onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
       throw toCallerError(error);
     }
   }
-}
 
-/** The checkpoint a client names, by id alone or with its namespace. */
-export function placeOf(checkpoint: CheckpointConfig | null | undefined): StateQuery {
-  return {
-    ...(checkpoint?.checkpoint_id && { checkpointId: checkpoint.checkpoint_id }),
-    ...(checkpoint?.checkpoint_ns && { checkpointNs: checkpoint.checkpoint_ns }),
-  };
+  /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says. */
+  async #commit(fence: Fence, graphId: string, status?: 'idle'): Promise<ThreadState> {
+    const { threadId } = fence;
+    const state = (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
+    await this.#engine.commitStateUpdate({
+      fence,
+      values: toJsonBytes(state.values),
+      interrupts: interruptsOf(state),
+      checkpointId: String(state.checkpoint_id),
+      status: status ?? (state.next.length > 0 ? 'interrupted' : 'idle'),
+    });
+    return state;
+  }
 }
 
 function graphOf(thread: WritableThread): string | undefined {
@@ -163,15 +176,18 @@ function emptyState(threadId: string, { checkpointId, checkpointNs }: StateQuery
   };
 }
 
-/** Errors of tasks are kept as the graph threw them; who reads them sees no credentials and no inner addresses. */
-function withMaskedErrors(state: ThreadState): ThreadState {
-  if (!state.tasks.some((task) => task.error || task.state)) return state;
+/**
+ * A state as the graph host tells it, with times as on the wire. Errors of tasks are kept as the graph threw them; who reads
+ * them sees no credentials and no inner addresses.
+ */
+function toWireState(state: ThreadState): ThreadState {
   const tasks = state.tasks.map((task) => ({
     ...task,
     ...(task.error && { error: sanitizeErrorText(task.error) }),
-    ...(task.state ? { state: withMaskedErrors(task.state as ThreadState) } : {}),
+    ...(task.state ? { state: toWireState(task.state as ThreadState) } : {}),
   }));
-  return { ...state, tasks };
+  const createdAt = state.created_at === null ? Number.NaN : Date.parse(state.created_at);
+  return { ...state, tasks, ...(!Number.isNaN(createdAt) && { created_at: toWireTime(new Date(createdAt)) }) };
 }
 
 function interruptsOf(state: ThreadState): Uint8Array | null {

@@ -1,17 +1,19 @@
-import type { Thread } from '@runyard/contracts';
-import { toWireTime } from '../wire-time.ts';
+import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
 import { completeMessages } from './message-form.ts';
 
-/** A row of `thread`, with its newest state when that was asked for. */
+/** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */
 export interface ThreadRecord {
   threadId: string;
   status: Thread['status'];
   metadata: Record<string, unknown>;
   config: Record<string, unknown>;
   error: Record<string, unknown> | null;
-  createdAt: Date;
-  updatedAt: Date;
-  stateUpdatedAt: Date;
+  createdAt: string;
+  updatedAt: string;
+  stateUpdatedAt: string;
+  ttlStrategy: NonNullable<ThreadTtlInfo['strategy']> | null;
+  ttlMinutes: number | null;
+  expiresAt: string | null;
   /** JSON text; null until there is state. */
   values?: Uint8Array | null;
   /** JSON text `{task id: [{id, value}]}`; null when there are none. */
@@ -21,9 +23,9 @@ export interface ThreadRecord {
 export function toWireThread(record: ThreadRecord): Thread {
   return {
     thread_id: record.threadId,
-    created_at: toWireTime(record.createdAt),
-    updated_at: toWireTime(record.updatedAt),
-    state_updated_at: toWireTime(record.stateUpdatedAt),
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    state_updated_at: record.stateUpdatedAt,
     metadata: record.metadata,
     status: record.status,
     config: record.config,
@@ -31,6 +33,12 @@ export function toWireThread(record: ThreadRecord): Thread {
     interrupts: (record.interrupts ? parseJson(record.interrupts) : {}) as Thread['interrupts'],
     error: record.error,
   };
+}
+
+/** Undefined for a thread that is kept for good. */
+export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: ThreadRecord): ThreadTtlInfo | undefined {
+  if (ttlStrategy === null || ttlMinutes === null) return undefined;
+  return { strategy: ttlStrategy, ttl_minutes: ttlMinutes, ...(expiresAt !== null && { expires_at: expiresAt }) };
 }
 
 /** The values as a thread shows them: the question of an interrupt has its own field, and messages are complete. */

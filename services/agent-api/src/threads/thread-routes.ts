@@ -7,7 +7,10 @@ import type { ThreadService } from './thread-service.ts';
 export function threadRoutes(threads: ThreadService): BoundOperation[] {
   return [
     bind(createThread, async ({ body }) => ok(await threads.create(UNRESTRICTED, body))),
-    bind(getThread, async ({ params }) => ok(await threads.get(UNRESTRICTED, params.thread_id))),
+    bind(getThread, async ({ params, query }) => {
+      const wanted = [query.include ?? []].flat().flatMap((names) => names.split(','));
+      return ok(await threads.get(UNRESTRICTED, params.thread_id, { withTtl: wanted.includes('ttl') }));
+    }),
     bind(patchThread, async ({ params, body, headers }) => {
       await threads.patch(UNRESTRICTED, params.thread_id, body);
       const wantsNothing = /(^|[\s,;])return=minimal([\s,;]|$)/.test(String(headers.prefer ?? ''));

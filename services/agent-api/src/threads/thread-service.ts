@@ -6,15 +6,17 @@ import {
   type ThreadSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { RunEngine } from '@runyard/run-engine';
+import type { RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Page } from '../pagination.ts';
 import type { Scope } from '../scope.ts';
 import { extractPath } from './extract-path.ts';
 import type { StateService } from './state-service.ts';
-import { type ThreadRecord, toWireThread } from './thread-record.ts';
+import { superstepError } from './superstep-error.ts';
+import { type ThreadRecord, toWireThread, ttlOf } from './thread-record.ts';
 import type { ThreadStore } from './thread-store.ts';
+import { requestedTtl } from './ttl-request.ts';
 
 /** Fields of a thread that are kept with its state and may be large. */
 const STATE_FIELDS = new Set(['values', 'interrupts']);
@@ -23,19 +25,22 @@ export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
   readonly #state: Pick<StateService, 'applySupersteps'>;
-  readonly #onDeleted: () => void;
+  readonly #onDeleted: (threadIds: string[]) => void;
+  readonly #defaultTtl: ThreadTtl | undefined;
 
   constructor(options: {
     store: ThreadStore;
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
     state: Pick<StateService, 'applySupersteps'>;
-    /** A thread is gone, with its runs: whoever waits for one of them should look. */
-    onDeleted: () => void;
+    /** Threads are gone, with their runs: whoever waits for one of them should look. */
+    onDeleted: (threadIds: string[]) => void;
+    defaultTtl?: ThreadTtl | undefined;
   }) {
     this.#store = options.store;
     this.#engine = options.engine;
     this.#state = options.state;
     this.#onDeleted = options.onDeleted;
+    this.#defaultTtl = options.defaultTtl;
   }
 
   /** With supersteps all or nothing: when they fail the thread is gone again. @throws ConflictError */
@@ -46,12 +51,13 @@ export class ThreadService {
       ...(request.graph_id !== undefined && { graph_id: request.graph_id }),
       ...scope,
     };
+    const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     const isWelcome = request.if_exists === 'do_nothing';
     const supersteps = request.supersteps ?? [];
     try {
       // Supersteps are for a thread made here: one that is there keeps the state it has.
       const ifExists = isWelcome && supersteps.length === 0 ? 'do_nothing' : 'raise';
-      await this.#engine.createThread({ threadId, metadata, ifExists });
+      await this.#engine.createThread({ threadId, metadata, ifExists, ...(ttl && { ttl }) });
     } catch (error) {
       if (isWelcome && error instanceof ConflictError) return this.#existing(scope, threadId);
       throw error;
@@ -62,7 +68,7 @@ export class ThreadService {
       await this.#state.applySupersteps({ threadId, metadata }, supersteps);
     } catch (error) {
       await this.#engine.deleteThread(threadId);
-      throw error;
+      throw superstepError(threadId, error);
     }
     return this.get(scope, threadId);
   }
@@ -75,21 +81,24 @@ export class ThreadService {
   }
 
   /** @throws NotFoundError */
-  async get(scope: Scope, threadId: string): Promise<Thread> {
-    return toWireThread(found(threadId, await this.#store.find(scope, threadId)));
+  async get(scope: Scope, threadId: string, { withTtl = false } = {}): Promise<Thread> {
+    const thread = found(threadId, await this.#store.find(scope, threadId));
+    const ttl = withTtl ? ttlOf(thread) : undefined;
+    return { ...toWireThread(thread), ...(ttl && { ttl }) };
   }
 
   /** @throws NotFoundError */
   async patch(scope: Scope, threadId: string, request: ThreadPatch): Promise<void> {
     const metadata = withoutReservedMetadata(request.metadata ?? {});
-    if (!(await this.#store.mergeMetadata(scope, threadId, metadata))) throw notFound(threadId);
+    const ttl = requestedTtl(request.ttl, this.#defaultTtl);
+    if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw notFound(threadId);
   }
 
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string): Promise<void> {
     found(threadId, await this.#store.findBare(scope, threadId));
     await this.#engine.deleteThread(threadId);
-    this.#onDeleted();
+    this.#onDeleted([threadId]);
   }
 
   async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
@@ -128,6 +137,6 @@ export function found(threadId: string, thread: ThreadRecord | undefined): Threa
   return thread;
 }
 
-function notFound(threadId: string): NotFoundError {
+export function notFound(threadId: string): NotFoundError {
   return new NotFoundError(`Thread with ID ${threadId} not found`);
 }

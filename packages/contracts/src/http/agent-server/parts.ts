@@ -67,7 +67,13 @@ export const InterruptNodes = Type.Union([Type.Literal('*'), Type.Array(Type.Str
 
 /** What a graph asks a person, and the id to answer by. */
 export const Interrupt = Type.Object(
-  { id: Type.Optional(Type.Union([Type.String(), Type.Null()])), value: Type.Unknown() },
+  {
+    id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    value: Type.Unknown(),
+    response_schema: Type.Optional(
+      Type.Union([JsonObject, Type.Null()], { description: 'JSON Schema of the answer, where the graph gives one.' }),
+    ),
+  },
   { $id: 'Interrupt' },
 );
 

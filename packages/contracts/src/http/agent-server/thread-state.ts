@@ -54,8 +54,16 @@ export const ThreadStateUpdateResponse = Type.Object(
   { $id: 'ThreadStateUpdateResponse' },
 );
 
+const SelectedField = Type.String({
+  pattern:
+    '^(values(\\..+)?|next|tasks|checkpoint|metadata|created_at|parent_checkpoint|interrupts|checkpoint_id|parent_checkpoint_id)$',
+});
+const Selected = Type.Array(SelectedField, {
+  description: 'The fields to answer with; `values.<key>` for one key of the state. Left out: all.',
+});
+
 export const ThreadStateCheckpointRequest = Type.Object(
-  { checkpoint: CheckpointConfig, subgraphs: Type.Optional(Type.Boolean()) },
+  { checkpoint: CheckpointConfig, subgraphs: Type.Optional(Type.Boolean()), select: Type.Optional(Selected) },
   { $id: 'ThreadStateCheckpointRequest' },
 );
 
@@ -72,6 +80,7 @@ export const ThreadStateSearch = Type.Object(
     before: Type.Optional(Type.Union([BeforeCheckpoint, Type.Null()])),
     metadata: Type.Optional(Type.Union([JsonObject, Type.Null()])),
     checkpoint: Type.Optional(NullableCheckpoint),
+    select: Type.Optional(Selected),
   },
   { $id: 'ThreadStateSearch' },
 );
@@ -98,8 +107,15 @@ const notFound = { description: 'No such thread.', schema: ErrorResponse };
 const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
 const tags = ['Threads'];
 const params = { thread_id: EXAMPLE_THREAD_ID };
-const stateAnswer = { description: 'The state.', schema: ThreadState, example: exampleState };
-const subgraphs = Type.Object({ subgraphs: Type.Optional(QueryFlag) });
+const stateAnswer = {
+  description: 'The state; of it what `select` names.',
+  schema: Type.Partial(ThreadState),
+  example: exampleState,
+};
+const stateQuery = Type.Object({
+  subgraphs: Type.Optional(QueryFlag),
+  select: Type.Optional(Type.Union([SelectedField, Selected])),
+});
 
 export const getThreadState = defineOperation({
   operationId: 'getThreadState',
@@ -110,7 +126,7 @@ export const getThreadState = defineOperation({
   tags,
   access: 'principal',
   params: THREAD_PARAMS,
-  query: subgraphs,
+  query: stateQuery,
   responses: { 200: stateAnswer, 404: notFound, 422: invalid },
   examples: { params, query: { subgraphs: 'true' } },
 });
@@ -152,7 +168,7 @@ export const getThreadStateAtCheckpointId = defineOperation({
   tags,
   access: 'principal',
   params: Type.Object({ ...THREAD_PARAMS.properties, checkpoint_id: Type.String() }),
-  query: subgraphs,
+  query: stateQuery,
   responses: { 200: stateAnswer, 404: notFound, 422: invalid },
   examples: { params: { ...params, checkpoint_id: exampleCheckpoint.checkpoint_id } },
 });
@@ -173,7 +189,7 @@ export const getThreadStateAtCheckpoint = defineOperation({
 
 const historyAnswer = {
   description: 'States, newest first.',
-  schema: Type.Array(ThreadState),
+  schema: Type.Array(Type.Partial(ThreadState)),
   example: [exampleState],
 };
 

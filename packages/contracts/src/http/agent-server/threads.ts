@@ -1,9 +1,57 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Interrupt, Limit, Offset, PAGINATION_HEADERS, SortOrder, ThreadStatus, words } from './parts.ts';
+import {
+  Command,
+  Interrupt,
+  Limit,
+  Offset,
+  PAGINATION_HEADERS,
+  QueryList,
+  SortOrder,
+  ThreadStatus,
+  words,
+} from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);
+
+export const PruneStrategy = words(['delete', 'keep_latest'], { default: 'delete' });
+
+/** A thousand years. */
+const TTL_MINUTES_MAX = 525_600_000;
+
+/** How long a thread is kept. */
+export const ThreadTtl = Type.Object(
+  {
+    strategy: Type.Optional(PruneStrategy),
+    ttl: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: TTL_MINUTES_MAX,
+        description: 'Minutes. Left out: as many as the deployment gives threads by default.',
+      }),
+    ),
+  },
+  {
+    $id: 'ThreadTtl',
+    description:
+      '`delete` removes the thread with its runs, counted from its creation or from this change. `keep_latest` removes all checkpoints but the newest, counted from the last change of state.',
+  },
+);
+export type ThreadTtl = Static<typeof ThreadTtl>;
+
+export const ThreadTtlInfo = Type.Object(
+  {
+    strategy: PruneStrategy,
+    ttl_minutes: Type.Number(),
+    expires_at: Type.Optional({
+      ...Timestamp,
+      description: 'Absent when the thread has been pruned and not changed since.',
+    }),
+  },
+  { $id: 'ThreadTtlInfo' },
+);
+export type ThreadTtlInfo = Static<typeof ThreadTtlInfo>;
 
 export const Thread = Type.Object(
   {
@@ -17,6 +65,12 @@ export const Thread = Type.Object(
     values: Type.Union([Type.Unknown(), Type.Null()], { description: 'State values; null until there is state.' }),
     interrupts: Type.Optional(Type.Record(Type.String(), Type.Array(Interrupt), { description: 'By task id.' })),
     error: Type.Optional(Nullable),
+    ttl: Type.Optional(ThreadTtlInfo),
+    extracted: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What the paths of `extract` name; null for nothing.',
+      }),
+    ),
   },
   { $id: 'Thread' },
 );
@@ -26,10 +80,11 @@ export const ThreadSuperstep = Type.Object(
   {
     updates: Type.Array(
       Type.Object({
-        values: Type.Optional(Type.Unknown()),
-        command: Type.Optional(Type.Unknown()),
-        as_node: Type.String(),
+        values: Type.Optional(Type.Union([JsonObject, Type.Array(Type.Unknown()), Type.Null()])),
+        command: Type.Optional(Type.Union([Command, Type.Null()])),
+        as_node: Type.String({ description: 'A node of the graph, or `__input__` or `__start__` for an input.' }),
       }),
+      { minItems: 1 },
     ),
   },
   { $id: 'ThreadSuperstep' },
@@ -41,6 +96,7 @@ export const ThreadCreate = Type.Object(
     graph_id: Type.Optional(Type.String({ description: 'Kept as `metadata.graph_id`.' })),
     metadata: Type.Optional(JsonObject),
     if_exists: Type.Optional(words(['raise', 'do_nothing'], { default: 'raise' })),
+    ttl: Type.Optional(ThreadTtl),
     supersteps: Type.Optional(
       Type.Array(ThreadSuperstep, { description: 'State updates, applied in order; all of them or nothing.' }),
     ),
@@ -49,7 +105,28 @@ export const ThreadCreate = Type.Object(
 );
 export type ThreadCreate = Static<typeof ThreadCreate>;
 
-export const ThreadPatch = Type.Object({ metadata: Type.Optional(JsonObject) }, { $id: 'ThreadPatch' });
+/** Why a thread was not made: which of its supersteps failed, counted from 0, and as which node. */
+export const SuperstepError = Type.Object(
+  {
+    ...ErrorResponse.properties,
+    metadata: Type.Optional(
+      Type.Object({
+        thread_id: Uuid,
+        superstep: Type.Integer(),
+        as_node: Type.Union([Type.String(), Type.Null()]),
+      }),
+    ),
+  },
+  { $id: 'SuperstepError' },
+);
+
+export const ThreadPatch = Type.Object(
+  {
+    metadata: Type.Optional({ ...JsonObject, description: 'Merged into what is there, key by key.' }),
+    ttl: Type.Optional(ThreadTtl),
+  },
+  { $id: 'ThreadPatch' },
+);
 export type ThreadPatch = Static<typeof ThreadPatch>;
 
 const filters = {
@@ -87,6 +164,7 @@ export const ThreadSearchRequest = Type.Object(
     extract: Type.Optional(
       Type.Record(Type.String(), Type.String({ pattern: '^(config|interrupts|metadata|values)(?=$|[.[])' }), {
         description: 'Name to path, such as `values.messages[-1].content`; answered under `extracted`.',
+        maxProperties: 10,
       }),
     ),
   },
@@ -125,9 +203,9 @@ export const createThread = defineOperation({
   bodyOptional: true,
   responses: {
     200: { description: 'The thread.', schema: Thread, example: exampleThread },
-    400: { description: 'The supersteps name no graph or an unknown node; nothing was made.', schema: ErrorResponse },
+    400: { description: 'The supersteps name no graph or an unknown node; nothing was made.', schema: SuperstepError },
     409: { description: 'A thread with that id exists.', schema: ErrorResponse },
-    422: invalid,
+    422: { description: 'The request, or a value of a superstep, is not as it should be.', schema: SuperstepError },
   },
   examples: { body: { metadata: { owner: 'ada' }, if_exists: 'do_nothing' } },
 });
@@ -177,12 +255,15 @@ export const getThread = defineOperation({
   tags,
   access: 'principal',
   params: THREAD_PARAMS,
+  query: Type.Object({
+    include: Type.Optional({ ...QueryList, description: '`ttl`: when the thread expires. Several with commas.' }),
+  }),
   responses: {
     200: { description: 'The thread.', schema: Thread, example: exampleThread },
     404: notFound,
     422: invalid,
   },
-  examples: { params: { thread_id: EXAMPLE_THREAD_ID } },
+  examples: { params: { thread_id: EXAMPLE_THREAD_ID }, query: { include: 'ttl' } },
 });
 
 export const patchThread = defineOperation({
@@ -190,7 +271,7 @@ export const patchThread = defineOperation({
   method: 'patch',
   path: '/threads/{thread_id}',
   permission: 'runs:update',
-  summary: 'Merge metadata into a thread',
+  summary: 'Merge metadata into a thread, or change how long it is kept',
   headers: { prefer: '`return=minimal` answers 204 without a body.' },
   tags,
   access: 'principal',
@@ -202,7 +283,10 @@ export const patchThread = defineOperation({
     404: notFound,
     422: invalid,
   },
-  examples: { params: { thread_id: EXAMPLE_THREAD_ID }, body: { metadata: { topic: 'travel' } } },
+  examples: {
+    params: { thread_id: EXAMPLE_THREAD_ID },
+    body: { metadata: { topic: 'travel' }, ttl: { strategy: 'delete', ttl: 60 } },
+  },
 });
 
 export const deleteThread = defineOperation({

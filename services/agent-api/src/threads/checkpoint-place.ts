@@ -1,0 +1,29 @@
+import type { CheckpointConfig, ThreadStateSearch } from '@runyard/contracts';
+import { UnprocessableError } from '@runyard/service-kit';
+
+/** Where in a thread's history: the newest of the root graph when both are left out. */
+export interface CheckpointPlace {
+  checkpointId?: string | undefined;
+  checkpointNs?: string | undefined;
+}
+
+/**
+ * The checkpoint a client names: by id, or by a map that has the id of each namespace, as the graph's own events carry it.
+ * @throws UnprocessableError when it belongs to another thread
+ */
+export function placeOf(threadId: string, checkpoint: CheckpointConfig | null | undefined): CheckpointPlace {
+  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = checkpoint ?? {};
+  if (thread_id && thread_id.toLowerCase() !== threadId.toLowerCase()) {
+    throw new UnprocessableError(`checkpoint.thread_id is ${thread_id}, the thread ${threadId}`);
+  }
+  const mapped = checkpoint_map?.[checkpoint_ns ?? ''];
+  const checkpointId = checkpoint_id || (typeof mapped === 'string' ? mapped : undefined);
+  return { ...(checkpointId && { checkpointId }), ...(checkpoint_ns && { checkpointNs: checkpoint_ns }) };
+}
+
+/** `before` names a checkpoint by its id, flat, or the way LangGraph writes a config. */
+export function placeBefore(threadId: string, before: ThreadStateSearch['before']): CheckpointPlace {
+  if (before === null || before === undefined) return {};
+  if (typeof before === 'string') return { checkpointId: before };
+  return placeOf(threadId, 'configurable' in before ? before.configurable : before);
+}

@@ -1,0 +1,17 @@
+import { GraphRequestError } from '@runyard/graph-host';
+import { AppError, BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
+
+/**
+ * The answer to supersteps that could not be applied: which one, as which node, on the thread that was not made. Where the
+ * project has no such graph that is a fault of the request too.
+ */
+export function superstepError(threadId: string, error: unknown): unknown {
+  if (!(error instanceof AppError)) return error;
+  const { cause } = error;
+  const step = cause instanceof GraphRequestError ? cause.step : undefined;
+  const body = { metadata: { thread_id: threadId, superstep: step?.superstep ?? 0, as_node: step?.asNode ?? null } };
+  if (error instanceof BadRequestError || error instanceof NotFoundError) {
+    return new BadRequestError(error.message, { cause, body });
+  }
+  return error instanceof UnprocessableError ? new UnprocessableError(error.message, { cause, body }) : error;
+}

@@ -1,0 +1,56 @@
+import type { ThreadCountRequest, ThreadSearchRequest } from '@runyard/contracts';
+import { toSqlJson } from '@runyard/database';
+import { Prisma } from '../prisma.ts';
+import type { Scope } from '../scope.ts';
+
+export type ThreadFilters = ThreadCountRequest & Pick<ThreadSearchRequest, 'ids'>;
+
+/** State is JSON text of any kind; jsonb takes neither U+0000 nor lone surrogates, so their escapes are read as U+FFFD. */
+const VALUES_JSON = Prisma.raw(
+  String.raw`(SELECT regexp_replace(convert_from(s."values", 'UTF8'), '(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})',
+                                    '\1\\ufffd', 'gi')::jsonb FROM thread_state s WHERE s.thread_id = t.thread_id)`,
+);
+
+/** Conditions on thread `t`, by what answers them. */
+export interface ThreadConditions {
+  /** By columns that are sorted by, or that every row of an index tells. */
+  byColumn: Prisma.Sql[];
+  /** By metadata: what the filter asks and what the caller may see. */
+  byMetadata: Prisma.Sql[];
+  /** By values, read row by row. */
+  byValues: Prisma.Sql[];
+}
+
+export function conditionsOf(scope: Scope, filters: ThreadFilters): ThreadConditions {
+  const byColumn: Prisma.Sql[] = [];
+  if (filters.ids) byColumn.push(Prisma.sql`t.thread_id = ANY(${filters.ids}::uuid[])`);
+  if (filters.status) byColumn.push(Prisma.sql`t.status = ${filters.status}`);
+  if (filters.state_updated_after) {
+    byColumn.push(Prisma.sql`t.state_updated_at > ${filters.state_updated_after}::timestamptz`);
+  }
+  if (filters.state_updated_before) {
+    byColumn.push(Prisma.sql`t.state_updated_at < ${filters.state_updated_before}::timestamptz`);
+  }
+  const byMetadata = [scope, filters.metadata ?? {}].filter(isFilled).map(hasMetadata);
+  const byValues = isFilled(filters.values ?? {})
+    ? [Prisma.sql`${VALUES_JSON} @> ${toSqlJson(filters.values)}::jsonb`]
+    : [];
+  return { byColumn, byMetadata, byValues };
+}
+
+/** What the caller may see of threads `t`. */
+export function visible(scope: Scope): Prisma.Sql {
+  return isFilled(scope) ? hasMetadata(scope) : Prisma.sql`TRUE`;
+}
+
+export function all(conditions: Prisma.Sql[]): Prisma.Sql {
+  return conditions.length === 0 ? Prisma.sql`TRUE` : Prisma.join(conditions, ' AND ');
+}
+
+function hasMetadata(metadata: object): Prisma.Sql {
+  return Prisma.sql`t.metadata @> ${toSqlJson(metadata)}::jsonb`;
+}
+
+function isFilled(filter: object): boolean {
+  return Object.keys(filter).length > 0;
+}

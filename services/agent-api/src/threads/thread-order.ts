@@ -1,0 +1,38 @@
+import type { ThreadSearchRequest } from '@runyard/contracts';
+import { Prisma } from '../prisma.ts';
+
+type Asked = Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'>;
+
+/**
+ * The columns of each order as an index has them, and so read along it in either direction: the second one decides among equals
+ * and turns round with the first.
+ */
+const INDEXED: Record<NonNullable<ThreadSearchRequest['sort_by']>, [column: string, isDescending: boolean][]> = {
+  thread_id: [['thread_id', false]],
+  status: [
+    ['status', false],
+    ['updated_at', true],
+  ],
+  created_at: [
+    ['created_at', true],
+    ['thread_id', false],
+  ],
+  updated_at: [
+    ['updated_at', true],
+    ['thread_id', false],
+  ],
+  state_updated_at: [
+    ['state_updated_at', true],
+    ['thread_id', false],
+  ],
+};
+
+/** ORDER BY over columns of `alias`. */
+export function orderOf({ sort_by = 'updated_at', sort_order = 'desc' }: Asked, alias: 't' | 'm'): Prisma.Sql {
+  const columns = INDEXED[sort_by];
+  const isTurned = columns[0]![1] !== (sort_order === 'desc');
+  const order = columns.map(([column, isDescending]) => {
+    return `${alias}.${column} ${isDescending !== isTurned ? 'DESC' : 'ASC'}`;
+  });
+  return Prisma.raw(order.join(', '));
+}

@@ -1,0 +1,72 @@
+import type { Thread, ThreadPruneRequest, ThreadStorage } from '@runyard/contracts';
+import type { RunEngine } from '@runyard/run-engine';
+import { ConflictError } from '@runyard/service-kit';
+import { v4 as uuidv4 } from 'uuid';
+import type { Scope } from '../scope.ts';
+import type { StateService } from './state-service.ts';
+import { toWireThread } from './thread-record.ts';
+import { found, notFound } from './thread-service.ts';
+import type { ThreadStore } from './thread-store.ts';
+
+export interface ThreadRetentionOptions {
+  store: Pick<ThreadStore, 'find' | 'findBare' | 'visibleAmong'>;
+  engine: Pick<RunEngine, 'histories' | 'deleteThread'>;
+  state: Pick<StateService, 'readAnew'>;
+  /** Threads are gone, with their runs. */
+  onDeleted: (threadIds: string[]) => void;
+}
+
+/** Copies of threads, and what is kept of them. */
+export class ThreadRetention {
+  readonly #options: ThreadRetentionOptions;
+
+  constructor(options: ThreadRetentionOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ConflictError when there is nothing to copy */
+  async copy(scope: Scope, sourceId: string): Promise<Thread> {
+    const { store, engine, state } = this.#options;
+    const threadId = uuidv4();
+    const source = await store.findBare(scope, sourceId);
+    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }));
+    if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
+    if (copied.isStateBehind) {
+      try {
+        await state.readAnew({ threadId, metadata: source.metadata });
+      } catch (error) {
+        await engine.deleteThread(threadId);
+        throw error;
+      }
+    }
+    return toWireThread(found(threadId, await store.find(scope, threadId)));
+  }
+
+  /** Answers how many were pruned; threads that are busy, or not the caller's, are left alone. */
+  async prune(scope: Scope, { thread_ids, strategy = 'delete' }: ThreadPruneRequest): Promise<number> {
+    const { store, engine, onDeleted } = this.#options;
+    const pruned = await engine.histories.prune(await store.visibleAmong(scope, thread_ids), strategy);
+    if (strategy === 'delete' && pruned.length > 0) onDeleted(pruned);
+    return pruned.length;
+  }
+
+  /** @throws NotFoundError */
+  async storage(scope: Scope, threadId: string): Promise<ThreadStorage> {
+    const { store, engine } = this.#options;
+    found(threadId, await store.findBare(scope, threadId));
+    const storage = await engine.histories.storage(threadId);
+    if (!storage) throw notFound(threadId);
+    const { checkpoints, channelValues, pendingWrites } = storage;
+    return {
+      thread_id: threadId,
+      total_bytes: checkpoints.bytes + channelValues.bytes + pendingWrites.bytes,
+      checkpoints,
+      channel_values: {
+        count: channelValues.count,
+        bytes: channelValues.bytes,
+        by_channel: channelValues.byChannel,
+      },
+      pending_writes: pendingWrites,
+    };
+  }
+}
