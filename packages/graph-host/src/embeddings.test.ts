@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixtures, type HostUnderTest, startHost } from '../test/host-under-test.ts';
 import { temporaryProject } from '../test/temporary-project.ts';
-import { type EmbeddingsSource, embeddingsSource } from './index.ts';
+import { type EmbeddingsSource, embeddingsOf, embeddingsSource, GraphLoadError } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('an export of the project', () => {
     ['throwing', 'the model is away'],
     ['nonsense', 'no list of vectors was answered'],
   ])('%s that gives no vectors says why', async (symbol, message) => {
-    await expect(embed(ofFile(symbol), ['a'])).rejects.toMatchObject({
+    await expect(embeddingsOf(host, ofFile(symbol))(['a'], 'documents')).rejects.toMatchObject({
       reason: 'embedding_failed',
       message: expect.stringContaining(message),
     });
@@ -70,7 +70,9 @@ describe('a model of a provider', () => {
     ['zap:m', 'names the provider "zap"; known are azure_openai, bedrock'],
   ])('%s that cannot be had says why', async (name, message) => {
     const directory = await temporaryProject(files, false);
-    await expect(embed(embeddingsSource(name, directory), ['x'])).rejects.toMatchObject({
+    const source = embeddingsSource(name, directory);
+    await expect(embed(source, ['x'])).rejects.toThrow(GraphLoadError);
+    await expect(embeddingsOf(host, source)(['x'], 'documents')).rejects.toMatchObject({
       reason: 'embedding_failed',
       message: expect.stringContaining(message),
     });

@@ -1,6 +1,14 @@
 import { BackendError } from '@runyard/checkpointer';
 import { sqlState } from '@runyard/database';
-import { type AppError, type BoundOperation, PayloadTooLargeError, UnprocessableError } from '@runyard/service-kit';
+import {
+  type AppError,
+  BadGatewayError,
+  type BoundOperation,
+  NotFoundError,
+  PayloadTooLargeError,
+  sanitizeErrorText,
+  UnprocessableError,
+} from '@runyard/service-kit';
 
 /** The operation with data told as such that is valid JSON, and yet more than the stack or the database takes. */
 export function tellingRefusedData({ operation, handler }: BoundOperation): BoundOperation {
@@ -28,6 +36,10 @@ function refusalOf(error: unknown): AppError | undefined {
   }
   if (!(error instanceof BackendError)) return undefined;
   if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
+  if (error.reason === 'not_found') return new NotFoundError(error.message, { cause: error });
+  if (error.reason === 'embedding_failed') {
+    return new BadGatewayError(sanitizeErrorText(error.message), { cause: error });
+  }
   if (error.reason === 'invalid') return new UnprocessableError(error.message, { cause: error });
   return undefined;
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
+import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
@@ -23,8 +23,7 @@ import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
-import { storeRoutes } from './store/store-routes.ts';
-import { StoreService } from './store/store-service.ts';
+import { openStore } from './store/open-store.ts';
 import { OpenResponses } from './streams/open-responses.ts';
 import { RunWatch } from './streams/run-watch.ts';
 import { tellStateUpdate } from './streams/tell-state-update.ts';
@@ -108,7 +107,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const store = new PostgresStore({ pool });
+  const store = openStore({ project, pool, host, logger });
+  lifecycle.onStop('store', () => store.close());
 
   const threadStore = new ThreadStore(prisma);
   const states = new StateService({
@@ -117,7 +117,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     host,
     backends: (fence) => ({
       checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
-      store: store.open(),
+      store: store.backend,
     }),
     onUpdated: (fence, state) =>
       tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
@@ -193,7 +193,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...runRoutes(runs, answers),
       ...feedback.routes(runs),
       ...cronRoutes(crons.service),
-      ...storeRoutes(new StoreService(store.open())),
+      ...store.routes,
       ...infoRoutes(config),
     ]
       .map(askingPermission)
@@ -201,6 +201,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       .map(tellingOutages),
   });
   await hostStarted;
+  await store.start();
   await listen(app, { host: config.HOST, port: config.PORT, context });
   crons.clock.start();
   lifecycle.ready();

@@ -98,3 +98,99 @@ describe('searching items', () => {
     expect((await list({ prefix: ['searched'], maxDepth: 1 })).namespaces).toEqual([['searched']]);
   });
 });
+
+describe('searching by meaning', () => {
+  const search = (namespace: string, query: string) => store().searchItems(['meant', namespace], { query });
+
+  it('ranks what the project embeds of the items', async () => {
+    await store().putItem(['meant', 'ranked'], 'far', { text: 'zzz' });
+    await store().putItem(['meant', 'ranked'], 'near', { text: 'able was I' });
+    await store().putItem(['meant', 'ranked'], 'without text', { note: 'able was I' });
+    const { items } = await search('ranked', 'I was able');
+    expect(items.map(({ key, score }) => [key, score])).toEqual([
+      ['near', expect.closeTo(1, 6)],
+      ['far', 0],
+    ]);
+  });
+
+  it('covers what the item says', async () => {
+    await store().putItem(['meant', 'own'], 'none', { text: 'a' }, { index: false });
+    await store().putItem(
+      ['meant', 'own'],
+      'other',
+      { parts: [{ note: 'z' }, { note: 'a' }] },
+      { index: ['parts[*].note'] },
+    );
+    const { items } = await search('own', 'a');
+    expect(items.map(({ key, score }) => [key, score])).toEqual([['other', 1]]);
+  });
+
+  it('is 502 when the embeddings fail, and writes nothing', async () => {
+    const failed = { status: 502, json: { detail: expect.stringContaining('the model refuses this text') } };
+    expect(await put({ namespace: ['meant', 'failing'], key: 'k', value: { text: 'unembeddable' } })).toMatchObject(
+      failed,
+    );
+    expect(await store().getItem(['meant', 'failing'], 'k')).toBeNull();
+    const body = { namespace_prefix: ['meant'], query: 'unembeddable' };
+    expect(await ask(`${deployment.url}/store/items/search`, { body })).toMatchObject(failed);
+  });
+});
+
+describe('items with a time to live', () => {
+  const leftOf = async (key: string) => {
+    const { rows } = await deployment.pool.query<{ left: number | null }>(
+      'SELECT extract(epoch FROM expires_at - now())::float8 / 60 AS left FROM store_item WHERE key = $1',
+      [key],
+    );
+    return rows[0]?.left ?? null;
+  };
+  const spend = (key: string, minutes: number) =>
+    deployment.pool.query('UPDATE store_item SET expires_at = expires_at - make_interval(mins => $2) WHERE key = $1', [
+      key,
+      minutes,
+    ]);
+
+  it('are gone when it is over', async () => {
+    await store().putItem(['timed'], 'over', { n: 1 }, { ttl: 10 });
+    expect(await leftOf('over')).toBeCloseTo(10, 0);
+    await spend('over', 10);
+    expect(await store().getItem(['timed'], 'over')).toBeNull();
+  });
+
+  it('live on when they are read, unless the read says otherwise', async () => {
+    await store().putItem(['timed', 'read'], 'read', { n: 1 }, { ttl: 10 });
+    await spend('read', 5);
+    await store().getItem(['timed', 'read'], 'read', { refreshTtl: false });
+    await store().searchItems(['timed', 'read'], { refreshTtl: false });
+    expect(await leftOf('read')).toBeCloseTo(5, 0);
+    await store().getItem(['timed', 'read'], 'read');
+    expect(await leftOf('read')).toBeCloseTo(10, 0);
+    await spend('read', 5);
+    await store().searchItems(['timed', 'read']);
+    expect(await leftOf('read')).toBeCloseTo(10, 0);
+  });
+
+  it.each([0, -1, 1e10, 'soon'])('are refused a time of %j', async (ttl) => {
+    const answer = await put({ namespace: ['timed'], key: 'k', value: {}, ttl });
+    expect(answer).toMatchObject({ status: 422, json: { detail: expect.stringContaining('ttl') } });
+  });
+});
+
+describe('requests that ask too much', () => {
+  it.each([
+    [{ namespace: ['a'], key: 'k'.repeat(5000), value: {} }, 'namespace and key'],
+    [{ namespace: new Array(400).fill('a'), key: 'k', value: {} }, 'namespace and key'],
+    [{ namespace: ['a'], key: 'k', value: {}, index: ['a['] }, 'index'],
+    [{ namespace: ['a'], key: 'k', value: ['list'] }, 'value'],
+  ])('are 422 and name the field', async (body, name) => {
+    expect(await put(body)).toMatchObject({ status: 422, json: { detail: expect.stringContaining(name) } });
+  });
+
+  it('answer pages past the end with nothing', async () => {
+    const search = (body: object) => ask(`${deployment.url}/store/items/search`, { body });
+    expect(await search({ offset: 2 ** 31 - 1 })).toMatchObject({ status: 200, json: { items: [] } });
+    expect(await search({ query: 'a', offset: 2 ** 31 - 1 })).toMatchObject({ status: 200, json: { items: [] } });
+    expect((await search({ offset: 2 ** 40 })).status).toBe(422);
+    expect((await search({ limit: 0 })).status).toBe(422);
+  });
+});

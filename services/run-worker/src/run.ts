@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, openPool } from '@runyard/database';
-import { openProject, startGraphHost } from '@runyard/graph-host';
-import { RunEngine, RunWakeups, WakeupReceiver } from '@runyard/run-engine';
+import { embeddingsOf, openProject, startGraphHost, storeSettings } from '@runyard/graph-host';
+import { RunEngine, RunWakeups, WakeupReceiver, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
@@ -55,23 +55,27 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const queue = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX, onError: onRedisError };
   const wakeups = new RunWakeups(queue);
   lifecycle.onStop('wake-ups', () => wakeups.close());
+  const webhookSignals = new WebhookSignals(queue);
+  lifecycle.onStop('webhook signals', () => webhookSignals.close());
   const receiver = new WakeupReceiver(queue);
   lifecycle.onStop('wake-up receiver', () => receiver.close());
 
   const checkpoints = new PostgresCheckpoints({ pool, metrics: context.metrics, unavailableRetryMs: leaseMs * 0.5 });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const store = new PostgresStore({ pool });
   const engine = new RunEngine({
     pool,
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/run-worker/${workerId}`,
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
+    onWebhooksQueued: () => webhookSignals.send(),
   });
   lifecycle.onStop('run engine', () => engine.close());
 
   const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
+  const { embeddings, ...storeOptions } = storeSettings(project);
+  const store = new PostgresStore({ pool, ...storeOptions });
   const hosts = new HostSupervisor({
     logger,
     start: (onExit) =>
@@ -94,7 +98,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       publisher: new EventPublisher({ streams, currentEpoch, metrics, logger }),
       takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
-      storeFor: ({ fence }) => store.open({ fence }),
+      storeFor: ({ fence }, host) =>
+        store.open({ fence, ...(embeddings && { embed: embeddingsOf(host, embeddings) }) }),
       metrics,
       logger,
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,

@@ -60,6 +60,15 @@ export class PostgresStore {
     return deleteExpired(this.#pool, limit);
   }
 
+  /** Whether there are vectors that other embeddings made: their items have no rank until they are put again. */
+  async hasForeignVectors(): Promise<boolean> {
+    const { rowCount } = await this.#pool.query({
+      text: 'SELECT 1 FROM store_embedding WHERE space <> $1 LIMIT 1',
+      values: [this.#embedder?.space ?? ''],
+    });
+    return rowCount !== 0;
+  }
+
   /** Reads see the store as it was before the batch; puts are one statement. Nothing is written when a text cannot be embedded. */
   async #batch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
     try {

@@ -1,12 +1,14 @@
-import { BackendError } from '@runyard/checkpointer';
+import { BackendError, type Embed } from '@runyard/checkpointer';
+import { GraphLoadError } from '../errors.ts';
+import type { EmbeddingsSource } from '../project/store-settings.ts';
 import { type Connection, RemoteError } from '../protocol/connection.ts';
 import { unpackVectors } from '../protocol/vectors.ts';
-import type { EmbedRequest } from '../types.ts';
+import type { EmbedRequest, GraphHost } from '../types.ts';
 
 /** A model that does not answer must not hold up the caller for ever. */
 const TIMEOUT_MS = 60_000;
 
-/** @throws BackendError `embedding_failed`, or `unavailable` when the host is gone */
+/** @throws GraphLoadError when the embeddings cannot be had, BackendError `embedding_failed` when they fail */
 export async function embedTexts(
   connection: Connection,
   { source, texts, as }: EmbedRequest,
@@ -14,19 +16,31 @@ export async function embedTexts(
 ): Promise<Float32Array[]> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `The embeddings did not answer within ${timeoutMs / 1000} s.`;
-    timer = setTimeout(() => reject(new BackendError('embedding_failed', message)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
   });
   try {
     const request = connection.request(0, { t: 'embed.texts', source, texts, as });
     const { ok, raw } = await Promise.race([request, late]);
     return unpackVectors(ok as number[], raw);
   } catch (cause) {
-    if (cause instanceof BackendError) throw cause;
-    const message = (cause as Error).message;
-    if (!(cause instanceof RemoteError)) throw new BackendError('unavailable', message, { cause });
-    throw new BackendError('embedding_failed', `The embeddings failed: ${message}`, { cause });
+    if (cause instanceof RemoteError && cause.kind === 'load') throw new GraphLoadError(cause.message, { cause });
+    throw embeddingFailed(cause);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The embeddings of a project as its store asks them. Whatever goes wrong is a failure of the embeddings alone. */
+export function embeddingsOf(host: Pick<GraphHost, 'embed'>, source: EmbeddingsSource): Embed {
+  return async (texts, as) => {
+    try {
+      return await host.embed({ source, texts, as });
+    } catch (error) {
+      throw error instanceof BackendError ? error : embeddingFailed(error);
+    }
+  };
+}
+
+function embeddingFailed(cause: unknown): BackendError {
+  return new BackendError('embedding_failed', `The embeddings failed: ${(cause as Error).message}`, { cause });
 }

@@ -39,6 +39,10 @@ export class ServingHost implements StateHost {
     return (await this.#available()).updateState(...args);
   }
 
+  async embed(...args: Parameters<GraphHost['embed']>): ReturnType<GraphHost['embed']> {
+    return (await this.#available()).embed(...args);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const host = await this.#host?.catch(() => undefined);

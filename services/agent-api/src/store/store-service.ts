@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StoreBackend, StoredItem, StoreOperation } from '@runyard/checkpointer';
 import type {
   Item,
@@ -6,11 +7,17 @@ import type {
   StorePutRequest,
   StoreSearchRequest,
 } from '@runyard/contracts';
-import { BadRequestError, UnprocessableError } from '@runyard/service-kit';
+import { BadRequestError, ForbiddenError, UnprocessableError } from '@runyard/service-kit';
+import type { Scope } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
+import { checkFilter } from './filter.ts';
 import { checkLabels, itemNamespace } from './namespace.ts';
 
-const OPERATORS = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte']);
+export interface ItemQuery {
+  namespace: string[] | undefined;
+  key: string | undefined;
+  refreshTtl: boolean | undefined;
+}
 
 /** The store as clients see it; graphs use the same items through LangGraph's own interface. */
 export class StoreService {
@@ -20,42 +27,61 @@ export class StoreService {
     this.#store = store;
   }
 
-  /** @throws BadRequestError, UnprocessableError */
-  async put({ namespace, key, value, index }: StorePutRequest): Promise<void> {
-    const which = index === null || index === undefined ? {} : { index };
-    await this.#one({ kind: 'put', namespace: itemNamespace(namespace), key, value, ...which });
+  /** @throws BadRequestError, UnprocessableError, ForbiddenError, NotFoundError, BadGatewayError */
+  async put(scope: Scope, { namespace, key, value, index, ttl }: StorePutRequest): Promise<void> {
+    const isInScope = Object.entries(scope).every(([name, wanted]) => isDeepStrictEqual(value[name], wanted));
+    if (!isInScope) throw new ForbiddenError('Not authorized');
+    await this.#one({
+      kind: 'put',
+      scope,
+      namespace: itemNamespace(namespace),
+      key,
+      value,
+      ...(index !== null && index !== undefined && { index }),
+      ...(ttl !== null && ttl !== undefined && { ttlMinutes: ttl }),
+    });
   }
 
   /** Null when there is no such item. @throws BadRequestError, UnprocessableError */
-  async get(namespace: string[] | undefined, key: string | undefined): Promise<Item | null> {
+  async get(scope: Scope, { namespace, key, refreshTtl }: ItemQuery): Promise<Item | null> {
     if (key === undefined) throw new BadRequestError('Key is required');
     if (namespace === undefined) throw new UnprocessableError('Query parameter namespace is required');
-    const item = (await this.#one({ kind: 'get', namespace: checkLabels(namespace), key })) as StoredItem | null;
+    const found = await this.#one({
+      kind: 'get',
+      scope,
+      namespace: checkLabels(namespace),
+      key,
+      ...(refreshTtl !== undefined && { refreshTtl }),
+    });
+    const item = found as StoredItem | null;
     return item && toWireItem(item);
   }
 
   /** @throws BadRequestError, UnprocessableError */
-  async delete({ namespace, key }: StoreDeleteRequest): Promise<void> {
-    await this.#one({ kind: 'put', namespace: itemNamespace(namespace), key, value: null });
+  async delete(scope: Scope, { namespace, key }: StoreDeleteRequest): Promise<void> {
+    await this.#one({ kind: 'put', scope, namespace: itemNamespace(namespace), key, value: null });
   }
 
-  /** @throws UnprocessableError */
-  async search(request: StoreSearchRequest): Promise<(Item & { score: number | null })[]> {
+  /** @throws UnprocessableError, BadGatewayError */
+  async search(scope: Scope, request: StoreSearchRequest): Promise<(Item & { score: number | null })[]> {
     const items = await this.#one({
       kind: 'search',
+      scope,
       namespacePrefix: checkLabels(request.namespace_prefix ?? []),
       ...(request.filter && { filter: checkFilter(request.filter) }),
       limit: request.limit ?? 10,
       offset: request.offset ?? 0,
       ...(request.query && { query: request.query }),
+      ...(typeof request.refresh_ttl === 'boolean' && { refreshTtl: request.refresh_ttl }),
     });
     return (items as StoredItem[]).map((item) => ({ ...toWireItem(item), score: item.score ?? null }));
   }
 
   /** @throws UnprocessableError */
-  async listNamespaces(request: StoreListNamespacesRequest): Promise<string[][]> {
+  async listNamespaces(scope: Scope, request: StoreListNamespacesRequest): Promise<string[][]> {
     const namespaces = await this.#one({
       kind: 'listNamespaces',
+      scope,
       ...(request.prefix && { prefix: checkLabels(request.prefix) }),
       ...(request.suffix && { suffix: checkLabels(request.suffix) }),
       ...(request.max_depth && { maxDepth: request.max_depth }),
@@ -69,20 +95,6 @@ export class StoreService {
     const [result] = await this.#store.batch([operation]);
     return result;
   }
-}
-
-/** A filter value is a plain value, or an object of operators; an unknown operator would silently match anything. */
-function checkFilter(filter: Record<string, unknown>): Record<string, unknown> {
-  for (const [field, condition] of Object.entries(filter)) {
-    if (condition === null || typeof condition !== 'object' || Array.isArray(condition)) continue;
-    const unknown = Object.keys(condition).find((key) => key.startsWith('$') && !OPERATORS.has(key));
-    if (unknown) {
-      throw new UnprocessableError(
-        `filter.${field} has an unknown operator ${unknown}; known are ${[...OPERATORS].join(', ')}`,
-      );
-    }
-  }
-  return filter;
 }
 
 function toWireItem({ namespace, key, value, createdAt, updatedAt }: StoredItem): Item {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import { isUnavailable } from '@runyard/database';
-import type { RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
+import type { GraphHost, RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
 import {
   type CancelOrder,
   type ClaimedRun,
@@ -27,7 +27,8 @@ export interface ExecutionDeps {
   takeSeat(run: ClaimedRun): HostSeat | Promise<HostSeat>;
   /** Storage under the run's fence. Runs whose thread is not kept have no checkpoints. */
   checkpointsFor(run: ClaimedRun): CheckpointBackend | undefined;
-  storeFor(run: ClaimedRun): StoreBackend;
+  /** The host is where the project's embeddings are asked. */
+  storeFor(run: ClaimedRun, host: GraphHost): StoreBackend;
   metrics: WorkerMetrics;
   logger: Logger;
   timeoutMs: number;
@@ -156,7 +157,7 @@ export class RunExecution {
     }
     this.#seat = seat;
     const checkpoints = this.#deps.checkpointsFor(run);
-    const backends = { store: this.#deps.storeFor(run), ...(checkpoints && { checkpoints }) };
+    const backends = { store: this.#deps.storeFor(run, seat.host), ...(checkpoints && { checkpoints }) };
     this.#handle = seat.host.startRun(runRequest(run), backends, { onEvents: (events) => this.#publish(events) });
     return this.#handle.settled;
   }

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import type { ItemRow } from './live-items.ts';
 import { textArray } from './text-array.ts';
 
-/** An item read many times a second is not written as often. */
-const REFRESHED_AT_MOST_EVERY_SECONDS = 1;
+/** An item read many times a second is not written as often: seconds, or a tenth of a time that is short. */
+const REFRESHED_AT_MOST_EVERY = 'least(1, i.ttl_minutes * 6)';
 
 const REFRESH = {
   name: 'store_refresh',
@@ -12,7 +12,7 @@ const REFRESH = {
       SELECT i.namespace, i.key FROM unnest($1::text[], $2::text[]) AS k(namespace, key)
       JOIN store_item i ON i.namespace = k.namespace::text[] AND i.key = k.key
       WHERE i.expires_at > now()
-        AND i.expires_at < now() + make_interval(secs => i.ttl_minutes * 60 - ${REFRESHED_AT_MOST_EVERY_SECONDS})
+        AND i.expires_at < now() + make_interval(secs => i.ttl_minutes * 60 - ${REFRESHED_AT_MOST_EVERY})
       FOR UPDATE OF i SKIP LOCKED
     )
     UPDATE store_item i SET expires_at = now() + make_interval(secs => i.ttl_minutes * 60)

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp } from '../common.ts';
-import { Offset } from './parts.ts';
+import { Offset, QueryFlag } from './parts.ts';
 
 const Namespace = Type.Array(Type.String());
 const Null = Type.Null();
@@ -30,7 +30,13 @@ export const StorePutRequest = Type.Object(
     value: JsonObject,
     index: Type.Optional(
       Type.Union([Type.Literal(false), Type.Array(Type.String()), Null], {
-        description: 'Which fields a semantic index covers; false for none.',
+        description:
+          'What of the value is embedded for search by meaning: paths like `title` or `parts[*].text`, or false for nothing. Left out: the fields of `store.index`.',
+      }),
+    ),
+    ttl: Type.Optional(
+      Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 52_560_000 }), Null], {
+        description: 'Minutes after which the item is gone. Left out: `store.ttl.default_ttl`, or never.',
       }),
     ),
   },
@@ -46,15 +52,28 @@ export type StoreDeleteRequest = Static<typeof StoreDeleteRequest>;
 
 export const StoreSearchRequest = Type.Object(
   {
-    namespace_prefix: Type.Optional(Type.Union([Namespace, Null])),
+    namespace_prefix: Type.Optional(
+      Type.Union([Namespace, Null], { description: 'Whole labels. Left out: everything.' }),
+    ),
     filter: Type.Optional(
       Type.Union([JsonObject, Null], {
-        description: 'Field to value, or to an operator: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`.',
+        description:
+          'Field to value, or to operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`. All have to hold.',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 10 })),
     offset: Type.Optional(Offset),
-    query: Type.Optional(Type.Union([Type.String(), Null])),
+    query: Type.Optional(
+      Type.Union([Type.String(), Null], {
+        description:
+          'Ranks the embedded items by how near their meaning is, nearest first, and gives their `score`. Without `store.index` it ranks nothing.',
+      }),
+    ),
+    refresh_ttl: Type.Optional(
+      Type.Union([Type.Boolean(), Null], {
+        description: 'Whether the time of the items starts again. Left out: `store.ttl.refresh_on_read`.',
+      }),
+    ),
   },
   { $id: 'StoreSearchRequest' },
 );
@@ -64,7 +83,11 @@ export const StoreListNamespacesRequest = Type.Object(
   {
     prefix: Type.Optional(Type.Union([Namespace, Null], { description: '`*` stands for one label.' })),
     suffix: Type.Optional(Type.Union([Namespace, Null])),
-    max_depth: Type.Optional(Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Null])),
+    max_depth: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Null], {
+        description: 'Longer namespaces are cut to so many labels.',
+      }),
+    ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
     offset: Type.Optional(Offset),
   },
@@ -83,6 +106,10 @@ const invalid = {
   description: 'A namespace label is empty or has a period, or another field is wrong.',
   schema: ErrorResponse,
 };
+const notEmbedded = {
+  description: 'The embeddings of the project failed; nothing was written.',
+  schema: ErrorResponse,
+};
 const refused = { description: 'The namespace or the key is missing.', schema: ErrorResponse };
 const common = { tags: ['Store'], access: 'principal' as const };
 
@@ -94,7 +121,7 @@ export const putItem = defineOperation({
   permission: 'runs:update',
   summary: 'Write an item',
   body: StorePutRequest,
-  responses: { 204: { description: 'Written.' }, 400: refused, 422: invalid },
+  responses: { 204: { description: 'Written.' }, 400: refused, 422: invalid, 502: notEmbedded },
   examples: { body: { namespace: exampleItem.namespace, key: exampleItem.key, value: exampleItem.value } },
 });
 
@@ -109,6 +136,12 @@ export const getItem = defineOperation({
     key: Type.Optional(Type.String()),
     namespace: Type.Optional(
       Type.Union([Type.String(), Namespace], { description: 'Labels joined by periods, or the parameter repeated.' }),
+    ),
+    refresh_ttl: Type.Optional(
+      Type.Enum(QueryFlag.enum, {
+        type: 'string',
+        description: 'Whether the time of the item starts again. Left out: `store.ttl.refresh_on_read`.',
+      }),
     ),
   }),
   responses: {
@@ -147,6 +180,7 @@ export const searchItems = defineOperation({
       example: { items: [{ ...exampleItem, score: null }] },
     },
     422: invalid,
+    502: notEmbedded,
   },
   examples: { body: { namespace_prefix: ['users'], filter: { theme: 'dark' } } },
 });

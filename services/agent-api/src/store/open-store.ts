@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
+import { Duty } from '@runyard/database';
+import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
+import type { BoundOperation, Logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { ServingHost } from '../project/serving-host.ts';
+import { storeRoutes } from './store-routes.ts';
+import { StoreService } from './store-service.ts';
+import { StoreSweeper } from './store-sweeper.ts';
+
+export interface OpenStoreOptions {
+  project: Pick<Project, 'store' | 'directory'>;
+  pool: pg.Pool;
+  /** Asks the embeddings of the project. */
+  host: Pick<ServingHost, 'embed'>;
+  logger: Logger;
+}
+
+export interface OpenStore {
+  /** As clients and reads of state use it; runs have theirs, under a fence. */
+  backend: StoreBackend;
+  routes: BoundOperation[];
+  /** Once the host is there. @throws GraphLoadError when the project's embeddings cannot be used */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A holder that is gone is succeeded after this many intervals. */
+const INTERVALS_PER_LEASE = 1.5;
+const LEASE_MS_MIN = 60_000;
+
+/** The long-term store as the project's `langgraph.json` sets it. @throws GraphLoadError */
+export function openStore({ project, pool, host, logger }: OpenStoreOptions): OpenStore {
+  const settings = storeSettings(project);
+  const { embeddings, sweepEveryMinutes } = settings;
+  const store = new PostgresStore({ pool, ...settings });
+  const backend = store.open(embeddings && { embed: embeddingsOf(host, embeddings) });
+  const everyMs = (sweepEveryMinutes ?? 0) * 60_000;
+  const leaseMs = Math.max(LEASE_MS_MIN, everyMs * INTERVALS_PER_LEASE);
+  const duty = new Duty(pool, { name: 'store sweep', holder: randomUUID(), leaseMs });
+  const sweeper = everyMs > 0 ? new StoreSweeper({ store, duty, logger, everyMs }) : undefined;
+  return {
+    backend,
+    routes: storeRoutes(new StoreService(backend)),
+    async start() {
+      await checkEmbeddings(settings, host, logger);
+      if (settings.index) await tellIndex(store, pool, logger);
+      sweeper?.start();
+    },
+    close: async () => sweeper?.close(),
+  };
+}
+
+/**
+ * Embeds one text, so that a wrong `dims`, a missing package or key is told at start and not by the first write. A model that is
+ * away at the moment is no reason not to start.
+ */
+async function checkEmbeddings(
+  { embeddings: source, index }: StoreSettings,
+  host: Pick<ServingHost, 'embed'>,
+  logger: Logger,
+) {
+  if (!source || !index) return;
+  const vectors = await host.embed({ source, texts: ['dimensions'], as: 'documents' }).catch((error: unknown) => {
+    if (error instanceof GraphLoadError) throw error;
+    logger.warn('the embeddings of the store could not be tried', { error });
+    return undefined;
+  });
+  const made = vectors?.[0]?.length;
+  if (made === undefined || made === index.dims) return;
+  throw new GraphLoadError(
+    `langgraph.json: store.index.dims is ${index.dims}, and ${index.embeddings} makes vectors of ${made} dimensions.`,
+  );
+}
+
+async function tellIndex(store: PostgresStore, pool: pg.Pool, logger: Logger): Promise<void> {
+  const withPgvector = await installVectorExtension(pool);
+  logger.info(
+    withPgvector ? 'search by meaning uses pgvector' : 'search by meaning compares in SQL: there is no pgvector',
+  );
+  // Reads all vectors' rows, so nobody waits for it.
+  store
+    .hasForeignVectors()
+    .then((hasForeign) => {
+      if (hasForeign) logger.warn('items embedded by other embeddings are found by meaning once they are put again');
+    })
+    .catch((error: unknown) => logger.debug('the vectors of the store could not be looked at', { error }));
+}

@@ -1,0 +1,57 @@
+import type { Logger } from '@runyard/service-kit';
+import { expect, it, vi } from 'vitest';
+import { StoreSweeper } from './store-sweeper.ts';
+
+const logger = { info: vi.fn(), warn: vi.fn() } as unknown as Logger;
+
+function sweeperOf({ isMine = true, left = [] as number[] }) {
+  const limits: number[] = [];
+  const duty = { isMine: vi.fn(async () => isMine), release: vi.fn(async () => undefined) };
+  const store = {
+    deleteExpired: async (limit: number) => {
+      limits.push(limit);
+      return left.shift() ?? 0;
+    },
+  };
+  return { sweeper: new StoreSweeper({ store, duty, logger, everyMs: 60_000 }), limits, duty };
+}
+
+it('sweeps at its start, batch after batch until one is not full', async () => {
+  const { sweeper, limits, duty } = sweeperOf({ left: [1000, 1000, 3] });
+  sweeper.start();
+  await vi.waitFor(() => expect(limits).toEqual([1000, 1000, 1000]));
+  await sweeper.close();
+  expect(limits).toHaveLength(3);
+  expect(duty.release).toHaveBeenCalled();
+});
+
+it('sweeps at every interval', async () => {
+  vi.useFakeTimers();
+  try {
+    const { sweeper, limits } = sweeperOf({});
+    sweeper.start();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(limits).toHaveLength(3);
+    await sweeper.close();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(limits).toHaveLength(3);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('deletes nothing while another process has the duty', async () => {
+  const { sweeper, limits, duty } = sweeperOf({ isMine: false });
+  sweeper.start();
+  await vi.waitFor(() => expect(duty.isMine).toHaveBeenCalled());
+  await sweeper.close();
+  expect(limits).toEqual([]);
+});
+
+it('goes on after a sweep that failed', async () => {
+  const { sweeper, duty } = sweeperOf({});
+  duty.isMine.mockRejectedValueOnce(new Error('away'));
+  sweeper.start();
+  await vi.waitFor(() => expect(logger.warn).toHaveBeenCalled());
+  await expect(sweeper.close()).resolves.toBeUndefined();
+});
