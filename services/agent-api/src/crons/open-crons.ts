@@ -5,7 +5,9 @@ import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../prisma.ts';
 import { tellCancelled } from '../runs/tell-ended.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import { CronClock } from './cron-clock.ts';
+import type { CronPayload } from './cron-payload.ts';
 import { runOfCron } from './cron-runs.ts';
 import { CronService } from './cron-service.ts';
 import { CronStore } from './cron-store.ts';
@@ -17,6 +19,7 @@ export interface CronParts {
   threads: Pick<ThreadStore, 'findBare'>;
   wakeups: Pick<RunWakeups, 'kick'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
+  webhooks: Pick<WebhookTargets, 'accept' | 'targetsOf'>;
   graphIds: readonly string[];
   /** Where traces of runs go; left out: nothing is traced. */
   tracingProject: string | undefined;
@@ -25,11 +28,15 @@ export interface CronParts {
 
 /** The crons of the deployment: what callers do with them, and the clock that fires them. */
 export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
-  const { prisma, engine, assistants, threads, wakeups, graphIds, logger } = parts;
+  const { prisma, engine, assistants, threads, webhooks, wakeups, graphIds, logger } = parts;
   const clock = new CronClock({
     engine,
     graphIds,
-    toRun: (cron) => runOfCron(cron, parts),
+    toRun: (cron) => ({
+      ...runOfCron(cron, parts),
+      // Checked when the cron was made; one that may not be reached any more does not stop its runs.
+      webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook),
+    }),
     onFired: (slots) => {
       if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);
@@ -38,5 +45,6 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
     logger,
   });
   const store = new CronStore(prisma);
-  return { clock, service: new CronService({ store, assistants, threads, onScheduled: () => clock.soon() }) };
+  const onScheduled = () => clock.soon();
+  return { clock, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
 }
