@@ -34,6 +34,15 @@ describe('expiry', () => {
     expect(await keyTtl('head')).toBeLessThanOrEqual(300_000);
   });
 
+  it('the events of a thread that is deleted go at once, and its runs append nothing more', async () => {
+    await fixture.append([1, 2], { epoch: 3n });
+    await fixture.streams.forget(fixture.thread);
+    expect(await fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
+    expect(await keyTtl('head')).toBeLessThanOrEqual(180_000);
+    await expect(fixture.append([3], { epoch: 3n })).rejects.toMatchObject({ name: 'StaleEpochError' });
+    expect(await fixture.append([1], { epoch: BigInt(Date.now() + 60_000) })).toHaveLength(1);
+  });
+
   it('a thread with a run under way keeps its stream, although an earlier run is over', async () => {
     const next = randomUUID();
     await fixture.append([1], { resumable: false, by: quick });

@@ -142,6 +142,13 @@ export class RunStreams {
     );
   }
 
+  /** The thread is gone: its events go at once, and what a run of it still appends is refused. */
+  async forget(threadId: string): Promise<void> {
+    this.#appending.delete(threadId);
+    const { events, head, ends } = threadKeys(this.#prefix, threadId);
+    await this.#command(() => this.#redis.runStreamForget(events, head, ends, `${this.#options.fenceTtlMs}`));
+  }
+
   /** Tells all workers of the deployment to look at a run's cancel order. The order itself must be in Postgres before. */
   async publishCancel(signal: CancelSignal): Promise<void> {
     await this.#command(() => this.#redis.publish(this.#cancelChannel, JSON.stringify(signal)));

@@ -210,15 +210,28 @@ return reply
 `;
 
 /** The client's scripted commands; ioredis loads each script once and sends its hash from then on. */
+/**
+ * Events go at once. What is left is an epoch (epochs are milliseconds) above that of whoever still writes, and below that of a
+ * new thread with the same id.
+ */
+const FORGET = `
+local time = redis.call('TIME')
+redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+`;
+
 export interface StreamCommands {
   runStreamAppend(...args: string[]): Promise<string>;
   runStreamExpire(...args: string[]): Promise<null>;
+  runStreamForget(...args: string[]): Promise<null>;
   runStreamRange(...args: string[]): Promise<string[]>;
 }
 
 export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
   redis.defineCommand('runStreamAppend', { numberOfKeys: 3, lua: APPEND });
   redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
+  redis.defineCommand('runStreamForget', { numberOfKeys: 3, lua: FORGET });
   redis.defineCommand('runStreamRange', { numberOfKeys: 2, lua: RANGE, readOnly: true });
   return redis as Redis & StreamCommands;
 }

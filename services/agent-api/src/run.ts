@@ -3,7 +3,7 @@ import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { openProject, startGraphHost } from '@runyard/graph-host';
+import { openProject, startGraphHost, threadRetentionSettings } from '@runyard/graph-host';
 import { RunEngine, RunWakeups } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
@@ -36,6 +36,7 @@ import { ThreadRetention } from './threads/thread-retention.ts';
 import { threadRoutes } from './threads/thread-routes.ts';
 import { ThreadService } from './threads/thread-service.ts';
 import { ThreadStore } from './threads/thread-store.ts';
+import { afterDeletion, createThreadSweeper } from './threads/thread-upkeep.ts';
 
 /** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
 const migrationsDir = fileURLToPath(
@@ -98,10 +99,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   lifecycle.onStop('wake-ups', () => wakeups.close());
 
+  const retention = threadRetentionSettings(project);
   const engine = new RunEngine({
     pool,
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
+    ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
     onOutboxWritten: () => relay.kick(),
   });
   lifecycle.onStop('run engine', () => engine.close());
@@ -137,7 +140,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     watch.checkSoon();
     threadWatch.checkSoon();
   };
-  const threads = new ThreadService({ store: threadStore, engine, state: states, onDeleted });
+  const onThreadsDeleted = afterDeletion({ streams, tellWaiting: onDeleted, logger });
+  const { defaultTtl } = retention;
+  const threads = new ThreadService({
+    store: threadStore,
+    engine,
+    state: states,
+    onDeleted: onThreadsDeleted,
+    defaultTtl,
+  });
+  const sweeper = createThreadSweeper({ engine, pool, settings: retention, onDeleted: onThreadsDeleted, logger });
+  lifecycle.onStop('thread sweeper', () => sweeper.close());
   const assistants = await openAssistants({
     prisma,
     pool,
@@ -187,7 +200,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     operations: [
       ...assistants.routes,
       ...threadRoutes(threads),
-      ...retentionRoutes(new ThreadRetention({ store: threadStore, engine, state: states, onDeleted })),
+      ...retentionRoutes(new ThreadRetention({ store: threadStore, engine, state: states, onDeleted: onThreadsDeleted })),
       ...stateRoutes(states),
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),
@@ -204,5 +217,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await store.start();
   await listen(app, { host: config.HOST, port: config.PORT, context });
   crons.clock.start();
+  sweeper.start();
   lifecycle.ready();
 }

@@ -30,7 +30,7 @@ describe('the ttl of a thread', () => {
     const before = await ttlOf(thread_id);
     expect(before).toMatchObject({ strategy: 'delete', ttl_minutes: 90 });
     expect(Date.parse(before!.expires_at as string) - Date.now()).toBeCloseTo(90 * 60_000, -5);
-    await threads().update(thread_id, { metadata: { a: 1 }, ttl: { strategy: 'keep_latest', ttl: 0.5 } });
+    await threads().update(thread_id, { metadata: { a: 1 }, ttl: { strategy: 'keep_latest', ttl: 0.5 } as never });
     expect(await ttlOf(thread_id)).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 0.5 });
     expect((await threads().get(thread_id)).metadata).toEqual({ a: 1 });
   });
@@ -181,5 +181,67 @@ describe('a state', () => {
     const threadId = await threadWith('one');
     const checkpoint = { thread_id: randomUUID() };
     expect((await post(`/threads/${threadId}/state/checkpoint`, { checkpoint })).status).toBe(422);
+  });
+});
+
+describe('a deployment whose threads have a time', () => {
+  let brief: TestDeployment;
+  beforeAll(async () => {
+    brief = await startDeployment({
+      env: {
+        LANGGRAPH_CHECKPOINTER: JSON.stringify({
+          ttl: { strategy: 'keep_latest', default_ttl: 1000, sweep_interval_minutes: 0.002, sweep_limit: 10 },
+        }),
+      },
+    });
+  });
+  afterAll(() => brief?.close());
+
+  const goneSoon = (threadId: string) =>
+    expect.poll(async () => (await ask(`${brief.url}/threads/${threadId}`)).status, { timeout: 10_000 }).toBe(404);
+
+  it('gives it to all that are made from then on, also by runs', async () => {
+    const made = await brief.client.threads.create();
+    const byRun = randomUUID();
+    await brief.client.runs.create(byRun, 'echo', { input: {}, ifNotExists: 'create' });
+    for (const id of [made.thread_id, byRun]) {
+      const { json } = await ask(`${brief.url}/threads/${id}?include=ttl`);
+      expect(json).toMatchObject({ ttl: { strategy: 'keep_latest', ttl_minutes: 1000 } });
+    }
+    const { json } = await ask(`${brief.url}/threads`, { body: { ttl: { strategy: 'delete' } } });
+    const { thread_id } = json as { thread_id: string };
+    const shown = await ask(`${brief.url}/threads/${thread_id}?include=ttl`);
+    expect(shown.json).toMatchObject({ ttl: { strategy: 'delete', ttl_minutes: 1000 } });
+    await (await brief.worker.take()).succeed({});
+  });
+
+  it('takes them away when it is over, with all that is theirs and as a deletion does, and never a busy one', async () => {
+    const { thread_id: idle } = await brief.client.threads.create({ ttl: 0.001 });
+    const { thread_id: busy } = await brief.client.threads.create({ ttl: 0.001 });
+    await brief.client.runs.create(busy, 'echo', { input: {} });
+    const run = await brief.worker.take();
+    await goneSoon(idle);
+    expect((await brief.client.threads.get(busy)).status).toBe('busy');
+    await run.succeed({});
+    await goneSoon(busy);
+    for (const table of ['run', 'thread_fence', 'thread_state']) {
+      const { rowCount } = await brief.pool.query(`SELECT 1 FROM ${table} WHERE thread_id = ANY($1)`, [[idle, busy]]);
+      expect(rowCount).toBe(0);
+    }
+  });
+
+  it('leaves the newest state where only the past is to go', async () => {
+    const { thread_id } = await brief.client.threads.create({
+      graphId: 'echo',
+      ttl: { strategy: 'keep_latest', ttl: 0.02 } as never,
+    });
+    for (const text of ['one', 'two']) {
+      await brief.client.threads.updateState(thread_id, { values: human(text), asNode: 'echo' });
+    }
+    await expect.poll(() => brief.client.threads.getHistory(thread_id), { timeout: 10_000 }).toHaveLength(1);
+    const { ttl } = (await ask(`${brief.url}/threads/${thread_id}?include=ttl`)).json as { ttl: object };
+    expect(ttl).toEqual({ strategy: 'keep_latest', ttl_minutes: 0.02 });
+    const { values } = await brief.client.threads.get(thread_id);
+    expect(values).toMatchObject({ messages: [{ content: 'one' }, { content: 'two' }] });
   });
 });

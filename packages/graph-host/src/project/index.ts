@@ -9,3 +9,4 @@ export type { CorsSection, HeaderChoice, HttpSection } from './sections/http.ts'
 export type { StoreSection } from './sections/store.ts';
 export type { WebhooksSection } from './sections/webhooks.ts';
 export * from './store-settings.ts';
+export * from './thread-retention-settings.ts';
