@@ -1,9 +1,11 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as crons } from './crons.ts';
+import { cases as store } from './store.ts';
 import { cases as system } from './system.ts';
 
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'crons.ts', cases: crons },
+  { file: 'store.ts', cases: store },
   { file: 'system.ts', cases: system },
 ];

@@ -1,16 +1,33 @@
-import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, END, getStore, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
-const State = Annotation.Root({ remember: Annotation<string>, recalled: Annotation<string[]> });
+const State = Annotation.Root({
+  /** Whose notes; left out, everybody's. */
+  owner: Annotation<string | undefined>,
+  remember: Annotation<string>,
+  /** What to look for by meaning. */
+  about: Annotation<string | undefined>,
+  recalled: Annotation<string[]>,
+  scores: Annotation<(number | null)[]>,
+});
 
 /** Keeps what it is told in the long-term store. A factory: called for each use. */
 export function makeGraph() {
   return new StateGraph(State)
-    .addNode('keep', async (state, config: LangGraphRunnableConfig) => {
-      await config.store?.put(['notes'], state.remember, { text: state.remember });
-      const found = (await config.store?.search(['notes'])) ?? [];
-      return { recalled: found.map((item) => String(item.value.text)).sort() };
+    .addNode('keep', async ({ owner, remember }, config: LangGraphRunnableConfig) => {
+      await config.store?.put(namespaceOf(owner), remember, { text: remember });
+      return {};
+    })
+    .addNode('recall', async ({ owner, about }) => {
+      const found = (await getStore()?.search(namespaceOf(owner), about ? { query: about } : {})) ?? [];
+      const texts = found.map((item) => String(item.value.text));
+      return { recalled: about ? texts : texts.sort(), scores: found.map(({ score }) => score ?? null) };
     })
     .addEdge(START, 'keep')
-    .addEdge('keep', END)
+    .addEdge('keep', 'recall')
+    .addEdge('recall', END)
     .compile();
+}
+
+function namespaceOf(owner: string | undefined): string[] {
+  return owner === undefined ? ['notes'] : ['notes', owner];
 }
