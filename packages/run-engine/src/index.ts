@@ -10,5 +10,6 @@ export type { ThreadHistories } from './threads/thread-histories.ts';
 export * from './types.ts';
 export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';
 export { WakeupReceiver } from './wakeups/wakeup-receiver.ts';
+export { WebhookSignals } from './wakeups/webhook-signals.ts';
 export * from './webhooks/types.ts';
 export { type WebhookClaim, type WebhookClaims, WebhookQueue } from './webhooks/webhook-queue.ts';

@@ -24,6 +24,22 @@ export const configSchema = Type.Object({
   // Nobody is asked who they are: only for a server that no one else can reach.
   RUNYARD_AUTH: Type.Optional(Type.Literal('none', { description: '`none` lets everybody in.' })),
 
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Networks, comma-separated as `10.0.0.0/8`, that requests made for callers may reach although not public.',
+    }),
+  ),
+  WEBHOOKS_DISABLED: Type.Boolean({ default: false, description: 'Runs send no webhooks.' }),
+  WEBHOOK_SIGNING_SECRETS: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Standard Webhooks secrets (`whsec_…`), newest first, comma-separated; webhooks are signed with each.',
+    }),
+  ),
+  WEBHOOK_CONCURRENCY: Type.Integer({ default: 20, minimum: 1, maximum: 500 }),
+  WEBHOOK_LOG_RETENTION_HOURS: Type.Integer({ default: 168, minimum: 1, maximum: 87_600 }),
+
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
   RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),

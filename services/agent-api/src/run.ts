@@ -4,7 +4,7 @@ import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openProject, startGraphHost, threadRetentionSettings } from '@runyard/graph-host';
-import { RunEngine, RunWakeups } from '@runyard/run-engine';
+import { RunEngine, RunWakeups, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
@@ -37,6 +37,7 @@ import { threadRoutes } from './threads/thread-routes.ts';
 import { ThreadService } from './threads/thread-service.ts';
 import { ThreadStore } from './threads/thread-store.ts';
 import { afterDeletion, createThreadSweeper } from './threads/thread-upkeep.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 /** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
 const migrationsDir = fileURLToPath(
@@ -98,6 +99,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onError: (error) => logger.debug('workers could not be woken', { error }),
   });
   lifecycle.onStop('wake-ups', () => wakeups.close());
+  const webhookSignals = new WebhookSignals({
+    redis: config.REDIS_URI,
+    keyPrefix: config.REDIS_KEY_PREFIX,
+    onError: (error) => logger.debug('other processes could not be told of webhooks', { error }),
+  });
+  lifecycle.onStop('webhook signals', () => webhookSignals.close());
 
   const retention = threadRetentionSettings(project);
   const engine = new RunEngine({
@@ -106,6 +113,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
     onOutboxWritten: () => relay.kick(),
+    onWebhooksQueued: () => webhookSignals.send(),
   });
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics });
@@ -160,12 +168,24 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
   const tracingProject = tracingProjectOf(location.environment);
+  const webhooks = openWebhooks({
+    config,
+    project,
+    environment: location.environment,
+    own: process.env,
+    pool,
+    signals: webhookSignals,
+    logger,
+    metrics,
+  });
+  lifecycle.onStop('webhooks', () => webhooks.stop());
   const runs = new RunService({
     engine,
     streams,
     wakeups,
     assistants: assistants.lookup,
     threads: threadStore,
+    webhooks: webhooks.targets,
     onDeleted,
     tracingProject,
     logger,
@@ -175,6 +195,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     engine,
     assistants: assistants.lookup,
     threads: threadStore,
+    webhooks: webhooks.targets,
     wakeups,
     streams,
     graphIds: project.graphs.map(({ graphId }) => graphId),
@@ -205,6 +226,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
       ...runRoutes(runs, answers),
       ...feedback.routes(runs),
+      ...webhooks.routes(runs),
       ...cronRoutes(crons.service),
       ...store.routes,
       ...infoRoutes(config),
@@ -217,6 +239,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   await store.start();
   await listen(app, { host: config.HOST, port: config.PORT, context });
   crons.clock.start();
+  webhooks.start();
   sweeper.start();
   lifecycle.ready();
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine } from '@runyard/run-engine';
+import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, WebhookSignals } from '@runyard/run-engine';
 import { CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -8,11 +8,19 @@ import type pg from 'pg';
 export class PlayedWorker {
   readonly engine: RunEngine;
   readonly streams: RunStreams;
+  readonly #signals: WebhookSignals;
   readonly #workerId = randomUUID();
   #registered: Promise<void> | undefined;
 
   constructor({ pool, redis, keyPrefix }: { pool: pg.Pool; redis: string; keyPrefix: string }) {
-    this.engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 60_000 });
+    this.#signals = new WebhookSignals({ redis, keyPrefix });
+    this.engine = new RunEngine({
+      pool,
+      deploymentId: 'test',
+      source: '/test',
+      leaseMs: 60_000,
+      onWebhooksQueued: () => this.#signals.send(),
+    });
     this.streams = new RunStreams({ redis, keyPrefix });
   }
 
@@ -42,6 +50,7 @@ export class PlayedWorker {
   async close(): Promise<void> {
     await this.engine.close();
     await this.streams.close();
+    this.#signals.close();
   }
 }
 

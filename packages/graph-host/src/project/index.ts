@@ -7,6 +7,6 @@ export * from './section-variables.ts';
 export type { CheckpointerSection } from './sections/checkpointer.ts';
 export type { CorsSection, HeaderChoice, HttpSection } from './sections/http.ts';
 export type { StoreSection } from './sections/store.ts';
-export type { WebhooksSection } from './sections/webhooks.ts';
+export { WEBHOOK_FIELDS, type WebhookField, type WebhooksSection } from './sections/webhooks.ts';
 export * from './store-settings.ts';
 export * from './thread-retention-settings.ts';

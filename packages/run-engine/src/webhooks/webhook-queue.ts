@@ -15,7 +15,7 @@ export interface WebhookClaim {
 
 export interface WebhookClaims {
   claimed: ClaimedWebhook[];
-  /** Milliseconds until another one is due that was not left because of its host's limit; null when there is none. */
+  /** Milliseconds until another may be due, 0 when some were claimed; null when all that is left waits for its host's limit. */
   nextInMs: number | null;
 }
 
@@ -65,7 +65,7 @@ export class WebhookQueue {
       kwargs: row.kwargs as Buffer,
       values: row.result as Buffer | null,
     }));
-    return { claimed, nextInMs: await this.#nextInMs(full) };
+    return { claimed, nextInMs: claimed.length > 0 ? 0 : await this.#nextInMs(full) };
   }
 
   async #nextInMs(fullHosts: string[]): Promise<number | null> {

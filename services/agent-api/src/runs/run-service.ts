@@ -14,6 +14,7 @@ import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit'
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { type RunOrigin, toCreateRun } from './run-creation.ts';
 import type { RunPlace } from './run-locations.ts';
@@ -30,6 +31,7 @@ export interface RunServiceOptions {
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
   assistants: Pick<AssistantLookup, 'find'>;
+  webhooks: Pick<WebhookTargets, 'accept'>;
   threads: Pick<ThreadStore, 'findBare'>;
   /** A run is gone without an end of its own: whoever waits for it should look. */
   onDeleted: () => void;
@@ -116,9 +118,10 @@ export class RunService {
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
-    const { assistants, tracingProject } = this.#options;
+    const { assistants, webhooks, tracingProject } = this.#options;
     const assistant = await assistants.find(origin.scope, request.assistant_id);
-    return toCreateRun(request, assistant, { ...origin, tracingProject });
+    const run = toCreateRun(request, assistant, { ...origin, tracingProject });
+    return { ...run, webhooks: await webhooks.accept(request.webhook) };
   }
 
   async #accept(origin: RunOrigin, run: CreateRun): Promise<AcceptedRun> {

@@ -11,6 +11,7 @@ import { THREAD_RETENTION_OPERATIONS } from './thread-retention.ts';
 import { THREAD_STATE_OPERATIONS } from './thread-state.ts';
 import { THREAD_STREAM_OPERATIONS } from './thread-stream.ts';
 import { THREAD_OPERATIONS } from './threads.ts';
+import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation of a deployment's agent server. */
 export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
@@ -23,6 +24,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...RUN_CREATION_OPERATIONS,
   ...RUN_OPERATIONS,
   ...RUN_FEEDBACK_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...CRON_OPERATIONS,
   ...STORE_OPERATIONS,
   ...SYSTEM_OPERATIONS,
@@ -48,3 +50,4 @@ export * from './thread-retention.ts';
 export * from './thread-state.ts';
 export * from './thread-stream.ts';
 export * from './threads.ts';
+export * from './webhooks.ts';

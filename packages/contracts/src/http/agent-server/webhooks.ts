@@ -1,0 +1,68 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { Timestamp, Uuid } from '../common.ts';
+import { words } from './parts.ts';
+import { noSuchRun, onThread, runParams } from './run-answers.ts';
+import { RUN_PARAMS } from './runs.ts';
+
+const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const WebhookAttempt = Type.Object({
+  started_at: Timestamp,
+  duration_ms: Type.Integer(),
+  status_code: orNull(Type.Integer(), 'Null when there was no answer.'),
+  error: orNull(Type.String(), 'Null when the receiver took it.'),
+});
+
+/** What became of telling one receiver of a run's end. */
+export const WebhookDelivery = Type.Object(
+  {
+    delivery_id: Type.Unsafe<string>({
+      ...Uuid,
+      description: 'What the receiver got as `webhook-id`, the same at each try.',
+    }),
+    url: Type.String({ description: 'The receiver, without the query.' }),
+    status: words(['pending', 'delivered', 'failed', 'refused']),
+    attempts: Type.Array(WebhookAttempt, { description: 'Oldest first.' }),
+    next_attempt_at: orNull(Timestamp, 'Null when it is over.'),
+    created_at: Timestamp,
+    ended_at: orNull(Timestamp, 'Null while it goes on.'),
+  },
+  { $id: 'WebhookDelivery' },
+);
+export type WebhookDelivery = Static<typeof WebhookDelivery>;
+
+const exampleDelivery: WebhookDelivery = {
+  delivery_id: '5f0c2a52-6d1e-4c57-9c55-0f5a3a3f9d51',
+  url: 'https://hooks.example.com/runs',
+  status: 'delivered',
+  attempts: [
+    { started_at: '2026-11-20T20:19:02.118000+00:00', duration_ms: 212, status_code: 503, error: 'HTTP 503' },
+    { started_at: '2026-11-20T20:19:03.402000+00:00', duration_ms: 96, status_code: 204, error: null },
+  ],
+  next_attempt_at: null,
+  created_at: '2026-11-20T20:19:02.101000+00:00',
+  ended_at: '2026-11-20T20:19:03.499000+00:00',
+};
+
+export const listWebhookDeliveries = defineOperation({
+  ...onThread,
+  operationId: 'listWebhookDeliveries',
+  method: 'get',
+  path: '/threads/{thread_id}/runs/{run_id}/webhook-deliveries',
+  permission: 'runs:read',
+  summary: 'Whom a run told of its end, and how that went',
+  params: RUN_PARAMS,
+  responses: {
+    200: {
+      description: 'One entry per receiver; none before the run has ended, but for refused receivers.',
+      schema: Type.Array(WebhookDelivery),
+      example: [exampleDelivery],
+    },
+    ...noSuchRun,
+  },
+  examples: { params: runParams },
+});
+
+export const WEBHOOK_OPERATIONS = [listWebhookDeliveries];

@@ -1,0 +1,62 @@
+import type { Redis } from 'ioredis';
+import { openWakeupConnection } from './redis-connection.ts';
+import type { RunWakeupsOptions } from './run-wakeups.ts';
+
+/**
+ * Tells the processes that send webhooks that there is something to send. What, is in Postgres: a signal that is lost costs
+ * the time until they look by themselves. To be called after the commit.
+ */
+export class WebhookSignals {
+  readonly #redis: Redis;
+  readonly #channel: string;
+  readonly #onError: (error: Error) => void;
+  #listening: Redis | undefined;
+  #listener: () => void = () => undefined;
+  #isSending = false;
+  #isAskedAgain = false;
+
+  constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
+    this.#redis = openWakeupConnection(redis, onError);
+    this.#channel = `${keyPrefix}:webhooks`;
+    this.#onError = onError;
+  }
+
+  /** Nobody waits for it; calls that come while one is being sent become one. This process needs no Redis to hear itself. */
+  send(): void {
+    this.#listener();
+    this.#publish();
+  }
+
+  /** Calls back at each signal, and after a time without Redis, in which some may have been lost. Once per object. */
+  onSignal(listener: () => void): void {
+    const listening = this.#redis.duplicate();
+    this.#listening = listening;
+    this.#listener = listener;
+    listening.on('error', this.#onError);
+    listening.on('message', listener);
+    listening.on('ready', listener);
+    listening.subscribe(this.#channel).catch(this.#onError);
+  }
+
+  close(): void {
+    this.#listening?.disconnect();
+    this.#redis.disconnect();
+  }
+
+  #publish(): void {
+    if (this.#isSending) {
+      this.#isAskedAgain = true;
+      return;
+    }
+    this.#isSending = true;
+    void this.#redis
+      .publish(this.#channel, '')
+      .catch(this.#onError)
+      .finally(() => {
+        this.#isSending = false;
+        if (!this.#isAskedAgain) return;
+        this.#isAskedAgain = false;
+        this.#publish();
+      });
+  }
+}

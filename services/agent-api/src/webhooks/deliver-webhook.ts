@@ -1,0 +1,90 @@
+import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
+import { OutboundRefusedError } from '@runyard/outbound';
+import type { ClaimedWebhook, WebhookOutcome } from '@runyard/run-engine';
+import { isWorthRetrying, MAX_ATTEMPTS, pauseAfter, retryAfterMs } from './retry-plan.ts';
+import { webhookBody } from './webhook-body.ts';
+import type { WebhookSettings } from './webhook-settings.ts';
+import { signatureHeaders } from './webhook-signature.ts';
+
+/** How long a receiver may take for one try. */
+export const TIMEOUT_MS = 10_000;
+
+/** Sends a request somewhere: out of here, or to the project's own app. */
+export type SendRequest = (
+  url: string,
+  request: OutboundRequest,
+) => Promise<Pick<OutboundAnswer, 'status' | 'headers'>>;
+
+export interface DeliveryOptions {
+  settings: Pick<WebhookSettings, 'headers' | 'fields' | 'signingKeys'>;
+  send: SendRequest;
+  /** Aborted when the service stops. */
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+export type DeliveryResult = WebhookOutcome & { kind: 'delivered' | 'retried' | 'failed' | 'refused' };
+
+/** Makes one try and says what came of it; never throws. */
+export async function deliverWebhook(webhook: ClaimedWebhook, options: DeliveryOptions): Promise<DeliveryResult> {
+  const startedAt = new Date();
+  const began = performance.now();
+  const result = (
+    kind: DeliveryResult['kind'],
+    { statusCode = null, error = null, retryInMs = null }: Partial<WebhookOutcome> = {},
+  ): DeliveryResult => {
+    const { deliveryId, attempt } = webhook;
+    const durationMs = Math.round(performance.now() - began);
+    return { kind, deliveryId, attempt, startedAt, durationMs, statusCode, error, retryInMs };
+  };
+  const notYet = (error: string, about: { statusCode?: number; askedMs?: number } = {}) => {
+    const retryInMs = pauseAfter(webhook.attempt, about.askedMs);
+    const statusCode = about.statusCode ?? null;
+    return result(retryInMs === null ? 'failed' : 'retried', { error, statusCode, retryInMs });
+  };
+  // Its process died under it at each of the tries before.
+  if (webhook.attempt > MAX_ATTEMPTS) return result('failed', { error: `Given up after ${MAX_ATTEMPTS} tries` });
+  try {
+    const { status: statusCode, headers } = await options.send(webhook.url, requestOf(webhook, startedAt, options));
+    if (statusCode >= 200 && statusCode < 300) return result('delivered', { statusCode });
+    const error = statusCode < 400 ? `HTTP ${statusCode}; redirects are not followed` : `HTTP ${statusCode}`;
+    if (!isWorthRetrying(statusCode)) return result('failed', { statusCode, error });
+    return notYet(error, { statusCode, askedMs: retryAfterMs(headers['retry-after'], new Date()) });
+  } catch (error) {
+    if (error instanceof OutboundRefusedError) return result('refused', { error: error.message });
+    return notYet(describe(error, options.timeoutMs ?? TIMEOUT_MS));
+  }
+}
+
+function requestOf(
+  webhook: ClaimedWebhook,
+  sentAt: Date,
+  { settings, signal, timeoutMs = TIMEOUT_MS }: DeliveryOptions,
+): OutboundRequest {
+  const body = webhookBody(webhook, settings.fields, sentAt);
+  return {
+    method: 'POST',
+    headers: {
+      'user-agent': 'Runyard-Webhooks',
+      ...settings.headers,
+      'content-type': 'application/json',
+      ...signatureHeaders({ id: webhook.deliveryId, time: sentAt, body }, settings.signingKeys),
+    },
+    body,
+    timeoutMs,
+    signal,
+  };
+}
+
+/** For those who see the run: what went wrong, and nothing of what a name resolves to. */
+function describe(error: unknown, timeoutMs: number): string {
+  const { name, code } = error as { name?: string; code?: unknown };
+  if (name === 'TimeoutError') return `No answer within ${timeoutMs / 1000} s`;
+  const known = typeof code === 'string' ? code : codeOf((error as { cause?: unknown }).cause);
+  return known === undefined ? 'The connection failed' : `The connection failed: ${known}`;
+}
+
+function codeOf(cause: unknown): string | undefined {
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { Duty } from '@runyard/database';
+import type { Project } from '@runyard/graph-host';
+import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
+import { WebhookQueue, type WebhookSignals } from '@runyard/run-engine';
+import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { Config } from '../config.ts';
+import type { RunService } from '../runs/run-service.ts';
+import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
+import { WebhookLog, webhookRoutes } from './webhook-log.ts';
+import { registerWebhookMetrics } from './webhook-metrics.ts';
+import { WebhookRetention } from './webhook-retention.ts';
+import { WebhookSender } from './webhook-sender.ts';
+import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+import { isOfApp, WebhookTargets } from './webhook-targets.ts';
+
+export interface WebhookParts {
+  config: Pick<
+    Config,
+    | 'OUTBOUND_ALLOWED_NETWORKS'
+    | 'WEBHOOK_SIGNING_SECRETS'
+    | 'WEBHOOKS_DISABLED'
+    | 'WEBHOOK_CONCURRENCY'
+    | 'WEBHOOK_LOG_RETENTION_HOURS'
+  >;
+  project: Pick<Project, 'webhooks' | 'http'>;
+  /** The environment of the project's code, and that of this process. */
+  environment: Record<string, string | undefined>;
+  own: Record<string, string | undefined>;
+  pool: pg.Pool;
+  signals: Pick<WebhookSignals, 'onSignal'>;
+  /** Asks the project's own app, in this process's graph host; left out when it has none. */
+  sendToApp?: SendRequest | undefined;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** How long those under way may take when the service stops. */
+const STOP_PATIENCE_MS = 3_000;
+
+/**
+ * Webhooks: whom runs tell of their end, the sending, and the log of it.
+ *
+ * @throws ConfigError with what is wrong about the settings
+ */
+export function openWebhooks(parts: WebhookParts) {
+  const { config, project, pool, signals, sendToApp, logger, metrics } = parts;
+  const settings = webhookSettings({
+    section: project.webhooks,
+    environment: parts.environment,
+    own: parts.own,
+    allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
+    signingSecrets: config.WEBHOOK_SIGNING_SECRETS,
+  });
+  const policy = policyOf(settings);
+  const isEnabled = !config.WEBHOOKS_DISABLED && project.http?.disable_webhooks !== true;
+  const names = new ResolvedNames(policy);
+  const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: sendToApp !== undefined });
+  requireGoodDefaults(targets);
+
+  const queue = new WebhookQueue(pool);
+  const client = new OutboundClient(policy);
+  const stopping = new AbortController();
+  const send: SendRequest = (url, request) =>
+    isOfApp(url) && sendToApp ? sendToApp(url, request) : client.request(url, request);
+  const countResult = registerWebhookMetrics(metrics, queue);
+  const sender = new WebhookSender({
+    queue,
+    deliver: (webhook) => deliverWebhook(webhook, { settings, send, signal: stopping.signal }),
+    concurrency: config.WEBHOOK_CONCURRENCY,
+    onResult: (result) => {
+      countResult(result.kind);
+      const { kind, deliveryId, attempt, statusCode, error } = result;
+      if (kind === 'failed' || kind === 'refused') {
+        logger.warn('a webhook was not delivered', { deliveryId, attempt, statusCode, error });
+      }
+    },
+    logger,
+  });
+  const retention = new WebhookRetention({
+    queue,
+    duty: new Duty(pool, { name: 'webhook log sweep', holder: randomUUID(), leaseMs: 120_000 }),
+    keptMs: config.WEBHOOK_LOG_RETENTION_HOURS * 3_600_000,
+    logger,
+  });
+  return {
+    targets,
+    routes: (runs: Pick<RunService, 'find'>) => webhookRoutes(new WebhookLog({ queue, runs })),
+    start() {
+      retention.start();
+      if (!isEnabled) return;
+      signals.onSignal(() => sender.soon());
+      sender.start();
+    },
+    async stop() {
+      await retention.stop();
+      await sender.stop(STOP_PATIENCE_MS);
+      stopping.abort();
+      await client.close();
+    },
+  };
+}
+
+function policyOf({ rules }: WebhookSettings): OutboundPolicy {
+  try {
+    return new OutboundPolicy(rules);
+  } catch (error) {
+    throw new ConfigError([`OUTBOUND_ALLOWED_NETWORKS: ${(error as Error).message}`]);
+  }
+}
+
+function requireGoodDefaults(targets: WebhookTargets): void {
+  const problems = targets
+    .targetsOf(undefined)
+    .flatMap(({ url, refusal }) => (refusal ? [`langgraph.json: webhooks.default_url "${url}": ${refusal}.`] : []));
+  if (problems.length > 0) throw new ConfigError(problems);
+}

@@ -1,0 +1,58 @@
+import type { WebhookField } from '@runyard/graph-host';
+import type { ClaimedWebhook } from '@runyard/run-engine';
+import { toWireTime } from '../wire-time.ts';
+
+/** What the platform puts into arguments about who asked; a receiver is nobody to show it to. */
+const PRIVATE_KEY = /^(langgraph_auth_|svc_auth_)/;
+
+/** The body of a webhook: the run as it ended, JSON. The values are passed through as they were written. */
+export function webhookBody(webhook: ClaimedWebhook, fields: ReadonlySet<WebhookField>, sentAt: Date): Buffer {
+  const { run } = webhook;
+  const parts: Record<WebhookField, () => string | Uint8Array | undefined> = {
+    run_id: () => JSON.stringify(run.run_id),
+    thread_id: () => JSON.stringify(run.thread_id),
+    assistant_id: () => JSON.stringify(run.assistant_id),
+    status: () => JSON.stringify(run.status),
+    created_at: () => timeText(run.created_at),
+    updated_at: () => timeText(run.updated_at),
+    metadata: () => JSON.stringify(run.metadata),
+    kwargs: () => JSON.stringify(publicKwargs(webhook)),
+    multitask_strategy: () => JSON.stringify(run.multitask_strategy),
+    run_started_at: () => timeText(run.started_at),
+    run_ended_at: () => timeText(run.ended_at),
+    webhook_sent_at: () => JSON.stringify(toWireTime(sentAt)),
+    values: () => webhook.values ?? 'null',
+    error: () => (run.error ? JSON.stringify(run.error) : undefined),
+  };
+  const pieces: (string | Uint8Array)[] = [];
+  for (const [field, text] of Object.entries(parts)) {
+    const value = fields.has(field as WebhookField) ? text() : undefined;
+    if (value !== undefined) pieces.push(`${pieces.length === 0 ? '{' : ','}"${field}":`, value);
+  }
+  if (pieces.length === 0) pieces.push('{');
+  pieces.push('}');
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+}
+
+function timeText(time: string | null): string {
+  return time === null ? 'null' : JSON.stringify(toWireTime(new Date(time)));
+}
+
+/** A stateless run's thread got its id after the arguments were written. */
+function publicKwargs({ kwargs: json, run }: ClaimedWebhook): Record<string, unknown> {
+  const kwargs = JSON.parse(Buffer.from(json).toString('utf8')) as Record<string, unknown>;
+  const config = kwargs.config as { configurable?: object; metadata?: object } | undefined;
+  if (!config) return kwargs;
+  return {
+    ...kwargs,
+    config: {
+      ...config,
+      configurable: { ...withoutPrivate(config.configurable), thread_id: run.thread_id },
+      ...(config.metadata && { metadata: withoutPrivate(config.metadata) }),
+    },
+  };
+}
+
+function withoutPrivate(values: object = {}): object {
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !PRIVATE_KEY.test(key)));
+}

@@ -1,0 +1,56 @@
+import * as contracts from '@runyard/contracts';
+import type { WebhookDelivery, WebhookQueue } from '@runyard/run-engine';
+import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type { RunService } from '../runs/run-service.ts';
+import { type Scope, UNRESTRICTED } from '../scope.ts';
+import { toWireTime } from '../wire-time.ts';
+
+/** The log of webhooks. It outlives the run of a stateless thread, and a run that was deleted, for those who may see all. */
+export class WebhookLog {
+  readonly #queue: Pick<WebhookQueue, 'ofRun'>;
+  readonly #runs: Pick<RunService, 'find'>;
+
+  constructor(options: { queue: Pick<WebhookQueue, 'ofRun'>; runs: Pick<RunService, 'find'> }) {
+    this.#queue = options.queue;
+    this.#runs = options.runs;
+  }
+
+  /** @throws NotFoundError */
+  async ofRun(scope: Scope, threadId: string, runId: string): Promise<contracts.WebhookDelivery[]> {
+    const deliveries = await this.#queue.ofRun(threadId, runId);
+    const isRestricted = Object.keys(scope).length > 0;
+    if (deliveries.length === 0 || isRestricted) await this.#runs.find(scope, threadId, runId);
+    return deliveries.map(toWireDelivery);
+  }
+}
+
+export function webhookRoutes(log: WebhookLog): BoundOperation[] {
+  return [
+    bind(contracts.listWebhookDeliveries, async ({ params }) =>
+      ok(await log.ofRun(UNRESTRICTED, params.thread_id, params.run_id)),
+    ),
+  ];
+}
+
+function toWireDelivery(delivery: WebhookDelivery): contracts.WebhookDelivery {
+  const { deliveryId, url, status, attempts, dueAt, createdAt, endedAt } = delivery;
+  return {
+    delivery_id: deliveryId,
+    url: withoutQuery(url),
+    status,
+    attempts: attempts.map(({ startedAt, durationMs, statusCode, error }) => ({
+      started_at: toWireTime(startedAt),
+      duration_ms: durationMs,
+      status_code: statusCode,
+      error,
+    })),
+    next_attempt_at: dueAt && toWireTime(dueAt),
+    created_at: toWireTime(createdAt),
+    ended_at: endedAt && toWireTime(endedAt),
+  };
+}
+
+/** Receivers are given their secrets in the query; those of default receivers are not the caller's. */
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '');
+}

@@ -1,0 +1,20 @@
+import type { WebhookQueue } from '@runyard/run-engine';
+import type { Metrics } from '@runyard/service-kit';
+import type { DeliveryResult } from './deliver-webhook.ts';
+
+/** Answers what counts a try by its outcome. */
+export function registerWebhookMetrics(
+  metrics: Metrics,
+  queue: Pick<WebhookQueue, 'pending'>,
+): (outcome: DeliveryResult['kind']) => void {
+  const tries = metrics.counter('lg_api_webhook_attempts_total', 'Tries to deliver a webhook, by outcome.', [
+    'outcome',
+  ]);
+  for (const outcome of ['delivered', 'retried', 'failed', 'refused']) tries.inc({ outcome }, 0);
+  metrics.gauge('lg_api_webhooks_pending', 'Webhooks that wait for a try.', [], async (gauge) => {
+    const pending = await queue.pending().catch(() => undefined);
+    if (pending === undefined) gauge.remove();
+    else gauge.set(pending);
+  });
+  return (outcome) => tries.inc({ outcome });
+}

@@ -1,0 +1,116 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { WEBHOOK_FIELDS, type WebhookField, type WebhooksSection } from '@runyard/graph-host';
+import type { OutboundRules } from '@runyard/outbound';
+import { ConfigError } from '@runyard/service-kit';
+import { keyOfSecret } from './webhook-signature.ts';
+
+/** What the project and the operator say about webhooks, with nothing left to look up. */
+export interface WebhookSettings {
+  headers: Record<string, string>;
+  rules: OutboundRules;
+  fields: ReadonlySet<WebhookField>;
+  defaultUrls: string[];
+  acceptsRefused: boolean;
+  /** Newest first; empty when webhooks are not signed. */
+  signingKeys: Buffer[];
+}
+
+export interface WebhookSettingsSources {
+  section: WebhooksSection | null;
+  /** The environment of the project's code. */
+  environment: Record<string, string | undefined>;
+  /** That of this process. Of it headers may name only what is meant for them: it holds secrets that are not the project's. */
+  own: Record<string, string | undefined>;
+  allowedNetworks: string[] | undefined;
+  signingSecrets: string[] | undefined;
+}
+
+const OWN_PREFIX = 'LG_WEBHOOK_';
+const TEMPLATE = /\$\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
+/** They say what is sent and how; a header of the project's must not contradict them. */
+const RESERVED =
+  /^(host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|webhook-(id|timestamp|signature))$/i;
+
+/** @throws ConfigError with a sentence for each fault: a variable that is missing stops the start */
+export function webhookSettings(sources: WebhookSettingsSources): WebhookSettings {
+  const { section, allowedNetworks } = sources;
+  const problems: string[] = [];
+  const { require_https, allowed_domains, allowed_ports, max_url_length, disable_loopback } = section?.url ?? {};
+  const settings: WebhookSettings = {
+    headers: headersOf(sources, problems),
+    rules: {
+      subject: 'Webhook',
+      ...(require_https !== undefined && { requireHttps: require_https }),
+      ...(allowed_domains && { allowedDomains: allowed_domains }),
+      ...(allowed_ports && { allowedPorts: allowed_ports }),
+      ...(max_url_length !== undefined && { maxUrlLength: max_url_length }),
+      ...(disable_loopback !== undefined && { loopback: !disable_loopback }),
+      ...(allowedNetworks && { allowedNetworks }),
+    },
+    fields: new Set(section?.payload_fields ?? WEBHOOK_FIELDS),
+    defaultUrls: [section?.default_url ?? []].flat(),
+    acceptsRefused: section?.on_refused === 'accept',
+    signingKeys: signingKeysOf(sources, problems),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return settings;
+}
+
+function headersOf(sources: WebhookSettingsSources, problems: string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, template] of Object.entries(sources.section?.headers ?? {})) {
+    if (RESERVED.test(name)) {
+      problems.push(`langgraph.json: webhooks.headers must not set "${name}": it is set with each webhook.`);
+      continue;
+    }
+    const value = filled(name, template, sources, problems);
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      headers[name] = value;
+    } catch {
+      problems.push(`langgraph.json: webhooks.headers."${name}" is not a header that can be sent.`);
+    }
+  }
+  return headers;
+}
+
+function filled(header: string, template: string, sources: WebhookSettingsSources, problems: string[]): string {
+  const prefix = sources.section?.env_prefix ?? OWN_PREFIX;
+  const value = template.replace(TEMPLATE, (_, name: string) => {
+    const found = variable(name, sources);
+    if (!name.startsWith(prefix)) {
+      problems.push(
+        `langgraph.json: webhooks.headers."${header}" names the variable ${name}, which does not begin with "${prefix}" (webhooks.env_prefix).`,
+      );
+    } else if (found === undefined) {
+      problems.push(`The variable ${name} is not set; webhooks.headers."${header}" of langgraph.json needs it.`);
+    }
+    return found ?? '';
+  });
+  if (value.includes('${{')) {
+    problems.push(
+      `langgraph.json: webhooks.headers."${header}" may hold \${{ env.NAME }} and nothing else in \${{ }}.`,
+    );
+  }
+  return value;
+}
+
+function variable(name: string, { environment, own }: WebhookSettingsSources): string | undefined {
+  return environment[name] ?? (name.startsWith(OWN_PREFIX) ? own[name] : undefined);
+}
+
+function signingKeysOf({ signingSecrets, environment }: WebhookSettingsSources, problems: string[]): Buffer[] {
+  const secrets = signingSecrets ?? environment.WEBHOOK_SIGNING_SECRETS?.split(',') ?? [];
+  return secrets
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '')
+    .flatMap((secret, index) => {
+      const key = keyOfSecret(secret);
+      if (key) return [key];
+      problems.push(
+        `WEBHOOK_SIGNING_SECRETS: secret ${index + 1} must be "whsec_" and 24 to 64 bytes in base64, as "openssl rand -base64 32" makes them.`,
+      );
+      return [];
+    });
+}

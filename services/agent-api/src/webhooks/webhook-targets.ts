@@ -1,0 +1,84 @@
+import { type OutboundPolicy, OutboundRefusedError, type ResolvedNames } from '@runyard/outbound';
+import type { WebhookTarget } from '@runyard/run-engine';
+import { UnprocessableError } from '@runyard/service-kit';
+import type { WebhookSettings } from './webhook-settings.ts';
+
+export interface WebhookTargetsOptions {
+  settings: Pick<WebhookSettings, 'defaultUrls' | 'acceptsRefused' | 'rules'>;
+  policy: OutboundPolicy;
+  names: Pick<ResolvedNames, 'check'>;
+  /** False: runs tell nobody, whatever they ask for (`http.disable_webhooks`). */
+  isEnabled: boolean;
+  /** The project has an app of its own, which a URL without a host means. */
+  hasApp: boolean;
+}
+
+/** Decides whom a run will tell of its end. */
+export class WebhookTargets {
+  readonly #options: WebhookTargetsOptions;
+
+  constructor(options: WebhookTargetsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Whom a run tells that asks for this webhook, or for none.
+   *
+   * @throws UnprocessableError when it may not be reached, unless the project accepts such runs
+   */
+  async accept(url: string | undefined): Promise<WebhookTarget[]> {
+    const targets = this.targetsOf(url);
+    if (url === undefined) return targets;
+    const checked = await Promise.all(targets.map((target) => this.#withNameChecked(target)));
+    for (const { refusal } of checked) {
+      if (refusal !== undefined && !this.#options.settings.acceptsRefused) throw new UnprocessableError(refusal);
+    }
+    return checked;
+  }
+
+  /** The same at once and without an error: for runs that nobody waits for the making of. */
+  targetsOf(url: string | undefined): WebhookTarget[] {
+    if (!this.#options.isEnabled) return [];
+    const urls = url === undefined ? this.#options.settings.defaultUrls : [url];
+    return urls.map((each) => this.#target(each));
+  }
+
+  #target(url: string): WebhookTarget {
+    if (isOfApp(url)) {
+      const refusal = this.#refusalOfPath(url);
+      return { url, host: '', ...(refusal !== undefined && { refusal }) };
+    }
+    try {
+      const { href, host } = this.#options.policy.checkUrl(url);
+      return { url: href, host };
+    } catch (error) {
+      if (!(error instanceof OutboundRefusedError)) throw error;
+      return { url, host: '', refusal: error.message };
+    }
+  }
+
+  #refusalOfPath(path: string): string | undefined {
+    const { hasApp, settings } = this.#options;
+    const { loopback, maxUrlLength = 65_536 } = settings.rules;
+    if (path.length > maxUrlLength) return `Webhook URL is longer than ${maxUrlLength} characters`;
+    if (loopback === false) return 'Webhook host blocked: localhost address';
+    if (!hasApp) return 'Webhook URL is a path, and the project has no app of its own (http.app) to send it to';
+    return undefined;
+  }
+
+  async #withNameChecked(target: WebhookTarget): Promise<WebhookTarget> {
+    if (target.refusal !== undefined || target.host === '') return target;
+    try {
+      await this.#options.names.check(new URL(target.url));
+      return target;
+    } catch (error) {
+      if (!(error instanceof OutboundRefusedError)) throw error;
+      return { ...target, refusal: error.message };
+    }
+  }
+}
+
+/** A path on the own app; two slashes would begin a host, and so would a backslash for a URL parser. */
+export function isOfApp(url: string): boolean {
+  return /^\/(?![/\\])/.test(url);
+}

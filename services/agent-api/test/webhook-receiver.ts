@@ -1,0 +1,58 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { waitFor } from '@runyard/test-kit';
+
+export interface ReceivedWebhook {
+  path: string;
+  headers: IncomingHttpHeaders;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  body: any;
+}
+
+type Answer = { status: number; headers?: Record<string, string> };
+
+/** Takes webhooks on 127.0.0.1, each path for itself, and answers 204 unless told otherwise. */
+export class WebhookReceiver {
+  readonly #server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const path = req.url ?? '';
+    this.#received.push({ path, headers: req.headers, text, body: JSON.parse(text) });
+    const { status, headers } = this.#answers.get(path)?.shift() ?? { status: 204 };
+    res.writeHead(status, headers).end();
+  });
+  readonly #received: ReceivedWebhook[] = [];
+  readonly #answers = new Map<string, Answer[]>();
+
+  async open(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+
+  /** The next answers on the path, one per request. */
+  answer(path: string, ...answers: Answer[]): void {
+    this.#answers.set(path, answers);
+  }
+
+  at(path: string): ReceivedWebhook[] {
+    return this.#received.filter((received) => received.path === path);
+  }
+
+  /** All that came on the path, as soon as there are so many. */
+  async received(path: string, count = 1): Promise<ReceivedWebhook[]> {
+    return waitFor(() => (this.at(path).length >= count ? this.at(path) : undefined), {
+      what: `${count} webhooks at ${path}`,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
