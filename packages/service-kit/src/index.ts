@@ -1,3 +1,4 @@
+export type { Request, RequestHandler, Response } from 'express';
 export * from './config.ts';
 export * from './errors.ts';
 export { type AppOptions, createApp } from './http/app.ts';
@@ -6,8 +7,9 @@ export * from './http/body.ts';
 export { healthOperation, metricsOperation } from './http/built-in.ts';
 export * from './http/cors.ts';
 export { answerError, breakOff } from './http/error-answer.ts';
-export type { ReadinessChecks } from './http/health.ts';
+export { health, type ReadinessChecks } from './http/health.ts';
 export * from './http/listen.ts';
+export { listenForMetrics } from './http/metrics-port.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';
 export { RequestMetrics } from './http/request-metrics.ts';

@@ -40,6 +40,16 @@ export const configSchema = Type.Object({
   WEBHOOK_CONCURRENCY: Type.Integer({ default: 20, minimum: 1, maximum: 500 }),
   WEBHOOK_LOG_RETENTION_HOURS: Type.Integer({ default: 168, minimum: 1, maximum: 87_600 }),
 
+  CORS_ALLOW_ORIGINS: Type.Array(Type.String(), {
+    default: ['*'],
+    description: 'Origins, comma-separated, whose pages may call; `http.cors` of the project wins.',
+  }),
+  MOUNT_PREFIX: Type.Optional(
+    Type.String({
+      pattern: '^/.*[^/]$',
+      description: 'Path that everything is served under; `http.mount_prefix` of the project wins.',
+    }),
+  ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
   RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),

@@ -14,9 +14,14 @@ import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
 import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
+import { httpSettings } from './http/http-settings.ts';
+import { locatedBelow, mounted } from './http/mount-prefix.ts';
 import { infoRoutes } from './info.ts';
 import { askingPermission } from './permissions.ts';
 import { openPrisma } from './prisma.ts';
+import { OwnServer } from './project/own-server.ts';
+import { openProjectApp } from './project/project-app.ts';
+import { refuseUnmetProtection } from './project/refused-settings.ts';
 import { logOfProject, ServingHost } from './project/serving-host.ts';
 import { tellingRefusedData } from './refused-data.ts';
 import { RunAnswers } from './runs/run-answers.ts';
@@ -49,9 +54,13 @@ const migrationsDir = fileURLToPath(
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
-  const principal = principalsOf(config, logger);
   const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
+  refuseUnmetProtection(project, { ...process.env, ...location.environment });
+  const http = httpSettings(project.http, config);
+  const own = await OwnServer.open();
+  lifecycle.onStop('own server', () => own.close());
+  const principal = own.knowing(principalsOf(config, logger));
 
   const host = new ServingHost({
     logger,
@@ -59,6 +68,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       startGraphHost({
         role: 'serve',
         ...location,
+        loopback: own.loopback,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
         onExit,
@@ -207,37 +217,49 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, open });
 
+  const operations = [
+    ...assistants.routes,
+    ...threadRoutes(threads),
+    ...retentionRoutes(new ThreadRetention({ store: threadStore, engine, state: states, onDeleted: onThreadsDeleted })),
+    ...stateRoutes(states),
+    ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
+    ...runRoutes(runs, answers, http.configurableHeaders),
+    ...feedback.routes(runs),
+    ...webhooks.routes(runs),
+    ...cronRoutes(crons.service),
+    ...store.routes,
+    ...infoRoutes(config),
+  ]
+    .map(askingPermission)
+    .map(tellingRefusedData)
+    .map(tellingOutages);
+  await hostStarted;
+  const projectApp = await openProjectApp(project.app, { host, own, principal, http, operations, config });
+  if (projectApp) lifecycle.onStop('project app', () => projectApp.close());
   const app = createApp({
     context,
     principal,
-    cors: 'open',
+    cors: http.cors,
+    isInner: own.isInner,
+    loggedHeaders: http.loggedHeaders,
+    without: http.isDisabled,
+    before: [own.tellRoute, ...(projectApp ? [projectApp.handler] : []), locatedBelow(http.mountPrefix)],
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
-    readiness: {
-      database: async () => void (await pool.query('SELECT 1')),
-      redis: () => streams.check(),
-    },
-    operations: [
-      ...assistants.routes,
-      ...threadRoutes(threads),
-      ...retentionRoutes(new ThreadRetention({ store: threadStore, engine, state: states, onDeleted: onThreadsDeleted })),
-      ...stateRoutes(states),
-      ...threadStreamRoutes(threadStore, { streams, threadWatch, open }),
-      ...runRoutes(runs, answers),
-      ...feedback.routes(runs),
-      ...webhooks.routes(runs),
-      ...cronRoutes(crons.service),
-      ...store.routes,
-      ...infoRoutes(config),
-    ]
-      .map(askingPermission)
-      .map(tellingRefusedData)
-      .map(tellingOutages),
+    alsoDescribes: projectApp?.openApi,
+    readiness: http.checksNothing
+      ? {}
+      : {
+          database: async () => void (await pool.query('SELECT 1')),
+          redis: () => streams.check(),
+        },
+    operations,
   });
-  await hostStarted;
   await store.start();
-  await listen(app, { host: config.HOST, port: config.PORT, context });
+  const served = mounted(http.mountPrefix, app);
+  own.serve(app);
+  await listen(served, { host: config.HOST, port: config.PORT, context });
   crons.clock.start();
   webhooks.start();
   sweeper.start();

@@ -1,6 +1,12 @@
 import type { GraphHost, HostLog } from '@runyard/graph-host';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 
+/** Gives the host that runs now, for those who serve from it. */
+export interface ServedAppHost {
+  /** @throws UnavailableError */
+  available(): Promise<Pick<GraphHost, 'serveApp'>>;
+}
+
 type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
 
 export interface ServingHostOptions {
@@ -13,9 +19,11 @@ export interface ServingHostOptions {
  * The graph host that serves reads and updates of state. When its process ends, the next request starts another: a graph
  * whose code brings a process down costs that request, not the service.
  */
-export class ServingHost implements StateHost {
+export class ServingHost implements StateHost, ServedAppHost {
   readonly #options: ServingHostOptions;
   #host: Promise<GraphHost> | undefined;
+  /** The host that is set has started. */
+  #isUp = false;
   #isClosed = false;
 
   constructor(options: ServingHostOptions) {
@@ -28,19 +36,19 @@ export class ServingHost implements StateHost {
   }
 
   async getState(...args: Parameters<GraphHost['getState']>): ReturnType<GraphHost['getState']> {
-    return (await this.#available()).getState(...args);
+    return (await this.available()).getState(...args);
   }
 
   async getHistory(...args: Parameters<GraphHost['getHistory']>): ReturnType<GraphHost['getHistory']> {
-    return (await this.#available()).getHistory(...args);
+    return (await this.available()).getHistory(...args);
   }
 
   async updateState(...args: Parameters<GraphHost['updateState']>): ReturnType<GraphHost['updateState']> {
-    return (await this.#available()).updateState(...args);
+    return (await this.available()).updateState(...args);
   }
 
   async embed(...args: Parameters<GraphHost['embed']>): ReturnType<GraphHost['embed']> {
-    return (await this.#available()).embed(...args);
+    return (await this.available()).embed(...args);
   }
 
   async close(): Promise<void> {
@@ -49,7 +57,13 @@ export class ServingHost implements StateHost {
     await host?.close();
   }
 
-  async #available(): Promise<GraphHost> {
+  /** In a word: `ok`, or why there is no host right now. */
+  get state(): 'ok' | 'starting' | 'ended' {
+    if (!this.#host) return 'ended';
+    return this.#isUp ? 'ok' : 'starting';
+  }
+
+  async available(): Promise<GraphHost> {
     try {
       return await this.#current();
     } catch (cause) {
@@ -65,7 +79,13 @@ export class ServingHost implements StateHost {
       this.#forget(starting);
     });
     this.#host = starting;
-    starting.catch(() => this.#forget(starting));
+    this.#isUp = false;
+    starting.then(
+      () => {
+        if (this.#host === starting) this.#isUp = true;
+      },
+      () => this.#forget(starting),
+    );
     return starting;
   }
 

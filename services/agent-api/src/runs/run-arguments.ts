@@ -24,6 +24,8 @@ export interface RunIdentity {
   requestId: string;
   /** Who asked; empty when nobody in particular. */
   userId: string;
+  /** Request headers that the project wants in `configurable`; what the request or the assistant says wins. */
+  headers?: Record<string, string> | undefined;
   /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
   tracingProject?: string | undefined;
 }
@@ -42,7 +44,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
       ...assistant.config,
       ...request.config,
       configurable: {
-        ...withoutPlatformKeys(configurable),
+        ...withoutPlatformKeys({ ...identity.headers, ...configurable }),
         ...checkpointOf(request),
         ...tracingOf(request, identity.tracingProject),
         run_id: identity.runId,

@@ -11,6 +11,8 @@ export interface RunOrigin {
   threadId?: string;
   userId: string;
   requestId: string;
+  /** Request headers that reach `configurable`. */
+  headers?: Record<string, string> | undefined;
   /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
   tracingProject?: string | undefined;
 }

@@ -8,6 +8,7 @@ import {
   ok,
   UnprocessableError,
 } from '@runyard/service-kit';
+import type { PickHeaders } from '../http/header-choice.ts';
 import { requirePermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
@@ -19,7 +20,11 @@ import type { AcceptedRun, RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
 
 /** The run operations. Creating is the service's; how an answer reaches the client is `answers`'. */
-export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation[] {
+export function runRoutes(
+  runs: RunService,
+  answers: RunAnswers,
+  configurableHeaders: PickHeaders = () => ({}),
+): BoundOperation[] {
   return [
     bind(contracts.createRun, async (req) => answerRun(await create(req, req.params.thread_id))),
     bind(contracts.createStatelessRun, async (req) => answerRun(await create(req))),
@@ -82,6 +87,15 @@ export function runRoutes(runs: RunService, answers: RunAnswers): BoundOperation
     }),
   ];
 
+  function originOf({ caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>): RunOrigin {
+    return {
+      scope: UNRESTRICTED,
+      userId: caller.identity,
+      requestId: String(res.getHeader('x-request-id') ?? ''),
+      headers: configurableHeaders(headers),
+    };
+  }
+
   function create(req: HandlerRequest<unknown, unknown, RunRequest>, threadId?: string): Promise<AcceptedRun> {
     return runs.create({ ...originOf(req), ...(threadId !== undefined && { threadId }) }, req.body);
   }
@@ -96,14 +110,6 @@ function selectionOf({ thread_id, run_ids, status }: contracts.RunsCancel): Canc
   }
   if (thread_id !== undefined) return { threadId: thread_id, runIds: run_ids, status };
   return { status: status! };
-}
-
-function originOf({ caller, res }: Pick<HandlerRequest, 'caller' | 'res'>): RunOrigin {
-  return {
-    scope: UNRESTRICTED,
-    userId: caller.identity,
-    requestId: String(res.getHeader('x-request-id') ?? ''),
-  };
 }
 
 function answerRun(run: AcceptedRun) {

@@ -1,0 +1,42 @@
+/** Routes of a project's own, and middleware over the server's. */
+import { Client } from '@langchain/langgraph-sdk';
+import { Hono } from 'hono';
+import { streamText } from 'hono/streaming';
+
+export const app = new Hono()
+  .use(async (c, next) => {
+    if (c.req.query('interrupt') !== undefined) return c.json({ interrupted: true });
+    if (c.req.method === 'POST' && c.req.path === '/threads') {
+      const body = { ...(await c.req.json()), metadata: { by: 'middleware' } };
+      // What was read of a body is what goes on.
+      c.req.bodyCache.text = Promise.resolve(JSON.stringify(body)) as unknown as string;
+    }
+    await next();
+    c.header('x-middleware', 'seen');
+    return undefined;
+  })
+  .get('/custom/hello', (c) => c.json({ hello: c.req.query('name') ?? 'nobody' }))
+  .get('/custom/end-of-the-process', (c) => {
+    process.kill(process.pid, 'SIGKILL');
+    return c.text('never sent');
+  })
+  .get('/custom/headers', (c) => c.json(c.req.header()))
+  .get('/custom/error', () => {
+    throw new Error('the reason is for the log alone');
+  })
+  .get('/custom/stream', (c) =>
+    streamText(c, async (stream) => {
+      for (let line = 0; line < 3; line++) await stream.writeln(`line ${line}`);
+    }),
+  )
+  // No URL: the server this code runs in.
+  .get('/custom/assistants', async (c) => c.json(await new Client({ apiKey: null }).assistants.search()))
+  .get('/custom/waits', async (c) => {
+    const input = { messages: [{ role: 'user', content: 'from a route' }] };
+    return c.json(await new Client({ apiKey: null }).runs.wait(null, 'echo', { input }));
+  })
+  .get('/custom/around', () => {
+    const own = (globalThis as unknown as Record<symbol, typeof fetch>)[Symbol.for('langgraph_api:fetch')];
+    return own?.('/custom/around') ?? new Response(null, { status: 500 });
+  })
+  .get('/threads/shadowed', (c) => c.json({ shadowed: true }));

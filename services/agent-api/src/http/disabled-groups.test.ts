@@ -1,0 +1,32 @@
+import * as contracts from '@runyard/contracts';
+import { expect, it } from 'vitest';
+import { disabledBy } from './disabled-groups.ts';
+
+const operations = contracts.AGENT_SERVER_OPERATIONS;
+const left = (http: Parameters<typeof disabledBy>[0]) => operations.filter((operation) => !disabledBy(http)(operation));
+
+it('leaves everything on by default', () => {
+  expect(left(null)).toHaveLength(operations.length);
+  expect(left({ disable_runs: false })).toHaveLength(operations.length);
+});
+
+it.each([
+  ['assistants', '/assistants/search', '/threads/search'],
+  ['threads', '/threads/{thread_id}/state', '/threads/{thread_id}/runs'],
+  ['runs', '/threads/{thread_id}/runs', '/threads/{thread_id}/state'],
+  ['store', '/store/items', '/threads'],
+  ['meta', '/info', '/ok'],
+] as const)('switches %s off, and nothing else', (group, gone, stays) => {
+  const paths = new Set([...left({ [`disable_${group}`]: true }).map(({ path }) => path), '/ok']);
+  expect(paths).not.toContain(gone);
+  expect(paths).toContain(stays);
+});
+
+it('knows the group of every operation', () => {
+  const all = { disable_assistants: true, disable_threads: true, disable_runs: true, disable_store: true };
+  expect(left({ ...all, disable_meta: true, disable_mcp: true, disable_a2a: true }).map(({ path }) => path)).toEqual(
+    left({ ...all, disable_meta: true, disable_mcp: true, disable_a2a: true })
+      .map(({ path }) => path)
+      .filter((path) => path === '/ok'),
+  );
+});

@@ -1,0 +1,30 @@
+import type { Operation } from '@runyard/contracts';
+import type { HttpSection } from '@runyard/graph-host';
+
+type Group = 'assistants' | 'threads' | 'runs' | 'store' | 'mcp' | 'a2a' | 'meta' | 'ui';
+
+const META: ReadonlySet<string> = new Set(['/', '/info', '/metrics', '/docs', '/openapi.json']);
+/** Runs and what is about runs, crons included; the first pattern that fits a path names its group. */
+const GROUPS: readonly [RegExp, Group][] = [
+  [/^\/threads\/\{\w+\}\/runs(\/|$)/, 'runs'],
+  [/^\/(runs|crons|feedback)(\/|$)/, 'runs'],
+  [/^\/assistants(\/|$)/, 'assistants'],
+  [/^\/threads(\/|$)/, 'threads'],
+  [/^\/store(\/|$)/, 'store'],
+  [/^\/mcp(\/|$)/, 'mcp'],
+  [/^\/(a2a|\.well-known)(\/|$)/, 'a2a'],
+  [/^\/ui(\/|$)/, 'ui'],
+];
+
+/** Whether the `disable_*` keys of `http` switch the operation off: it is then a 404 like any unknown path. */
+export function disabledBy(http: HttpSection | null): (operation: Pick<Operation, 'path'>) => boolean {
+  return ({ path }) => {
+    const group = groupOf(path);
+    return group !== undefined && http?.[`disable_${group}`] === true;
+  };
+}
+
+function groupOf(path: string): Group | undefined {
+  if (META.has(path)) return 'meta';
+  return GROUPS.find(([pattern]) => pattern.test(path))?.[1];
+}

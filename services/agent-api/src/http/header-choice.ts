@@ -1,0 +1,42 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HeaderChoice } from '@runyard/graph-host';
+
+/** Credentials and whose they are: they go nowhere, whatever a choice says. */
+const NEVER: ReadonlySet<string> = new Set(['x-api-key', 'x-tenant-id', 'x-service-key']);
+/** Of the platform's own making, with signed tokens among them. */
+const OWN_PREFIX = 'x-runyard-';
+
+export type PickHeaders = (headers: IncomingHttpHeaders) => Record<string, string>;
+
+/**
+ * Picks the request headers that a choice names, by lower-case name. `*` stands for any text and nothing else is special;
+ * what is excluded stays out however it is included. Without a choice there are none.
+ */
+export function headerPicker(choice: HeaderChoice | undefined): PickHeaders {
+  const includes = patternsOf(choice?.includes, choice?.include);
+  const excludes = patternsOf(choice?.excludes, choice?.exclude);
+  if (includes.length === 0) return () => ({});
+  const fits = (name: string) =>
+    !NEVER.has(name) &&
+    !name.startsWith(OWN_PREFIX) &&
+    !excludes.some((pattern) => pattern.test(name)) &&
+    includes.some((pattern) => pattern.test(name));
+  return (headers) => {
+    const picked: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined && fits(name)) picked[name] = Array.isArray(value) ? value.join(', ') : value;
+    }
+    return picked;
+  };
+}
+
+function patternsOf(...lists: (string[] | undefined)[]): RegExp[] {
+  return lists
+    .flatMap((list) => list ?? [])
+    .map((text) => text.toLowerCase().split('*').map(escapeForRegExp).join('.*'))
+    .map((source) => new RegExp(`^${source}$`));
+}
+
+function escapeForRegExp(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

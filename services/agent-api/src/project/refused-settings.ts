@@ -1,0 +1,26 @@
+import { GraphLoadError, type Project } from '@runyard/graph-host';
+
+/**
+ * Refuses a project whose settings ask for protection that is not there: serving it without would open or store in plain
+ * text what its author believes to be guarded.
+ *
+ * @param variables those of the deployment and of this process
+ * @throws GraphLoadError
+ */
+export function refuseUnmetProtection(
+  { auth, encryption }: Pick<Project, 'auth' | 'encryption'>,
+  variables: Record<string, string | undefined>,
+): void {
+  const faults = [
+    ...(auth === null
+      ? []
+      : ['"auth.path" asks for custom authentication, which is not available: its handler would not be asked.']),
+    ...(encryption === null
+      ? []
+      : ['"encryption.path" asks for custom encryption, which is not available: data would be stored in plain text.']),
+    ...['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS']
+      .filter((name) => variables[name] !== undefined && variables[name] !== '')
+      .map((name) => `The variable ${name} asks for encryption at rest, which is not available.`),
+  ];
+  if (faults.length > 0) throw new GraphLoadError([...faults, 'Remove it to start the deployment without.'].join(' '));
+}

@@ -1,0 +1,162 @@
+import { request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+
+const PROJECT_DIR = fileURLToPath(new URL('../../../e2e/projects/web', import.meta.url));
+
+let deployment: TestDeployment;
+const call = (path: string, init: RequestInit = {}) => fetch(deployment.url + path, init);
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  call(path, { method: 'POST', body: JSON.stringify(body), headers });
+
+describe('a project with an app of its own', () => {
+  beforeAll(async () => {
+    deployment = await startDeployment({ env: { PROJECT_DIR, LOG_LEVEL: 'http', LOG_JSON: 'true' } });
+  });
+  afterAll(() => deployment.close());
+
+  it('serves its routes, shadowed ones too, and the routes of the server with its middleware around them', async () => {
+    const hello = await call('/custom/hello?name=you');
+    expect([hello.status, await hello.json()]).toEqual([200, { hello: 'you' }]);
+    expect(await (await call('/threads/shadowed')).json()).toEqual({ shadowed: true });
+    expect(await (await call('/custom/stream')).text()).toBe('line 0\nline 1\nline 2\n');
+    const search = await post('/assistants/search', { limit: 1 });
+    expect(search.headers.get('x-middleware')).toBe('seen');
+    expect(search.headers.get('x-pagination-total')).toBe('2');
+    expect(await search.json()).toHaveLength(1);
+    const missing = await call('/nowhere');
+    expect([missing.status, await missing.json()]).toEqual([404, { detail: 'Not Found' }]);
+  });
+
+  it('lets middleware answer instead of the server and change a body', async () => {
+    expect(await (await post('/threads?interrupt', {})).json()).toEqual({ interrupted: true });
+    const thread = (await (await post('/threads', { metadata: { by: 'client' } })).json()) as { metadata: object };
+    expect(thread.metadata).toEqual({ by: 'middleware' });
+  });
+
+  it('answers what its code throws with a plain 500, and says it in the log', async () => {
+    const failed = await call('/custom/error');
+    expect([failed.status, await failed.json()]).toEqual([500, { detail: 'Internal Server Error' }]);
+    await waitFor(() => deployment.service.output().includes('the reason is for the log alone'));
+  });
+
+  it('gives its code the deployment as its own server, and ends circles', async () => {
+    expect(await (await call('/custom/assistants')).json()).toHaveLength(2);
+    expect((await call('/custom/around')).status).toBe(500);
+  });
+
+  it('shows its code nothing the platform says to itself', async () => {
+    const headers = {
+      'x-runyard-principal': 'token',
+      'x-runyard-loopback': 'x',
+      'x-runyard-exchange': 'y',
+      'x-own': '1',
+    };
+    const seen = (await (await call('/custom/headers', { headers })).json()) as Record<string, string>;
+    expect(Object.keys(seen).filter((name) => name.startsWith('x-runyard-'))).toEqual([]);
+    expect(seen['x-own']).toBe('1');
+  });
+
+  it('streams runs through the app, and a client that leaves is known to have left', async () => {
+    const { thread_id: threadId } = await deployment.client.threads.create();
+    const abort = new AbortController();
+    const stream = await fetch(`${deployment.url}/threads/${threadId}/runs/stream`, {
+      method: 'POST',
+      signal: abort.signal,
+      body: JSON.stringify({ assistant_id: 'echo', input: {}, on_disconnect: 'cancel' }),
+    });
+    expect(stream.headers.get('content-type')).toContain('text/event-stream');
+    const [run] = await deployment.client.runs.list(threadId);
+    abort.abort();
+    await waitFor(async () => {
+      const { rows } = await deployment.pool.query('SELECT status, cancel_action FROM run WHERE run_id = $1', [
+        run!.run_id,
+      ]);
+      return rows[0].status !== 'pending' || rows[0].cancel_action !== null;
+    });
+  });
+
+  it('holds bodies to their limit without keeping them, announced or not', async () => {
+    const limited = { 'content-length': String(400 * 1024 * 1024) };
+    const refused = await new Promise<number>((resolve, reject) => {
+      const sent = request(`${deployment.url}/custom/hello`, { method: 'POST', headers: limited });
+      sent.once('response', (response) => resolve(response.statusCode!));
+      sent.once('error', reject);
+      sent.flushHeaders();
+    });
+    expect(refused).toBe(413);
+  });
+
+  it('switches off what the project disables', async () => {
+    const disabled = await call('/store/items?key=a&namespace=b');
+    expect([disabled.status, await disabled.json()]).toEqual([404, { detail: 'Not Found' }]);
+    const { paths } = (await (await call('/openapi.json')).json()) as { paths: object };
+    expect(Object.keys(paths).filter((path) => path.startsWith('/store'))).toEqual([]);
+  });
+
+  it('lets in the pages the project names', async () => {
+    const allowed = await call('/info', { headers: { origin: 'https://page.example' } });
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://page.example');
+    expect(allowed.headers.get('access-control-allow-credentials')).toBe('true');
+    expect(allowed.headers.get('access-control-expose-headers')).toContain('content-location');
+    const refused = await call('/info', { headers: { origin: 'https://other.example' } });
+    expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('gives runs the headers the project names, and logs those it names for that', async () => {
+    const headers = { 'x-user': 'ada', 'x-user-secret': 's', 'x-other': 'o', 'x-api-key': 'k' };
+    const body = { assistant_id: 'echo', input: {}, config: { configurable: { 'x-user-role': 'own' } } };
+    const created = await post('/runs', body, { ...headers, 'x-user-role': 'header' });
+    const { run_id: runId } = (await created.json()) as { run_id: string };
+    const { rows } = await deployment.pool.query('SELECT kwargs FROM run WHERE run_id = $1', [runId]);
+    const { configurable } = JSON.parse(rows[0].kwargs.toString()).config;
+    expect(configurable).toMatchObject({ 'x-user': 'ada', 'x-user-role': 'own' });
+    for (const name of ['x-user-secret', 'x-other', 'x-api-key']) expect(configurable).not.toHaveProperty(name);
+    await waitFor(() => deployment.service.output().includes('"headers":{"x-user":"ada"}'));
+  });
+
+  it('counts a request once, by the route that served it', async () => {
+    await call('/custom/hello');
+    await post('/assistants/count', {});
+    const metrics = await (await call('/metrics')).text();
+    expect(metrics).toMatch(/http_requests_total\{method="GET",path="project app",status="200"\}/);
+    expect(metrics).toMatch(/http_requests_total\{method="POST",path="\/assistants\/count",status="200"\} 1\n/);
+  });
+
+  it('loads the app anew when its process has gone', async () => {
+    const last = await call('/custom/end-of-the-process');
+    expect([last.status, await last.json()]).toEqual([503, { detail: 'The project did not answer' }]);
+    await waitFor(async () => (await call('/custom/hello')).status === 200);
+  });
+});
+
+describe('a project below a path', () => {
+  beforeAll(async () => {
+    deployment = await startDeployment({
+      env: { PROJECT_DIR, MOUNT_PREFIX: '/agents', LANGGRAPH_HTTP: '{"app":"./app.ts:app","disable_meta":true}' },
+    });
+  });
+  afterAll(() => deployment.close());
+
+  it('is served there and nowhere else, and says so in what it answers', async () => {
+    const thread = await post('/agents/threads', {});
+    expect([thread.status, thread.headers.get('x-middleware')]).toEqual([200, 'seen']);
+    const { thread_id: threadId } = (await thread.json()) as { thread_id: string };
+    const run = await post(`/agents/threads/${threadId}/runs`, { assistant_id: 'echo', input: {} });
+    const location = run.headers.get('content-location')!;
+    expect(location).toMatch(/^\/agents\/threads\//);
+    expect((await call(location)).status).toBe(200);
+    expect((await call('/threads/x')).status).toBe(404);
+    expect((await call('/agentsx')).status).toBe(404);
+    expect((await (await call('/agents/custom/hello')).json()) as object).toEqual({ hello: 'nobody' });
+  });
+
+  it('tells nothing about itself when told so', async () => {
+    for (const path of ['/info', '/metrics', '/docs', '/openapi.json', '']) {
+      expect([path, (await call(`/agents${path}`)).status]).toEqual([path, 404]);
+    }
+    expect(await (await call('/ok?check_db=1')).json()).toEqual({ ok: true, services: {} });
+  });
+});
