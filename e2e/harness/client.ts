@@ -2,13 +2,13 @@ import { Client } from '@langchain/langgraph-sdk';
 import { inject } from 'vitest';
 
 /** The official SDK, pointed at the deployment under test. */
-export function newClient(overrides: { apiUrl?: string; apiKey?: string } = {}): Client {
+export function newClient(overrides: { apiUrl?: string; apiKey?: string; fetch?: typeof fetch } = {}): Client {
   const platform = inject('platform');
   return new Client({
     apiUrl: overrides.apiUrl ?? platform.deploymentUrl,
     apiKey: overrides.apiKey ?? platform.apiKey,
     // A failed request is what some tests look at: no hidden retries.
-    callerOptions: { maxRetries: 0 },
+    callerOptions: { maxRetries: 0, ...(overrides.fetch && { fetch: overrides.fetch }) },
   });
 }
 

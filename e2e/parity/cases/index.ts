@@ -1,11 +1,13 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as crons } from './crons.ts';
 import { cases as store } from './store.ts';
+import { cases as streams } from './streams.ts';
 import { cases as system } from './system.ts';
 
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'crons.ts', cases: crons },
   { file: 'store.ts', cases: store },
+  { file: 'streams.ts', cases: streams },
   { file: 'system.ts', cases: system },
 ];
