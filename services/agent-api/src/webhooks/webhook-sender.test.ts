@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { ClaimedWebhook, WebhookClaim } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, expect, it } from 'vitest';
+import type { DeliveryResult } from './deliver-webhook.ts';
+import { WebhookSender } from './webhook-sender.ts';
+
+/** A queue in memory whose tries end when the test says so. */
+class Played {
+  due: ClaimedWebhook[] = [];
+  underWay = new Map<string, (result: DeliveryResult) => void>();
+  settled: DeliveryResult[] = [];
+  givenBack: string[] = [];
+  failures = 0;
+  readonly warnings: string[] = [];
+  readonly sender: WebhookSender;
+
+  constructor(concurrency: number, perHost = concurrency) {
+    this.sender = new WebhookSender({
+      concurrency,
+      perHost,
+      queue: {
+        claim: async ({ limit, limitPerHost, underWay }: WebhookClaim) => {
+          if (this.failures-- > 0) throw new Error('away');
+          const counts = new Map(underWay);
+          const claimed = this.due
+            .filter(({ host }) => {
+              counts.set(host, (counts.get(host) ?? 0) + 1);
+              return counts.get(host)! <= limitPerHost;
+            })
+            .slice(0, limit);
+          this.due = this.due.filter((webhook) => !claimed.includes(webhook));
+          return { claimed, nextInMs: claimed.length > 0 ? 0 : null };
+        },
+        settle: async (outcome) => {
+          this.settled.push(outcome as DeliveryResult);
+          return true;
+        },
+        giveBack: async (left) => {
+          this.givenBack = left.map(({ deliveryId }) => deliveryId);
+        },
+      },
+      deliver: ({ url }) => new Promise((resolve) => this.underWay.set(url, resolve)),
+      onResult: () => undefined,
+      logger: { warn: (text: string) => this.warnings.push(text) } as unknown as Logger,
+    });
+    this.sender.start();
+  }
+
+  add(url: string, host = 'a.test'): void {
+    this.due.push({ deliveryId: randomUUID(), url, host, attempt: 1 } as ClaimedWebhook);
+    this.sender.soon();
+  }
+
+  end(url: string): void {
+    this.underWay.get(url)!({ kind: 'delivered', deliveryId: url } as DeliveryResult);
+    this.underWay.delete(url);
+  }
+
+  started(...urls: string[]): Promise<unknown> {
+    return waitFor(() => urls.every((url) => this.underWay.has(url)));
+  }
+}
+let played: Played;
+afterEach(() => played.sender.stop(0));
+
+it('sends as many at once as it has places, and the next when one is free', async () => {
+  played = new Played(2);
+  for (const url of ['1', '2', '3']) played.add(url);
+  await played.started('1', '2');
+  expect(played.underWay.has('3')).toBe(false);
+  played.end('1');
+  await played.started('3');
+  expect(played.settled.map(({ deliveryId }) => deliveryId)).toEqual(['1']);
+});
+
+it('leaves places for other hosts', async () => {
+  played = new Played(4, 2);
+  for (const url of ['1', '2', '3']) played.add(url, 'slow.test');
+  played.add('4', 'fast.test');
+  await played.started('1', '2', '4');
+  expect(played.underWay.has('3')).toBe(false);
+});
+
+it('goes on when the database is back', async () => {
+  played = new Played(1);
+  played.failures = 1;
+  played.add('1');
+  await waitFor(() => played.warnings.length > 0 || played.underWay.has('1'));
+  played.sender.soon();
+  await played.started('1');
+});
+
+it('a stop gives back what does not end in time, and a late outcome is not written', async () => {
+  played = new Played(2);
+  played.add('1');
+  await played.started('1');
+  const late = played.underWay.get('1')!;
+  await played.sender.stop(10);
+  expect(played.givenBack).toHaveLength(1);
+  late({ kind: 'delivered' } as DeliveryResult);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(played.settled).toEqual([]);
+});
