@@ -161,6 +161,39 @@ export interface HistoryRequest {
   metadata?: Record<string, unknown>;
 }
 
+/** The use of a graph by an assistant that is only looked at. */
+export interface LookRequest {
+  graphId: string;
+  /** As runs of the assistant would have it: a factory makes the graph from it. */
+  config: { configurable: Record<string, unknown>; [key: string]: unknown };
+}
+
+export interface DrawingRequest extends LookRequest {
+  /** True: with the graphs inside nodes in their place; a number: down to that depth. */
+  xray: boolean | number;
+}
+
+export interface SchemasRequest extends LookRequest {
+  /** How long reading the graph's source may take, when the graph does not carry its schemas. */
+  sourceTimeoutMs: number;
+}
+
+export interface SubgraphsRequest extends SchemasRequest {
+  /** Left out: those of every node. Otherwise a node, for a deeper one `outer|inner`. */
+  namespace?: string;
+  /** Also look inside subgraphs. */
+  recurse: boolean;
+}
+
+/** Nodes and edges as JSON of the wire (`GraphDrawing` in contracts). */
+export type GraphDrawing = { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
+
+/** JSON Schemas; null for what cannot be told. */
+export type GraphSchemas = Record<
+  'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema',
+  Record<string, unknown> | null
+>;
+
 /** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
 export type ThreadStateJson = Record<string, unknown>;
 
@@ -192,6 +225,12 @@ export interface EmbedRequest {
   getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
   /** Answers `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
+  /** @throws GraphRequestError */
+  drawGraph(request: DrawingRequest): Promise<GraphDrawing>;
+  /** @throws GraphRequestError */
+  getSchemas(request: SchemasRequest): Promise<GraphSchemas>;
+  /** By namespace. @throws GraphRequestError */
+  getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
   /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */

@@ -175,6 +175,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     graphs: project.graphs,
     environment: { ...process.env, ...location.environment },
     removal: { threads, runs: () => runs },
+    host,
   });
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
   const tracingProject = tracingProjectOf(location.environment);

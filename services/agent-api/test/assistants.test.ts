@@ -23,6 +23,7 @@ describe('the default assistant of a graph', () => {
       config: {},
       context: {},
     });
+    expect(await deployment.client.assistants.get('assembly')).toMatchObject({ description: 'Puts parts together' });
   });
 
   it('is got by the name of its graph too, on every route', async () => {
@@ -171,6 +172,55 @@ describe('changing an assistant', () => {
       json: { detail: `Version 99 not found for assistant ${assistant_id}` },
     });
     expect((await post(`/assistants/${randomUUID()}/versions`, {})).status).toBe(404);
+  });
+});
+
+describe('looking at the graph of an assistant', () => {
+  const get = (path: string) => ask(deployment.url + path);
+  const nodes = (drawing: { nodes: { id: string | number }[] }) => drawing.nodes.map(({ id }) => id);
+
+  it('draws it, with the graphs inside as deep as asked', async () => {
+    const { assistants } = deployment.client;
+    expect(nodes(await assistants.getGraph('assembly'))).toEqual(['__start__', 'outer', '__end__']);
+    const id = (await assistants.get('assembly')).assistant_id;
+    expect(nodes(await assistants.getGraph(id, { xray: 1 }))).toContain('outer:inner');
+    expect(nodes(await assistants.getGraph(id, { xray: true }))).toContain('outer:inner:drill');
+    for (const xray of ['0', '-1', '1.5', 'deep', '']) {
+      expect(await get(`/assistants/assembly/graph?xray=${xray}`)).toMatchObject({
+        status: 422,
+        json: { detail: 'Invalid xray value' },
+      });
+    }
+  });
+
+  it('tells its schemas, from the graph itself or its source', async () => {
+    const { assistants } = deployment.client;
+    const { assistant_id } = await assistants.create({ graphId: 'assembly' });
+    expect(await assistants.getSchemas(assistant_id)).toMatchObject({
+      graph_id: 'assembly',
+      state_schema: { properties: { screws: { type: 'number', description: 'How many were turned.' } } },
+      context_schema: { properties: { pace: { enum: ['slow', 'fast'] } } },
+    });
+    expect(await assistants.getSchemas('echo')).toMatchObject({
+      graph_id: 'echo',
+      input_schema: { properties: { messages: { type: 'array' } } },
+      config_schema: null,
+    });
+  });
+
+  it('tells its subgraphs, all of them or those of a namespace', async () => {
+    const { assistants } = deployment.client;
+    expect(Object.keys(await assistants.getSubgraphs('assembly'))).toEqual(['outer']);
+    expect(Object.keys(await assistants.getSubgraphs('assembly', { recurse: true }))).toEqual(['outer', 'outer|inner']);
+    expect(Object.keys(await assistants.getSubgraphs('assembly', { namespace: 'outer' }))).toEqual(['outer']);
+    const deep = await assistants.getSubgraphs('assembly', { namespace: 'outer|inner', recurse: true });
+    expect(deep).toMatchObject({ 'outer|inner': { input_schema: { properties: { screws: { type: 'number' } } } } });
+    expect(await assistants.getSubgraphs('assembly', { namespace: 'nowhere' })).toEqual({});
+  });
+
+  it('answers 404 for an assistant that is not there', async () => {
+    for (const look of ['graph', 'schemas', 'subgraphs', 'subgraphs/outer'])
+      expect((await get(`/assistants/${randomUUID()}/${look}`)).status).toBe(404);
   });
 });
 

@@ -35,6 +35,8 @@ export interface CompiledGraph {
   streamEvents(input: unknown, options: GraphConfig): AsyncIterable<StreamedEvent>;
   getState(config: GraphConfig, options?: { subgraphs?: boolean }): Promise<StateSnapshot>;
   getStateHistory(config: GraphConfig, options?: Record<string, unknown>): AsyncIterable<StateSnapshot>;
+  getGraphAsync(config: GraphConfig): Promise<{ toJSON(): unknown }>;
+  getSubgraphsAsync(namespace: string | undefined, recurse: boolean): AsyncIterable<[string, CompiledGraph]>;
   bulkUpdateState(config: GraphConfig, supersteps: unknown[]): Promise<GraphConfig>;
 }
 

@@ -5,13 +5,23 @@ import type { EmbeddingsSource } from '../project/store-settings.ts';
 import type { Connection, Incoming } from '../protocol/connection.ts';
 import type { ErrorBody, ToHost } from '../protocol/messages.ts';
 import { packVectors } from '../protocol/vectors.ts';
-import type { HistoryRequest, HostLog, RunRequest, StateRequest, StateUpdateRequest } from '../types.ts';
+import type {
+  DrawingRequest,
+  HistoryRequest,
+  HostLog,
+  RunRequest,
+  StateRequest,
+  StateUpdateRequest,
+  SubgraphsRequest,
+} from '../types.ts';
 import { serveProjectApp } from './app/app-server.ts';
 import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
 import { loadProjectApp } from './app/project-app.ts';
 import { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import { captureConsole, printAs } from './console.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
+import { GraphDescriber } from './describe/describe-graph.ts';
+import { SourceSchemas } from './describe/source-schemas.ts';
 import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
 import { Run } from './run.ts';
@@ -30,6 +40,7 @@ export class Host {
   readonly #connection: Connection;
   readonly #exit: () => void;
   readonly #runs = new Map<number, Run>();
+  readonly #describer = new GraphDescriber(new SourceSchemas((message) => this.log({ level: 'warn', message })));
   #graphs = new Map<string, LoadedGraph>();
   #limits: ToHost['init']['limits'] | undefined;
   #directory = '';
@@ -61,6 +72,11 @@ export class Host {
         break;
       case 'embed.texts':
         void this.#embed(message);
+        break;
+      case 'graph.draw':
+      case 'graph.schemas':
+      case 'graph.subgraphs':
+        void this.#describeGraph(message);
         break;
       case 'run.start':
         this.#startRun(message);
@@ -145,6 +161,21 @@ export class Host {
       const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       void run.execute().finally(() => this.#runs.delete(use));
+    });
+  }
+
+  async #describeGraph({
+    t,
+    id,
+    request,
+  }: ToHost['graph.draw' | 'graph.schemas' | 'graph.subgraphs']): Promise<void> {
+    await this.#answer(0, id, async () => {
+      const asked = request as unknown as DrawingRequest & SubgraphsRequest;
+      const graph = this.#graphs.get(asked.graphId);
+      if (graph === undefined) throw noSuchGraph(asked.graphId);
+      if (t === 'graph.draw') return this.#describer.draw(graph, asked);
+      if (t === 'graph.schemas') return this.#describer.schemas(graph, asked);
+      return this.#describer.subgraphs(graph, asked);
     });
   }
 

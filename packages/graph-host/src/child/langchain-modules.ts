@@ -15,6 +15,8 @@ export interface ProjectModules {
   langgraphVersion: string;
   /** A part of `@langchain/core`, for example `tracers/base`, of the copy that LangGraph uses. */
   importCore(path: string): Promise<unknown>;
+  /** A part of `@langchain/langgraph`, for example `zod/schema`. */
+  importLangGraph(path: string): Promise<unknown>;
   warnings: string[];
 }
 
@@ -49,6 +51,7 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
       checkpoint: fromLangGraph(checkpointEntry),
       langgraphVersion,
       importCore,
+      importLangGraph: async (path) => require(`@langchain/langgraph/${path}`),
       warnings,
     };
   }
@@ -59,6 +62,8 @@ async function load(graphFile: string, require: NodeJS.Require, entry: string): 
     checkpoint: await import(checkpointUrl),
     langgraphVersion,
     importCore: (path) => import(import.meta.resolve(`@langchain/core/${path}`, moduleUrl)),
+    importLangGraph: (path) =>
+      import(import.meta.resolve(`@langchain/langgraph/${path}`, pathToFileURL(graphFile).href)),
     warnings,
   };
 }

@@ -1,6 +1,6 @@
 /** Imports the graphs of a project, in every form its author may export them. */
 import { GraphLoadError } from '../errors.ts';
-import type { Project, ProjectGraph } from '../project/read-project.ts';
+import type { Project, ProjectExport, ProjectGraph } from '../project/read-project.ts';
 import { describeLoadFailure } from './describe-failure.ts';
 import type { CompiledGraph, GraphConfig } from './graph-types.ts';
 import { importSymbol } from './import-symbol.ts';
@@ -15,6 +15,8 @@ export interface GraphUse {
 export interface LoadedGraph {
   graphId: string;
   description?: string;
+  /** Where its author wrote it. */
+  source: ProjectExport;
   modules: ProjectModules;
   /** The compiled graph; a factory is called anew. Never has a checkpointer or store of its own. */
   take(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
@@ -46,6 +48,7 @@ async function loadGraph(graph: ProjectGraph, directory: string, warn: Warn): Pr
   const strip = stripper(graph.graphId, warn);
   const described = {
     graphId: graph.graphId,
+    source: { file: graph.file, symbol: graph.symbol },
     ...(graph.description !== undefined && { description: graph.description }),
   };
   if (typeof exported === 'function') {

@@ -6,19 +6,24 @@ import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
+  DrawingRequest,
   EmbedRequest,
   GraphBackends,
   GraphDescription,
+  GraphDrawing,
   GraphHost,
   GraphHostOptions,
+  GraphSchemas,
   HistoryRequest,
   HostLog,
   RunHandle,
   RunHandlers,
   RunRequest,
+  SchemasRequest,
   ServedApp,
   StateRequest,
   StateUpdateRequest,
+  SubgraphsRequest,
   ThreadStateJson,
 } from '../types.ts';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
@@ -175,6 +180,18 @@ export class ChildGraphHost implements GraphHost {
     return this.#stateRequest('state.update', request, backends) as Promise<Record<string, unknown>>;
   }
 
+  drawGraph(request: DrawingRequest): Promise<GraphDrawing> {
+    return this.#describe('graph.draw', request) as Promise<GraphDrawing>;
+  }
+
+  getSchemas(request: SchemasRequest): Promise<GraphSchemas> {
+    return this.#describe('graph.schemas', request) as Promise<GraphSchemas>;
+  }
+
+  getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>> {
+    return this.#describe('graph.subgraphs', request) as Promise<Record<string, GraphSchemas>>;
+  }
+
   async ping(): Promise<void> {
     await this.#connection.request(0, { t: 'ping' });
   }
@@ -196,6 +213,15 @@ export class ChildGraphHost implements GraphHost {
   async #drainRuns(): Promise<void> {
     for (const run of this.#runs.values()) run.drain();
     await Promise.all([...this.#runs.values()].map((run) => run.settled));
+  }
+
+  async #describe(type: string, request: object): Promise<unknown> {
+    try {
+      return (await this.#connection.request(0, { t: type, request })).ok;
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
+      throw new GraphRequestError(error.kind, error.message, { name: error.name, cause: error });
+    }
   }
 
   async #stateRequest(type: string, request: object, backends: GraphBackends): Promise<unknown> {

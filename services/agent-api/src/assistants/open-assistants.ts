@@ -2,6 +2,8 @@ import type { ProjectGraph } from '@runyard/graph-host';
 import type { BoundOperation } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { PrismaClient } from '../prisma.ts';
+import { assistantGraphRoutes } from './assistant-graph-routes.ts';
+import { AssistantGraphService, type DescribingHost } from './assistant-graph-service.ts';
 import { AssistantIds } from './assistant-ids.ts';
 import { AssistantLookup } from './assistant-lookup.ts';
 import { AssistantRemoval, type AssistantRemovalOptions } from './assistant-removal.ts';
@@ -31,8 +33,10 @@ export async function openAssistants(options: {
   /** Variables of the service, and over them those of the project. */
   environment: Record<string, string | undefined>;
   removal: Omit<AssistantRemovalOptions, 'store'>;
+  /** Looks at graphs. */
+  host: DescribingHost;
 }): Promise<Assistants> {
-  const { prisma, pool, graphs, environment, removal } = options;
+  const { prisma, pool, graphs, environment, removal, host } = options;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
@@ -40,5 +44,9 @@ export async function openAssistants(options: {
   const versions = new AssistantVersionStore(prisma, visibility);
   await ensureSystemAssistants({ store, versions }, graphs, variables.defaults);
   const service = new AssistantService({ ids, store, versions, removal: new AssistantRemoval({ store, ...removal }) });
-  return { lookup: new AssistantLookup(pool, ids), routes: assistantRoutes(service) };
+  const looks = new AssistantGraphService({ assistants: service, host, sourceTimeoutMs: variables.schemaTimeoutMs });
+  return {
+    lookup: new AssistantLookup(pool, ids),
+    routes: [...assistantRoutes(service), ...assistantGraphRoutes(looks)],
+  };
 }

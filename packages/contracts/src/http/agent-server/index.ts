@@ -1,4 +1,5 @@
 import type { Operation } from '../../operation.ts';
+import { ASSISTANT_GRAPH_OPERATIONS } from './assistant-graphs.ts';
 import { ASSISTANT_VERSION_OPERATIONS } from './assistant-versions.ts';
 import { ASSISTANT_OPERATIONS } from './assistants.ts';
 import { CRON_OPERATIONS } from './cron-operations.ts';
@@ -17,6 +18,7 @@ import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...ASSISTANT_OPERATIONS,
   ...ASSISTANT_VERSION_OPERATIONS,
+  ...ASSISTANT_GRAPH_OPERATIONS,
   ...THREAD_OPERATIONS,
   ...THREAD_RETENTION_OPERATIONS,
   ...THREAD_STATE_OPERATIONS,

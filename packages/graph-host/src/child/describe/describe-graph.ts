@@ -1,0 +1,67 @@
+/** Tells what graphs look like, without running them. */
+import type { DrawingRequest, GraphDrawing, GraphSchemas, SchemasRequest, SubgraphsRequest } from '../../types.ts';
+import type { CompiledGraph, GraphConfig } from '../graph-types.ts';
+import type { LoadedGraph } from '../load-graphs.ts';
+import { type GraphSchemaParts, runtimeSchemas } from './runtime-schemas.ts';
+import type { SourceSchemas } from './source-schemas.ts';
+
+const ASSISTANT_USE = { accessContext: 'assistants.read', executionRuntime: null } as const;
+
+export class GraphDescriber {
+  readonly #source: Pick<SourceSchemas, 'of'>;
+  /** By the graph as an object: what a factory makes anew is described anew, as its config makes it. */
+  readonly #runtime = new WeakMap<CompiledGraph, Promise<GraphSchemaParts>>();
+
+  constructor(source: Pick<SourceSchemas, 'of'>) {
+    this.#source = source;
+  }
+
+  async draw(graph: LoadedGraph, { config, xray }: DrawingRequest): Promise<GraphDrawing> {
+    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const drawing = await compiled.getGraphAsync({ ...config, xray });
+    return drawing.toJSON() as GraphDrawing;
+  }
+
+  async schemas(graph: LoadedGraph, { config, sourceTimeoutMs }: SchemasRequest): Promise<GraphSchemas> {
+    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const inSource = async () => (await this.#source.of(graph, sourceTimeoutMs)).graph;
+    return this.#schemas(compiled, graph, inSource);
+  }
+
+  async subgraphs(
+    graph: LoadedGraph,
+    { config, namespace, recurse, sourceTimeoutMs }: SubgraphsRequest,
+  ): Promise<Record<string, GraphSchemas>> {
+    const compiled = await graph.take(config as GraphConfig, ASSISTANT_USE);
+    const subgraphs: Record<string, GraphSchemas> = {};
+    for await (const [name, subgraph] of compiled.getSubgraphsAsync(namespace, recurse)) {
+      const inSource = async () => (await this.#source.of(graph, sourceTimeoutMs)).subgraphs[name] ?? {};
+      subgraphs[name] = await this.#schemas(subgraph, graph, inSource);
+    }
+    return subgraphs;
+  }
+
+  /** The source is read only for what the graph itself does not say. */
+  async #schemas(
+    compiled: CompiledGraph,
+    { modules }: LoadedGraph,
+    inSource: () => Promise<GraphSchemaParts>,
+  ): Promise<GraphSchemas> {
+    let own = this.#runtime.get(compiled);
+    if (!own) {
+      own = runtimeSchemas(compiled, modules);
+      this.#runtime.set(compiled, own);
+    }
+    const known = await own;
+    const isWhole = known.input && known.output && known.state;
+    const { input, output, state, context } = { ...(isWhole ? {} : await inSource()), ...known };
+    return {
+      input_schema: input ?? null,
+      output_schema: output ?? null,
+      state_schema: state ?? null,
+      // What LangGraph used to call config is what it calls context now.
+      config_schema: context ?? null,
+      context_schema: context ?? null,
+    };
+  }
+}

@@ -1,0 +1,154 @@
+/** What a host tells of graphs without running them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
+
+let host: HostUnderTest;
+beforeAll(async () => {
+  host = await startHost('described', { role: 'serve' });
+});
+afterAll(() => host?.close());
+
+const config = { configurable: {} };
+const draw = (graphId: string, options: object = {}) => host.drawGraph({ graphId, config, xray: false, ...options });
+const schemas = (graphId: string, sourceTimeoutMs = 60_000) => host.getSchemas({ graphId, config, sourceTimeoutMs });
+const subgraphs = (graphId: string, options: object = {}) =>
+  host.getSubgraphs({ graphId, config, recurse: false, sourceTimeoutMs: 60_000, ...options });
+const names = (drawing: { nodes: Record<string, unknown>[] }) => drawing.nodes.map(({ id }) => id);
+
+describe('a drawing', () => {
+  it('has the nodes and edges of the graph', async () => {
+    expect(await draw('typed')).toMatchObject({
+      nodes: [
+        { id: '__start__', type: 'schema' },
+        { id: 'reply', type: 'runnable', data: { name: 'reply' } },
+        { id: '__end__' },
+      ],
+      edges: [
+        { source: '__start__', target: 'reply' },
+        { source: 'reply', target: '__end__' },
+      ],
+    });
+  });
+
+  it('shows the graphs inside, down to the depth asked for', async () => {
+    expect(names(await draw('nested'))).toEqual(['__start__', 'middle', 'alone', '__end__']);
+    expect(names(await draw('nested', { xray: 1 }))).toContain('middle:inner');
+    expect(names(await draw('nested', { xray: true }))).toContain('middle:inner:count');
+  });
+
+  it('is of the graph that a factory makes of the config', async () => {
+    expect(names(await draw('factory'))).toContain('only');
+    const twoSteps = { configurable: { steps: ['one', 'two'] } };
+    expect(names(await draw('factory', { config: twoSteps }))).toEqual(['__start__', 'one', 'two', '__end__']);
+  });
+
+  it('is refused with the words of the factory, and of a graph that is not there', async () => {
+    const failing = draw('factory', { config: { configurable: { steps: [] } } });
+    await expect(failing).rejects.toMatchObject({ reason: 'failed', name: 'RangeError', message: 'no steps' });
+    await expect(draw('nowhere')).rejects.toMatchObject({ reason: 'not_found' });
+  });
+});
+
+describe('schemas', () => {
+  it('come from zod with what LangGraph was told beside', async () => {
+    expect(await schemas('zod')).toMatchObject({
+      input_schema: {
+        properties: {
+          topic: { type: 'string', description: 'What it is about.', langgraph_type: 'prompt' },
+          score: { type: 'number' },
+        },
+      },
+      output_schema: { properties: { topic: { type: 'string' } } },
+      state_schema: { properties: { topic: { type: 'string' } }, required: ['topic'] },
+      config_schema: { properties: { model: { enum: ['small', 'large'] } } },
+      context_schema: { properties: { model: { enum: ['small', 'large'] } } },
+    });
+  });
+
+  it('come from a StateSchema', async () => {
+    const { state_schema, context_schema } = await schemas('state-schema');
+    expect(state_schema).toMatchObject({
+      properties: { title: { type: 'string' }, messages: { langgraph_type: 'messages' } },
+    });
+    expect(context_schema).toBeNull();
+  });
+
+  it('come from the types in the source when the graph carries none', async () => {
+    const typed = await schemas('typed');
+    expect(typed.input_schema).toMatchObject({ properties: { question: { type: 'string' } } });
+    expect(typed.input_schema).not.toHaveProperty('required');
+    expect(typed.output_schema).toMatchObject({
+      properties: { answer: { anyOf: [{ type: 'string' }, { type: 'number' }] } },
+      required: ['answer'],
+    });
+    expect(typed.context_schema).toMatchObject({ properties: { tone: { enum: ['polite', 'curt'] } } });
+    expect(typed.config_schema).toEqual(typed.context_schema);
+    expect(typed.state_schema).toMatchObject({
+      properties: {
+        messages: { type: 'array', items: { $ref: '#/definitions/BaseMessage' }, langgraph_type: 'messages' },
+        last: { anyOf: [{ type: 'null' }, { $ref: '#/definitions/BaseMessage' }] },
+        total: { type: 'number' },
+        tree: { $ref: '#/definitions/Branch' },
+        items: {
+          items: {
+            properties: {
+              count: { type: 'number', description: 'How many there are.' },
+              kind: { enum: ['small', 'large'] },
+              at: { type: 'string', format: 'date-time' },
+              parts: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], maxItems: 2 },
+              by: { additionalProperties: { type: 'boolean' } },
+            },
+            required: ['count', 'kind', 'at', 'parts', 'by'],
+          },
+        },
+      },
+      definitions: {
+        Branch: { properties: { branches: { type: 'array', items: { $ref: '#/definitions/Branch' } } } },
+      },
+    });
+  });
+
+  it('are read off what factories return and off JavaScript too', async () => {
+    expect(await schemas('factory')).toMatchObject({ state_schema: { properties: { text: { type: 'string' } } } });
+    expect(await schemas('plain')).toMatchObject({
+      output_schema: { properties: { list: { type: 'array', items: { type: 'string' } } } },
+    });
+  });
+
+  it('are null, with a warning, when reading them takes too long', async () => {
+    const hurried = await startHost('described', { role: 'serve' });
+    try {
+      const warned = hurried.nextLog(({ level }) => level === 'warn');
+      expect(await hurried.getSchemas({ graphId: 'typed', config, sourceTimeoutMs: 1 })).toEqual({
+        input_schema: null,
+        output_schema: null,
+        state_schema: null,
+        config_schema: null,
+        context_schema: null,
+      });
+      expect((await warned).message).toMatch(/"typed".*longer than 1 ms/);
+    } finally {
+      await hurried.close();
+    }
+  });
+});
+
+describe('subgraphs', () => {
+  it('are told with their schemas by the node they are in, deeper ones when asked', async () => {
+    const direct = await subgraphs('nested');
+    expect(Object.keys(direct)).toEqual(['middle']);
+    expect(direct.middle?.state_schema).toMatchObject({
+      properties: { text: { type: 'string' }, deep: { type: 'number' } },
+    });
+    expect(Object.keys(await subgraphs('nested', { recurse: true }))).toEqual(['middle', 'middle|inner']);
+    expect(await subgraphs('typed')).toEqual({});
+  });
+
+  it('are told of one namespace', async () => {
+    expect(Object.keys(await subgraphs('nested', { namespace: 'middle' }))).toEqual(['middle']);
+    const deep = await subgraphs('nested', { namespace: 'middle|inner', recurse: true });
+    expect(deep).toMatchObject({ 'middle|inner': { output_schema: { properties: { deep: { type: 'number' } } } } });
+    expect(await subgraphs('nested', { namespace: 'middle|inner' })).toEqual({});
+    expect(await subgraphs('nested', { namespace: 'nowhere' })).toEqual({});
+  });
+});

@@ -1,0 +1,82 @@
+/** Reads the schemas of a graph off the TypeScript (or JavaScript) source that makes it, without running any of it. */
+import { dirname } from 'node:path';
+import ts from 'typescript-5';
+import { type GraphTypes, graphTypesOf } from './langgraph-types.ts';
+import { subgraphTypesOf } from './subgraph-types.ts';
+import { type JsonSchema, TypeSchemas } from './type-schema.ts';
+
+export interface SchemaSource {
+  /** Absolute path of the file. */
+  file: string;
+  /** Its export that is the graph, or makes it. */
+  symbol: string;
+}
+
+/** What cannot be told is left out. */
+export interface ExtractedSchemas {
+  input?: JsonSchema;
+  output?: JsonSchema;
+  state?: JsonSchema;
+  context?: JsonSchema;
+}
+
+export interface ExtractedGraph {
+  graph: ExtractedSchemas;
+  /** By namespace. */
+  subgraphs: Record<string, ExtractedSchemas>;
+}
+
+/** @throws Error when the file has no such export, or it is no graph */
+export function extractSchemas({ file, symbol }: SchemaSource): ExtractedGraph {
+  const program = ts.createProgram({ rootNames: [file], options: compilerOptions(file) });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const module = source && checker.getSymbolAtLocation(source);
+  const alias = module && checker.getExportsOfModule(module).find(({ name }) => name === symbol);
+  if (!alias) throw new Error(`${file} has no export ${symbol}`);
+  const exported = alias.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(alias) : alias;
+  const types = graphTypesOf(checker.getTypeOfSymbol(exported), checker);
+  if (!types) throw new Error(`The types of ${file} do not say what graph ${symbol} is`);
+  const schemas = new TypeSchemas(checker);
+  const subgraphs = [...subgraphTypesOf(exported, checker)].map(([namespace, inner]) => [namespace, toSchemas(inner)]);
+  return { graph: toSchemas(types), subgraphs: Object.fromEntries(subgraphs) };
+
+  function toSchemas(graph: GraphTypes): ExtractedSchemas {
+    const parts = (Object.entries(graph) as [keyof GraphTypes, ts.Type | undefined][]).map(([part, type]) => [
+      part,
+      type && schemas.schemaOf(type),
+    ]);
+    return Object.fromEntries(parts.filter(([, schema]) => schema !== undefined));
+  }
+}
+
+/** The project's own, but for what is about writing files, and strict: otherwise nothing tells what may be left out. */
+function compilerOptions(file: string): ts.CompilerOptions {
+  return {
+    ...projectOptions(dirname(file)),
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowJs: true,
+    checkJs: false,
+    maxNodeModuleJsDepth: 0,
+    incremental: false,
+    composite: false,
+    declaration: false,
+    types: [],
+  };
+}
+
+function projectOptions(directory: string): ts.CompilerOptions {
+  const path = ts.findConfigFile(directory, ts.sys.fileExists);
+  const fallback = {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    allowImportingTsExtensions: true,
+  };
+  if (path === undefined) return fallback;
+  const { config } = ts.readConfigFile(path, ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, dirname(path));
+  return options.moduleResolution === undefined && options.module === undefined ? { ...options, ...fallback } : options;
+}

@@ -1,0 +1,89 @@
+import type { GraphDrawing, GraphSchema, Subgraphs } from '@runyard/contracts';
+import type { GraphHost, LookRequest } from '@runyard/graph-host';
+import { UnprocessableError } from '@runyard/service-kit';
+import type { Scope } from '../scope.ts';
+import { toCallerError } from '../threads/state-errors.ts';
+import type { AssistantRecord } from './assistant-record.ts';
+import type { AssistantService } from './assistant-service.ts';
+
+/** Gives the host that runs now. */
+export interface DescribingHost {
+  /** @throws UnavailableError */
+  available(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
+}
+
+/** What an assistant's graph looks like, as its configuration makes it. */
+export class AssistantGraphService {
+  readonly #assistants: Pick<AssistantService, 'find'>;
+  readonly #host: DescribingHost;
+  readonly #sourceTimeoutMs: number;
+
+  constructor(options: {
+    assistants: Pick<AssistantService, 'find'>;
+    host: DescribingHost;
+    /** How long the schemas of a graph may be looked for in its source. */
+    sourceTimeoutMs: number;
+  }) {
+    this.#assistants = options.assistants;
+    this.#host = options.host;
+    this.#sourceTimeoutMs = options.sourceTimeoutMs;
+  }
+
+  /** @throws NotFoundError, UnprocessableError */
+  async draw(scope: Scope, idOrGraph: string, options: { xray: string | undefined }): Promise<GraphDrawing> {
+    const xray = parseXray(options.xray);
+    return this.#ask(
+      scope,
+      idOrGraph,
+      async (host, look) => (await host.drawGraph({ ...look, xray })) as unknown as GraphDrawing,
+    );
+  }
+
+  /** @throws NotFoundError, UnprocessableError */
+  async schemas(scope: Scope, idOrGraph: string): Promise<GraphSchema> {
+    const sourceTimeoutMs = this.#sourceTimeoutMs;
+    return this.#ask(scope, idOrGraph, async (host, look) => ({
+      graph_id: look.graphId,
+      ...(await host.getSchemas({ ...look, sourceTimeoutMs })),
+    }));
+  }
+
+  /** @throws NotFoundError, UnprocessableError */
+  async subgraphs(
+    scope: Scope,
+    idOrGraph: string,
+    options: { namespace?: string; recurse: boolean },
+  ): Promise<Subgraphs> {
+    const sourceTimeoutMs = this.#sourceTimeoutMs;
+    return this.#ask(scope, idOrGraph, (host, look) => host.getSubgraphs({ ...look, ...options, sourceTimeoutMs }));
+  }
+
+  async #ask<T>(
+    scope: Scope,
+    idOrGraph: string,
+    ask: (host: Awaited<ReturnType<DescribingHost['available']>>, look: LookRequest) => Promise<T>,
+  ): Promise<T> {
+    const assistant = await this.#assistants.find(scope, idOrGraph);
+    const host = await this.#host.available();
+    try {
+      return await ask(host, lookOf(assistant));
+    } catch (error) {
+      throw toCallerError(error);
+    }
+  }
+}
+
+function lookOf({ assistantId, graphId, config, context }: AssistantRecord): LookRequest {
+  const configurable = { ...config.configurable, graph_id: graphId, assistant_id: assistantId };
+  return { graphId, config: { ...config, configurable, context } };
+}
+
+/** @throws UnprocessableError */
+function parseXray(text: string | undefined): boolean | number {
+  const word = text?.toLowerCase();
+  if (word === undefined || word === 'false') return false;
+  if (word === 'true') return true;
+  const depth = /^\d{1,9}$/.test(word) ? Number(word) : 0;
+  if (depth === 0) throw new UnprocessableError('Invalid xray value');
+  return depth;
+}
