@@ -1,0 +1,116 @@
+import type { CancelAction, MultitaskStrategy, RunStatus, ThreadStatus } from '../src/types.ts';
+
+export interface ModelRun {
+  runId: string;
+  status: RunStatus;
+  /** Its order, once it has one. */
+  cancel: CancelAction | null;
+  /** Attempts in a row that were lost. */
+  failures: number;
+}
+
+/** How an attempt ends by itself. */
+export type Outcome = 'success' | 'question' | 'error';
+
+/**
+ * What a thread and its runs do, without a database: the rules of the multitask strategies in their plainest form, for the
+ * engine to be held against.
+ */
+export class ModelThread {
+  /** In the order they were accepted; those that are gone are not among them. */
+  runs: ModelRun[] = [];
+  status: ThreadStatus = 'idle';
+  /** Its state asks for an answer. */
+  #isAsking = false;
+  readonly #maxFailures: number;
+
+  constructor(maxFailures: number) {
+    this.#maxFailures = maxFailures;
+  }
+
+  /** False: refused, and nothing happened. */
+  create(runId: string, strategy: MultitaskStrategy): boolean {
+    if (strategy === 'reject' && this.#inFlight.length > 0) return false;
+    if (strategy === 'interrupt' || strategy === 'rollback') for (const run of this.#inFlight) order(run, strategy);
+    this.runs.push({ runId, status: 'pending', cancel: null, failures: 0 });
+    this.status = 'busy';
+    return true;
+  }
+
+  /** Takes the head of the line, if nothing runs. */
+  claim(): ModelRun | undefined {
+    if (this.running) return undefined;
+    const head = this.runs.find((run) => run.status === 'pending');
+    if (head) head.status = 'running';
+    return head;
+  }
+
+  /** Cancels runs in flight; how many it reached. */
+  cancel(runIds: string[], action: CancelAction): number {
+    const reached = this.#inFlight.filter((run) => runIds.includes(run.runId));
+    const neverStarted = reached.filter((run) => run.status === 'pending');
+    for (const run of reached) order(run, action);
+    if (neverStarted.length > 0) this.#settle();
+    return reached.length;
+  }
+
+  /** The running attempt reports how it came out; an order decides over that. */
+  finish(outcome: Outcome): void {
+    const run = this.running!;
+    if (run.cancel === 'rollback') this.#remove(run);
+    else {
+      if (outcome !== 'error') this.#isAsking = outcome === 'question';
+      this.#end(run, run.cancel === 'interrupt' ? 'interrupted' : outcome);
+    }
+  }
+
+  /** The running attempt is lost with its worker. */
+  lose(): void {
+    const run = this.running!;
+    run.failures += 1;
+    if (run.cancel === 'rollback') this.#remove(run);
+    else if (run.cancel === 'interrupt') this.#end(run, 'interrupted');
+    else if (run.failures >= this.#maxFailures) this.#end(run, 'error');
+    else run.status = 'pending';
+  }
+
+  delete(runId: string): boolean {
+    const run = this.runs.find((each) => each.runId === runId);
+    if (!run) return false;
+    const wasInFlight = this.#inFlight.includes(run);
+    this.runs = this.runs.filter((each) => each !== run);
+    if (wasInFlight) this.#settle();
+    return true;
+  }
+
+  get running(): ModelRun | undefined {
+    return this.runs.find((run) => run.status === 'running');
+  }
+
+  get #inFlight(): ModelRun[] {
+    return this.runs.filter(({ status }) => status === 'pending' || status === 'running');
+  }
+
+  #end(run: ModelRun, outcome: Outcome | 'interrupted'): void {
+    run.status = outcome === 'question' ? 'success' : outcome;
+    const ownStatus = { success: 'idle', question: 'interrupted', error: 'error', interrupted: 'interrupted' } as const;
+    this.status = this.#inFlight.length > 0 ? 'busy' : ownStatus[outcome];
+  }
+
+  #remove(run: ModelRun): void {
+    this.runs = this.runs.filter((each) => each !== run);
+    this.#settle();
+  }
+
+  /** Without a run in flight a thread is what its state says. */
+  #settle(): void {
+    if (this.#inFlight.length === 0) this.status = this.#isAsking ? 'interrupted' : 'idle';
+    else this.status = 'busy';
+  }
+}
+
+/** A run that waits is over with it; one that runs obeys when it ends. A rollback stays one. */
+function order(run: ModelRun, action: CancelAction): void {
+  if (run.cancel !== 'rollback') run.cancel = action;
+  if (run.status === 'pending') run.status = 'interrupted';
+}
