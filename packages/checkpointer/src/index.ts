@@ -17,5 +17,6 @@ export {
 export type { Embed, StoreIndex } from './postgres/store/item-vectors.ts';
 export { installVectorExtension } from './postgres/store/vector-extension.ts';
 export { createSaver, type SaverOptions } from './saver/create-saver.ts';
+export type { RevivableModules } from './saver/revival.ts';
 export { createStore } from './store/create-store.ts';
 export { parseTextPath } from './store/text-paths.ts';

@@ -15,11 +15,14 @@ import type { CheckpointModule } from '../checkpoint-module.ts';
 import { CallOrder } from './call-order.ts';
 import { checkpointPut } from './checkpoint-put.ts';
 import { KnownVersions } from './known-versions.ts';
+import { guardedSerde, type RevivableModules } from './revival.ts';
 import { deserialize, serialize } from './serialize.ts';
 
 export interface SaverOptions {
   /** Instead of the project's default serializer. */
   serde?: SerializerProtocol;
+  /** Classes that stored values may become again, beside those that only hold data. */
+  revivableModules?: RevivableModules;
 }
 
 type SaverClass = new (backend: CheckpointBackend, options: SaverOptions) => BaseCheckpointSaver;
@@ -64,6 +67,7 @@ function saverClass({
 
     constructor(backend: CheckpointBackend, options: SaverOptions) {
       super(options.serde);
+      this.serde = guardedSerde(this.serde, options.revivableModules);
       this.#backend = backend;
     }
 

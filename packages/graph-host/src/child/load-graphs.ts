@@ -1,4 +1,5 @@
 /** Imports the graphs of a project, in every form its author may export them. */
+import type { SaverOptions } from '@runyard/checkpointer';
 import { GraphLoadError } from '../errors.ts';
 import type { Project, ProjectExport, ProjectGraph } from '../project/read-project.ts';
 import { describeLoadFailure } from './describe-failure.ts';
@@ -18,6 +19,8 @@ export interface LoadedGraph {
   /** Where its author wrote it. */
   source: ProjectExport;
   modules: ProjectModules;
+  /** Of every saver of the graph. */
+  saverOptions: SaverOptions;
   /** The compiled graph; a factory is called anew. Never has a checkpointer or store of its own. */
   take(config: GraphConfig, use: GraphUse): Promise<CompiledGraph>;
 }
@@ -26,13 +29,15 @@ export type Warn = (message: string) => void;
 
 /** @throws GraphLoadError */
 export async function loadGraphs(
-  project: Pick<Project, 'directory' | 'graphs'>,
+  project: Pick<Project, 'directory' | 'graphs'> & Partial<Pick<Project, 'checkpointer'>>,
   warn: Warn,
 ): Promise<Map<string, LoadedGraph>> {
   const graphs = new Map<string, LoadedGraph>();
+  const revivableModules = project.checkpointer?.serde?.allowed_json_modules;
+  const saverOptions = { ...(revivableModules !== undefined && { revivableModules }) };
   for (const graph of project.graphs) {
     try {
-      graphs.set(graph.graphId, await loadGraph(graph, project.directory, warn));
+      graphs.set(graph.graphId, { ...(await loadGraph(graph, project.directory, warn)), saverOptions });
     } catch (cause) {
       const message = describeLoadFailure(`Graph "${graph.graphId}"`, cause, project.directory);
       throw new GraphLoadError(message, { cause, graphId: graph.graphId });
@@ -41,7 +46,11 @@ export async function loadGraphs(
   return graphs;
 }
 
-async function loadGraph(graph: ProjectGraph, directory: string, warn: Warn): Promise<LoadedGraph> {
+async function loadGraph(
+  graph: ProjectGraph,
+  directory: string,
+  warn: Warn,
+): Promise<Omit<LoadedGraph, 'saverOptions'>> {
   const exported = await importSymbol(graph, directory);
   const modules = await projectModules(graph.file);
   for (const warning of modules.warnings) warn(warning);

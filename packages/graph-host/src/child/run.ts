@@ -161,7 +161,8 @@ export class Run {
 
   /** Events wait while a checkpoint is being serialized: its put has to be on the wire before them. */
   #saver(checkpoints: RemoteCheckpoints): object {
-    const saver = createSaver(this.#options.graph.modules.checkpoint, checkpoints);
+    const { modules, saverOptions } = this.#options.graph;
+    const saver = createSaver(modules.checkpoint, checkpoints, saverOptions);
     const put = saver.put.bind(saver);
     saver.put = async (...checkpoint) => {
       this.#outbox.hold();

@@ -31,8 +31,12 @@ export interface StateBackends {
   store: RemoteStore;
 }
 
-export function stateView(shared: CompiledGraph, { modules }: LoadedGraph, backends: StateBackends): StateView {
-  const saver = createSaver(modules.checkpoint, backends.checkpoints);
+export function stateView(
+  shared: CompiledGraph,
+  { modules, saverOptions }: LoadedGraph,
+  backends: StateBackends,
+): StateView {
+  const saver = createSaver(modules.checkpoint, backends.checkpoints, saverOptions);
   const writes = new Map<unknown, PendingWrite[]>();
   let newest: Tuple | undefined;
   const remember = <T>(read: T): T => {
