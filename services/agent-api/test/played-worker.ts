@@ -65,13 +65,15 @@ export class PlayedRun {
 
   /** Answers the event's id. */
   async emit(kind: string, data: unknown, event = kind): Promise<string> {
-    const { runId, attempt } = this.claimed;
-    const [id] = await this.#worker.streams.append(
-      this.claimed.fence,
-      [{ runId, attempt, kind, event, data: JSON.stringify(data) }],
-      { resumable: this.#isResumable },
-    );
+    const [id] = await this.emitTogether(kind, [data], event);
     return id!;
+  }
+
+  /** Events that are appended in one go, and so in one millisecond. Answers their ids. */
+  emitTogether(kind: string, data: unknown[], event = kind): Promise<string[]> {
+    const { runId, attempt, fence } = this.claimed;
+    const events = data.map((each) => ({ runId, attempt, kind, event, data: JSON.stringify(each) }));
+    return this.#worker.streams.append(fence, events, { resumable: this.#isResumable });
   }
 
   async succeed(values: unknown): Promise<void> {

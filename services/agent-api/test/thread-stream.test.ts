@@ -3,6 +3,7 @@ import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask, open, type RawAnswer } from './raw-http.ts';
+import { hangingUpLosesNothing } from './rejoining.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -124,6 +125,39 @@ describe('the stream of a thread', () => {
       expect(late.text).not.toContain(ofNoUse);
       late.hangUp();
     }
+  });
+
+  it('however often its clients and those of its runs hang up, in the end they were told everything once', async () => {
+    await hangingUpLosesNothing(deployment);
+  }, 60_000);
+
+  it('a client that stops reading holds up nobody and gets everything in the end', async () => {
+    const threadId = await newThread();
+    const slow = await streamOf(threadId);
+    const quick = await streamOf(threadId);
+    slow.stopReading();
+    const chunk = 'x'.repeat(64 * 1024);
+    const numbers = Array.from({ length: 200 }, (_, n) => n);
+    const run = await runThrough(
+      threadId,
+      numbers.map((n) => ({ n, chunk })),
+      false,
+    );
+    for (const answer of [quick, slow]) {
+      answer.readOn();
+      await answer.until(`{"status":"run_done","run_id":"${run}"}`, 30_000);
+      expect([...answer.text.matchAll(/data: {"n":(\d+),/g)].map(([, n]) => Number(n))).toEqual(numbers);
+      answer.hangUp();
+    }
+  }, 60_000);
+
+  it('tells a state update to every process that has the stream open', async () => {
+    const threadId = await newThread();
+    const reading = deployment.worker.streams.read(threadId);
+    const told = reading.next();
+    await deployment.client.threads.updateState(threadId, { values: { messages: [] }, asNode: 'echo' });
+    expect((await told).value).toMatchObject({ kind: 'thread.state', event: 'state_update', isResumable: true });
+    await reading.return();
   });
 
   it('without an id, and after one that was never given out, tells what comes from now on', async () => {
