@@ -18,6 +18,7 @@ export const DEPLOYMENTS_PREFIX = '/deployments';
 
 /** Paths of a deployment that need no key (`{name}` stands for one segment). */
 export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
+  '/',
   '/ok',
   '/docs',
   '/openapi.json',

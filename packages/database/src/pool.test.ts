@@ -68,7 +68,7 @@ describe('openPool', () => {
     const error = await failing.catch((caught: unknown) => caught);
     expect(isUnavailable(error)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-    expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4 });
+    expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4, queued: 0, failed: 0 });
   });
 
   it('waiting for a free connection ends in an error that says the database is unavailable', async () => {
@@ -77,6 +77,7 @@ describe('openPool', () => {
     const error = await pool.query('SELECT 1').catch((caught: unknown) => caught);
     client.release();
     expect(isUnavailable(error)).toBe(true);
+    expect(poolUse(pool)).toMatchObject({ queued: 1, failed: 1 });
   });
 });
 

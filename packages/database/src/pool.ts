@@ -22,7 +22,7 @@ export interface PoolOptions {
  * never of the process: the pool heals by itself once the server is back.
  */
 export function openPool(options: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new CountingPool({
     connectionString: options.connectionString,
     max: options.max,
     application_name: options.applicationName,
@@ -40,6 +40,35 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
+type ConnectCallback = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** Counts what callers met; every query of a pool goes through `connect`. */
+class CountingPool extends pg.Pool {
+  queued = 0;
+  failed = 0;
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
+    if (this.idleCount === 0 && this.totalCount >= this.options.max) this.queued += 1;
+    if (callback) {
+      super.connect((error, client, done) => {
+        if (error) this.failed += 1;
+        callback(error, client, done);
+      });
+      return undefined;
+    }
+    return super.connect().catch((error: unknown) => {
+      this.failed += 1;
+      throw error;
+    });
+  }
+}
+
 /** How a pool is used right now, for gauges. */
 export interface PoolUse {
   open: number;
@@ -47,10 +76,16 @@ export interface PoolUse {
   /** Callers that wait for a connection. */
   waiting: number;
   max: number;
+  /** Callers so far that had to wait for a connection. */
+  queued: number;
+  /** Callers so far that got none. */
+  failed: number;
 }
 
 export function poolUse(pool: pg.Pool): PoolUse {
-  return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: pool.options.max };
+  const { queued, failed } = pool instanceof CountingPool ? pool : { queued: 0, failed: 0 };
+  const { totalCount: open, idleCount: idle, waitingCount: waiting, options } = pool;
+  return { open, idle, waiting, max: options.max, queued, failed };
 }
 
 /** Reports how the pool is used in the process's metrics. */

@@ -28,6 +28,35 @@ export const eventBusVariables = {
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
 
+/** Variables of the processes of a deployment, about their metrics. */
+export const deploymentMetricsVariables = {
+  METRIC_PREFIX: Type.String({
+    default: 'lg_api_',
+    pattern: '^[a-zA-Z_:][a-zA-Z0-9_:]*$',
+    description: 'What the names of metrics begin with.',
+  }),
+  LSD_PROM_METRICS_ENABLED: Type.Boolean({ default: false, description: 'Metrics on a port of their own too.' }),
+  LSD_PROM_METRICS_PORT: Type.Integer({ default: 9464, minimum: 0, maximum: 65535 }),
+  LSD_DEPLOYMENT_TYPE: Type.String({ default: 'self-hosted', description: 'Label `deployment_type` of metrics.' }),
+};
+
+/** Gives the metrics of a deployment's process the names and labels by which operators tell deployments apart. */
+export function deploymentMetricsOf(config: {
+  METRIC_PREFIX: string;
+  LSD_DEPLOYMENT_TYPE: string;
+  DEPLOYMENT_ID: string;
+  REVISION_ID?: string;
+}): { prefix: string; labels: Record<string, string> } {
+  return {
+    prefix: config.METRIC_PREFIX,
+    labels: {
+      project_id: config.DEPLOYMENT_ID,
+      revision_id: config.REVISION_ID ?? '',
+      deployment_type: config.LSD_DEPLOYMENT_TYPE,
+    },
+  };
+}
+
 /** Variables of a service of the platform that keeps data, and secrets in it. */
 export const ownDataVariables = {
   DATABASE_URI: Type.String({ minLength: 1, description: "The Postgres database of this service's own." }),

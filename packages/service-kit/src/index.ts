@@ -18,6 +18,7 @@ export type { ValidationErrorStyle } from './http/validate-request.ts';
 export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';
 export * from './metrics.ts';
+export * from './open-connections.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';
 export * from './sanitize.ts';

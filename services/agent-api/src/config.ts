@@ -1,14 +1,20 @@
 import { projectVariables } from '@runyard/graph-host';
-import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import { deploymentMetricsVariables, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
   ...projectVariables,
+  ...deploymentMetricsVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_MAX_CONNECTIONS: Type.Integer({
+    default: 2000,
+    minimum: 10,
+    description: 'Connections to Redis at most. Commands share connections: a process has less than ten.',
+  }),
   REDIS_KEY_PREFIX: Type.String({
     default: 'runyard',
     minLength: 1,
@@ -17,6 +23,7 @@ export const configSchema = Type.Object({
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),
+  LANGSMITH_TENANT_ID: Type.Optional(Type.String({ description: 'The workspace of the deployment, told by `/info`.' })),
 
   PLATFORM_JWKS_URL: Type.Optional(
     Type.String({ description: 'Keys that sign the callers the gateway lets through.' }),
@@ -44,6 +51,9 @@ export const configSchema = Type.Object({
     default: ['*'],
     description: 'Origins, comma-separated, whose pages may call; `http.cors` of the project wins.',
   }),
+  ADVERTISED_URL: Type.Optional(
+    Type.String({ format: 'uri', description: 'Where the workers of the deployment reach this process.' }),
+  ),
   MOUNT_PREFIX: Type.Optional(
     Type.String({
       pattern: '^/.*[^/]$',

@@ -4,21 +4,31 @@ import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openProject, startGraphHost, threadRetentionSettings } from '@runyard/graph-host';
-import { RunEngine, RunWakeups, WebhookSignals } from '@runyard/run-engine';
+import { ApiServers, RunEngine, RunWakeups, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import {
+  countConnectionsTo,
+  createApp,
+  deploymentMetricsOf,
+  eventBusConfig,
+  listen,
+  listenForMetrics,
+  type ReadinessChecks,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
 import { principalsOf } from './authentication.ts';
 import type { Config } from './config.ts';
 import { cronRoutes } from './crons/cron-routes.ts';
 import { openCrons } from './crons/open-crons.ts';
-import { registerDeploymentMetrics } from './deployment-metrics.ts';
 import { openFeedback } from './feedback/open-feedback.ts';
 import { httpSettings } from './http/http-settings.ts';
 import { locatedBelow, mounted } from './http/mount-prefix.ts';
-import { infoRoutes } from './info.ts';
+import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
+import { metaRoutes } from './meta/meta-routes.ts';
 import { askingPermission } from './permissions.ts';
 import { openPrisma } from './prisma.ts';
+import { Announcement, reachableUrl } from './project/announcement.ts';
 import { OwnServer } from './project/own-server.ts';
 import { openProjectApp } from './project/project-app.ts';
 import { refuseUnmetProtection } from './project/refused-settings.ts';
@@ -54,13 +64,16 @@ const migrationsDir = fileURLToPath(
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger, metrics } = context;
+  metrics.identify(deploymentMetricsOf(config));
+  const redis = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const callers = principalsOf(config, logger);
   const { project, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, { ...process.env, ...location.environment });
   const http = httpSettings(project.http, config);
   const own = await OwnServer.open();
   lifecycle.onStop('own server', () => own.close());
-  const principal = own.knowing(principalsOf(config, logger));
+  const principal = own.knowing(callers);
 
   const host = new ServingHost({
     logger,
@@ -121,9 +134,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     pool,
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
-    ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
     onOutboxWritten: () => relay.kick(),
     onWebhooksQueued: () => webhookSignals.send(),
+    ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });
   lifecycle.onStop('run engine', () => engine.close());
   const checkpoints = new PostgresCheckpoints({ pool, metrics });
@@ -216,8 +229,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('crons', () => crons.clock.stop());
   const feedback = await openFeedback({ pool, ttlSeconds: config.FEEDBACK_URL_TTL_SECONDS });
   const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
-  registerDeploymentMetrics(metrics, { engine, pool, open });
+  registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
+  const readiness: ReadinessChecks = http.checksNothing
+    ? {}
+    : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const operations = [
     ...assistants.routes,
     ...threadRoutes(threads),
@@ -229,7 +245,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     ...webhooks.routes(runs),
     ...cronRoutes(crons.service),
     ...store.routes,
-    ...infoRoutes(config),
+    ...metaRoutes({
+      context,
+      config,
+      readiness,
+      reports: http.checksNothing ? {} : { js_runtime: () => host.state, core_api: () => 'ok' },
+    }),
   ]
     .map(askingPermission)
     .map(tellingRefusedData)
@@ -249,20 +270,25 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
     alsoDescribes: projectApp?.openApi,
-    readiness: http.checksNothing
-      ? {}
-      : {
-          database: async () => void (await pool.query('SELECT 1')),
-          redis: () => streams.check(),
-        },
+    readiness,
     operations,
   });
   await store.start();
   const served = mounted(http.mountPrefix, app);
   own.serve(app);
-  await listen(served, { host: config.HOST, port: config.PORT, context });
+  const { url } = await listen(served, { host: config.HOST, port: config.PORT, context });
+  const announcement = new Announcement({
+    servers: new ApiServers(pool),
+    url: reachableUrl(url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
+    token: own.workerToken,
+    revisionId: config.REVISION_ID ?? null,
+    logger,
+  });
+  await announcement.start();
+  lifecycle.onStop('announcement', () => announcement.stop());
+  await listenForMetrics(context, config);
   crons.clock.start();
-  webhooks.start();
+  webhooks.start(projectApp && ((path, request) => projectApp.send(path, request)));
   sweeper.start();
   lifecycle.ready();
 }

@@ -129,7 +129,7 @@ describe('a client that goes away', () => {
     const run = await deployment.worker.take();
     await answer.until('metadata');
     answer.hangUp();
-    await waitFor(async () => (await ask(`${deployment.url}/metrics`)).text.includes('lg_api_open_streams 0'));
+    await waitFor(async () => /^lg_api_open_streams\{.*\} 0$/m.test((await ask(`${deployment.url}/metrics`)).text));
     await run.succeed({ n: 1 });
     expect(await deployment.client.runs.join(thread_id, run.claimed.runId)).toEqual({ n: 1 });
   });

@@ -48,7 +48,7 @@ export async function startDeployment(
     ...options.env,
   };
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
-    startServiceProcess({ entry: here(entry), env, secrets: addresses });
+    startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath: '/ok?check_db=1' });
   const [service, realWorker] = await Promise.all([
     start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url }),
     options.worker === 'real'

@@ -15,10 +15,12 @@ afterAll(() => deployment?.close());
 
 describe('the service', () => {
   it('is alive and ready', async () => {
-    expect((await ask(`${deployment.url}/ok`)).json).toEqual({ ok: true, services: {} });
+    for (const path of ['/ok', '/', '/ok?check_db=0'])
+      expect((await ask(deployment.url + path)).json).toEqual({ ok: true, services: {} });
+    expect((await ask(`${deployment.url}/?check_db=1`)).json).toMatchObject({ services: { redis: 'ok' } });
     expect((await ask(`${deployment.url}/ok?check_db=1`)).json).toEqual({
       ok: true,
-      services: { database: 'ok', redis: 'ok' },
+      services: { database: 'ok', redis: 'ok', js_runtime: 'ok', core_api: 'ok' },
     });
   });
 
@@ -42,9 +44,9 @@ describe('the service', () => {
     await deployment.client.runs.create(null, 'echo', { input: {} });
     await ask(`${deployment.url}/assistants/nope`);
     const { text } = await ask(`${deployment.url}/metrics`);
-    expect(text).toMatch(/^lg_api_num_pending_runs 1$/m);
-    expect(text).toMatch(/^lg_api_workers_max 0$/m);
-    expect(text).toMatch(/^lg_api_pg_pool_max \d+$/m);
+    expect(text).toMatch(/^lg_api_num_pending_runs\{.*\} 1$/m);
+    expect(text).toMatch(/^lg_api_workers_max\{.*\} 0$/m);
+    expect(text).toMatch(/^lg_api_pg_pool_max\{.*\} \d+$/m);
     expect(text).toMatch(/^lg_api_http_requests_total\{.*path="\/assistants\/\{assistant_id\}".*\} 1$/m);
   });
 

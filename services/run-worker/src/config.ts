@@ -1,13 +1,19 @@
 import { projectVariables } from '@runyard/graph-host';
-import { serviceVariables } from '@runyard/service-kit';
+import { deploymentMetricsVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...projectVariables,
+  ...deploymentMetricsVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 3, maximum: 500, description: 'Connections at most.' }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_MAX_CONNECTIONS: Type.Integer({
+    default: 2000,
+    minimum: 10,
+    description: 'Connections to Redis at most. Commands share connections: a process has less than ten.',
+  }),
   REDIS_KEY_PREFIX: Type.String({
     default: 'runyard',
     minLength: 1,

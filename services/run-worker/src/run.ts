@@ -1,16 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, openPool } from '@runyard/database';
-import { embeddingsOf, openProject, startGraphHost, storeSettings } from '@runyard/graph-host';
-import { RunEngine, RunWakeups, WakeupReceiver, WebhookSignals } from '@runyard/run-engine';
+import {
+  embeddingsOf,
+  openLoopback,
+  openProject,
+  SocketFolder,
+  startGraphHost,
+  storeSettings,
+} from '@runyard/graph-host';
+import { ApiServers, RunEngine, RunWakeups, WakeupReceiver, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { createApp, listen, type ServiceContext } from '@runyard/service-kit';
+import {
+  countConnectionsTo,
+  createApp,
+  deploymentMetricsOf,
+  listen,
+  listenForMetrics,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
 import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
 import { HostSupervisor } from './hosts/host-supervisor.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { Sweeper } from './leases/sweeper.ts';
+import { ServerForwarding } from './loopback/forward-to-server.ts';
 import { untilAvailable, warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
@@ -30,6 +45,8 @@ const LOOK_EVERY_MS = 2_000;
  */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { logger, lifecycle } = context;
+  context.metrics.identify(deploymentMetricsOf(config));
+  const redis = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
   const workerId = randomUUID();
   const leaseMs = config.WORKER_LEASE_SECONDS * 1000;
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
@@ -76,12 +93,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   for (const warning of project.warnings) logger.warn(warning);
   const { embeddings, ...storeOptions } = storeSettings(project);
   const store = new PostgresStore({ pool, ...storeOptions });
+  const servers = new ApiServers(pool);
+  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), logger });
+  lifecycle.onStop('own server', () => forwarding.close());
+  const sockets = await SocketFolder.open();
+  lifecycle.onStop('sockets', () => sockets.remove());
+  const loopback = await openLoopback(sockets, forwarding.onRequest);
+  lifecycle.onStop('loopback', () => loopback.close());
   const hosts = new HostSupervisor({
     logger,
     start: (onExit) =>
       startGraphHost({
         role: 'run',
         ...location,
+        loopback: { socketPath: loopback.socketPath, token: loopback.token },
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
@@ -131,6 +156,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     lookEveryMs: LOOK_EVERY_MS,
   });
   const sweeper = new Sweeper({
+    metrics,
     engine,
     duty: new Duty(pool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
     streams,
@@ -139,11 +165,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
     everyMs: SWEEP_EVERY_MS,
   });
-  reportWorkerGauges(context.metrics, { pool, slots: config.N_JOBS_PER_WORKER, active: () => executions.size });
+  reportWorkerGauges(context.metrics, { pool, redis, slots: config.N_JOBS_PER_WORKER, active: () => executions.size });
 
   const app = createApp({
     context,
     operations: [],
+    metricsPrefix: 'lg_api_',
     readiness: {
       database: async () => void (await pool.query('SELECT 1')),
       redis: () => streams.check(),
@@ -153,6 +180,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
   });
   await listen(app, { host: config.HOST, port: config.PORT, context });
+  await listenForMetrics(context, config);
 
   // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
   // A worker that cannot say so is found out by its lease; that is no failed stop.

@@ -1,5 +1,5 @@
 import { poolUse } from '@runyard/database';
-import type { Metrics } from '@runyard/service-kit';
+import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
 
 const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
@@ -20,6 +20,8 @@ export class WorkerMetrics {
   readonly publishLatency;
   readonly executionLatency;
   readonly queueWait;
+  readonly queueWaitOfRetries;
+  readonly exceededAttempts;
   readonly hostRestarts;
 
   constructor(metrics: Metrics) {
@@ -29,6 +31,10 @@ export class WorkerMetrics {
     this.cancelled = counter('run_canceled_by_request_counter', 'Runs ended by a cancel');
     this.failedRetriable = counter('run_failed_retriable_counter', 'Attempts that failed and are tried again');
     this.failedAfterRetry = counter('run_failed_after_retry_counter', 'Runs given up after too many failed attempts');
+    this.exceededAttempts = counter(
+      'run_exceed_max_attempts_at_start_counter',
+      'Runs given up because they lost their worker too often',
+    );
     this.setToError = counter('run_set_status_error_counter', 'Runs that ended in an error');
     this.handedBack = counter('run_abandoned_by_shutdown_counter', 'Runs handed back at a shutdown');
     this.lost = counter('run_lost_counter', 'Attempts that another worker took over');
@@ -53,13 +59,19 @@ export class WorkerMetrics {
       [],
       RUN_MILLISECONDS,
     );
+    this.queueWaitOfRetries = metrics.histogram(
+      'lg_api_run_queue_wait_time_retry_attempt',
+      'Milliseconds from the acceptance of a run to a later attempt',
+      [],
+      RUN_MILLISECONDS,
+    );
   }
 }
 
 /** What of the worker is in use right now. */
 export function reportWorkerGauges(
   metrics: Metrics,
-  worker: { pool: pg.Pool; slots: number; active: () => number },
+  worker: { pool: pg.Pool; redis: RedisUse; slots: number; active: () => number },
 ): void {
   const gauge = (name: string, help: string, value: () => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], (each) => each.set(value()));
@@ -69,5 +81,10 @@ export function reportWorkerGauges(
   gauge('pg_pool_max', 'Database connections at most', () => poolUse(worker.pool).max);
   gauge('pg_pool_size', 'Database connections open', () => poolUse(worker.pool).open);
   gauge('pg_pool_available', 'Database connections idle', () => poolUse(worker.pool).idle);
-  gauge('pg_pool_requests_queued', 'Callers waiting for a connection', () => poolUse(worker.pool).waiting);
+  gauge('pg_pool_waiting', 'Callers waiting for a connection', () => poolUse(worker.pool).waiting);
+  const counter = (name: string, help: string, read: () => number) =>
+    metrics.countedElsewhere(`lg_api_pg_pool_requests_${name}_total`, help, read);
+  counter('queued', 'Callers that had to wait for a connection', () => poolUse(worker.pool).queued);
+  counter('errors', 'Callers that got no connection', () => poolUse(worker.pool).failed);
+  observeRedis(metrics, worker.redis);
 }

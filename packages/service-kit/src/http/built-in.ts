@@ -74,13 +74,14 @@ export function builtInOperations(options: AppOptions): BoundOperation[] {
 }
 
 async function metricsReply({ context }: AppOptions, format: 'prometheus' | 'json'): Promise<Reply> {
-  if (format === 'json') return ok(await context.metrics.json());
+  if (format === 'json') return ok(await context.metrics.values());
   return ok(await context.metrics.text(), { 'content-type': context.metrics.registry.contentType });
 }
 
 function documentationOf(options: AppOptions): BoundOperation[] {
   if (!options.openApi) return [];
-  const operations = [healthOperation, metricsOperation, ...options.operations.map(({ operation }) => operation)];
+  const own = options.operations.map(({ operation }) => operation);
+  const operations = [healthOperation, metricsOperation, openApiOperation, docsOperation, ...own];
   const shown = operations.filter((operation) => !options.without?.(operation)).filter(isUniqueByRoute);
   const document = mergedOpenApi(buildOpenApi(shown, options.openApi), options.alsoDescribes ?? {});
   const json = JSON.stringify(document);

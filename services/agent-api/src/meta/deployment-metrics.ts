@@ -1,12 +1,13 @@
 import { type PoolUse, poolUse } from '@runyard/database';
 import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
-import type { Metrics } from '@runyard/service-kit';
+import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { OpenResponses } from './streams/open-responses.ts';
+import type { OpenResponses } from '../streams/open-responses.ts';
 
 export interface DeploymentMetricsSources {
   engine: Pick<RunEngine, 'queueStatistics'>;
   pool: pg.Pool;
+  redis: RedisUse;
   open: OpenResponses;
 }
 
@@ -18,7 +19,10 @@ const PATIENCE_MS = 1_000;
  * Queue and workers of the whole deployment, and this process's pool. When the database is away the gauges of the queue are
  * missing from the answer, not the answer.
  */
-export function registerDeploymentMetrics(metrics: Metrics, { engine, pool, open }: DeploymentMetricsSources): void {
+export function registerDeploymentMetrics(
+  metrics: Metrics,
+  { engine, pool, redis, open }: DeploymentMetricsSources,
+): void {
   const queue = remembered(() => engine.queueStatistics());
   const ofQueue = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
@@ -45,6 +49,17 @@ export function registerDeploymentMetrics(metrics: Metrics, { engine, pool, open
   ofPool('size', 'Connections to Postgres.', (use) => use.open);
   ofPool('available', 'Idle connections to Postgres.', (use) => use.idle);
   ofPool('waiting', 'Callers that wait for a connection.', (use) => use.waiting);
+  metrics.countedElsewhere(
+    'lg_api_pg_pool_requests_queued_total',
+    'Callers that had to wait for a connection.',
+    () => poolUse(pool).queued,
+  );
+  metrics.countedElsewhere(
+    'lg_api_pg_pool_requests_errors_total',
+    'Callers that got no connection.',
+    () => poolUse(pool).failed,
+  );
+  observeRedis(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),
   );

@@ -47,6 +47,8 @@ describe('where a path leads', () => {
   });
 
   it.each([
+    '',
+    '/',
     '/ok',
     '/ok?check_db=1',
     '/docs',

@@ -118,7 +118,8 @@ export class RunExecution {
   async #execute(): Promise<{ hasNextRun: boolean }> {
     const { timeoutMs, metrics, logger } = this.#deps;
     metrics.attemptsStarted.inc();
-    if (this.run.attempt === 1) metrics.queueWait.observe(Math.max(0, Date.now() - this.run.createdAt.getTime()));
+    const wait = this.run.attempt === 1 ? metrics.queueWait : metrics.queueWaitOfRetries;
+    wait.observe(Math.max(0, Date.now() - this.run.createdAt.getTime()));
     const timeoutSeconds = timeoutMs / 1000;
     const timer = setTimeout(
       () => !this.#stop && this.#abort({ kind: 'timedOut', reason: `the run took longer than ${timeoutSeconds} s` }),

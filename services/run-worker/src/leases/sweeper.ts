@@ -3,11 +3,13 @@ import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
 import { appendEnd, type EndAppending } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
+import type { WorkerMetrics } from '../worker-metrics.ts';
 
 export interface SweeperOptions extends EndAppending {
   engine: Pick<RunEngine, 'sweep'>;
   duty: Pick<Duty, 'isMine' | 'release'>;
   wakeups: Pick<RunWakeups, 'kick'>;
+  metrics: Pick<WorkerMetrics, 'exceededAttempts'>;
   logger: Logger;
   everyMs: number;
 }
@@ -37,12 +39,13 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { engine, duty, wakeups, logger } = this.#options;
+    const { engine, duty, wakeups, metrics, logger } = this.#options;
     try {
       if (!(await duty.isMine())) return;
       const { resumedRunIds, ended, hasForgottenRuns } = await engine.sweep();
       if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
       if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
+      metrics.exceededAttempts.inc(ended.filter(({ status }) => status === 'error').length);
       await Promise.all(ended.map((run) => this.#tellEnd(run)));
     } catch (error) {
       logger.warn('a sweep failed', { error });

@@ -1,0 +1,22 @@
+import type { ServiceContext } from '../service.ts';
+import { createApp } from './app.ts';
+import { listen } from './listen.ts';
+
+/**
+ * Serves `/metrics` and `/ok` on a port of their own when the configuration says so, for collectors that cannot reach the
+ * service's. When the port is taken
+ * that is said, and the service goes on: the same is at its own port.
+ */
+export async function listenForMetrics(
+  context: ServiceContext,
+  config: { HOST: string; LSD_PROM_METRICS_ENABLED: boolean; LSD_PROM_METRICS_PORT: number },
+): Promise<void> {
+  if (!config.LSD_PROM_METRICS_ENABLED) return;
+  const port = config.LSD_PROM_METRICS_PORT;
+  try {
+    const app = createApp({ context, operations: [], metricsPrefix: 'lg_api_', isInner: () => true });
+    await listen(app, { host: config.HOST, port, context });
+  } catch (error) {
+    context.logger.warn('metrics have no port of their own', { port, error });
+  }
+}

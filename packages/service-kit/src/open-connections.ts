@@ -1,0 +1,39 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { Metrics } from './metrics.ts';
+
+/**
+ * Counts the connections this process has open to a server, whichever library made them. To be called before they are made.
+ *
+ * @param url with the server's port, `redis://host:6379`
+ */
+export function countConnectionsTo(url: string, defaultPort: number): () => number {
+  const { port } = new URL(url);
+  const wanted = port === '' ? defaultPort : Number(port);
+  const open = new Set<Socket>();
+  subscribe('net.client.socket', (message) => {
+    const { socket } = message as { socket: Socket };
+    socket.once('connect', () => {
+      if (socket.remotePort !== wanted) return;
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    });
+  });
+  return () => open.size;
+}
+
+/** How Redis is used by this process. */
+export interface RedisUse {
+  /** Connections it may have. */
+  max: number;
+  open: () => number;
+}
+
+/** Reports it under the names that operators of agent servers know. Commands share connections: an open one is available. */
+export function observeRedis(metrics: Metrics, { max, open }: RedisUse): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gauge(`lg_api_redis_pool_${name}`, help, [], (each) => each.set(read()));
+  gauge('max', 'Connections to Redis at most.', () => max);
+  gauge('size', 'Connections to Redis.', open);
+  gauge('available', 'Connections to Redis that take commands.', open);
+}

@@ -1,0 +1,42 @@
+import { getHealth, getMetrics, getRoot } from '@runyard/contracts';
+import { type BoundOperation, bind, health, ok, type ReadinessChecks, type ServiceContext } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import { infoRoutes } from './info.ts';
+import { metricsAsJson } from './metrics-json.ts';
+
+export interface MetaParts {
+  context: ServiceContext;
+  config: Config;
+  /** What decides whether the server is ready. */
+  readiness: ReadinessChecks;
+  /** What is told of besides: without it some requests fail, and the server heals by itself. */
+  reports: Record<string, () => string>;
+}
+
+/** What the server says of itself. Its description is made from the operations by the app. */
+export function metaRoutes(parts: MetaParts): BoundOperation[] {
+  const { context, config } = parts;
+  return [
+    ...infoRoutes(config),
+    ...[getHealth, getRoot].map((operation) =>
+      bind(operation, ({ query }) => healthOf(parts, isAsked(query.check_db))),
+    ),
+    bind(getMetrics, async ({ query }) => {
+      const { metrics } = context;
+      if (query.format === 'json') return ok(metricsAsJson(await metrics.values(), config.METRIC_PREFIX));
+      return ok(await metrics.text(), { 'content-type': metrics.registry.contentType });
+    }),
+  ];
+}
+
+async function healthOf({ context, readiness, reports }: MetaParts, ready: boolean) {
+  const reply = await health(context, readiness, ready);
+  const { ok: isOk, services } = reply.body as { ok?: boolean; services?: Record<string, string> };
+  if (!ready || !isOk) return reply;
+  const reported = Object.entries(reports).map(([name, report]) => [name, report()] as const);
+  return ok({ ok: true, services: { ...services, ...Object.fromEntries(reported) } });
+}
+
+function isAsked(flag: string | undefined): boolean {
+  return flag !== undefined && !['', '0', 'false'].includes(flag.toLowerCase());
+}

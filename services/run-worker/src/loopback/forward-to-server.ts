@@ -1,0 +1,90 @@
+import {
+  Agent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import { isHopByHop, LOOPBACK_HEADER } from '@runyard/graph-host';
+import type { ApiServer } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+
+export interface ForwardingOptions {
+  /** Any agent-api process of the deployment that lives. */
+  findServer(): Promise<ApiServer | undefined>;
+  logger: Logger;
+}
+
+/** A process that was found is asked again for this long, unless it does not answer. */
+const KNOWN_FOR_MS = 5_000;
+
+/**
+ * Answers requests of the project's code with the deployment's own server: what opens that server is added here, so that the
+ * code never holds it.
+ */
+export class ServerForwarding {
+  readonly #options: ForwardingOptions;
+  readonly #agent = new Agent({ keepAlive: true });
+  #known: { server: ApiServer; until: number } | undefined;
+
+  constructor(options: ForwardingOptions) {
+    this.#options = options;
+  }
+
+  readonly onRequest: RequestListener = (req, res) => {
+    this.#forward(req, res).catch((error: unknown) => {
+      this.#known = undefined;
+      if (res.headersSent) {
+        res.destroy();
+        return;
+      }
+      this.#options.logger.warn("a request of the project's own code could not be passed on", { error });
+      const body = JSON.stringify({ detail: 'The server of the deployment is not reachable at the moment' });
+      res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end(body);
+    });
+  };
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #forward(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { url, token } = await this.#server();
+    await new Promise<void>((resolve, reject) => {
+      const sent = httpRequest(url + req.url, {
+        agent: this.#agent,
+        method: req.method,
+        headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: token },
+      });
+      sent.once('response', (answer) => {
+        res.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+        res.flushHeaders();
+        answer.once('error', reject);
+        answer.pipe(res);
+        answer.once('end', resolve);
+      });
+      sent.once('error', reject);
+      res.once('close', () => {
+        sent.destroy();
+        resolve();
+      });
+      req.pipe(sent);
+    });
+  }
+
+  async #server(): Promise<ApiServer> {
+    const now = performance.now();
+    if (this.#known && this.#known.until > now) return this.#known.server;
+    const server = await this.#options.findServer();
+    if (!server) throw new Error('no agent-api of the deployment is running');
+    this.#known = { server, until: now + KNOWN_FOR_MS };
+    return server;
+  }
+}
+
+function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+  const entries = Object.entries(headers).filter(
+    (entry): entry is [string, string | string[]] => entry[1] !== undefined && !isHopByHop(entry[0]),
+  );
+  return Object.fromEntries(entries);
+}
