@@ -1,6 +1,7 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as crons } from './crons.ts';
 import { cases as store } from './store.ts';
+import { RUN_CASES } from './runs/index.ts';
 import { cases as streams } from './streams.ts';
 import { cases as system } from './system.ts';
 
@@ -10,4 +11,5 @@ export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'store.ts', cases: store },
   { file: 'streams.ts', cases: streams },
   { file: 'system.ts', cases: system },
+  ...RUN_CASES,
 ];

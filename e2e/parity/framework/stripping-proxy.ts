@@ -23,7 +23,13 @@ export async function startStrippingProxy(options: {
       taken += 1;
     });
     const forwarded = send(
-      { host: target.hostname, port: target.port, method: incoming.method, path: target.pathname + url, headers },
+      {
+        host: target.hostname,
+        port: target.port,
+        method: incoming.method,
+        path: target.pathname.replace(/\/$/, '') + url,
+        headers,
+      },
       (answer) => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         outgoing.flushHeaders();

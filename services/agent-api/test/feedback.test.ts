@@ -72,7 +72,7 @@ describe('feedback URLs', () => {
   it('take nothing that was not issued, is too large or too much, and nothing about a run that is gone', async () => {
     const { result, place } = await waitedFor({});
     const url = result.__feedback__.helpful!;
-    expect((await ask(`${url}x`, { body: {} })).status).toBe(403);
+    expect((await ask(`${url}x`, { body: {} })).status).toBe(404);
     expect((await ask(url, { body: { score: 'high' } })).status).toBe(422);
     expect((await ask(url, { body: { value: 'x'.repeat(70_000) } })).status).toBe(413);
     await Promise.all(Array.from({ length: 100 }, () => ask(url, { body: { score: 1 } })));

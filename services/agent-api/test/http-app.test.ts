@@ -6,6 +6,12 @@ import { startDeployment, type TestDeployment } from './deployment.ts';
 
 const PROJECT_DIR = fileURLToPath(new URL('../../../e2e/projects/web', import.meta.url));
 
+const HTTP = JSON.stringify({
+  app: './app.ts:app',
+  disable_meta: true,
+  configurable_headers: { includes: ['x-user'] },
+});
+
 let deployment: TestDeployment;
 const call = (path: string, init: RequestInit = {}) => fetch(deployment.url + path, init);
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
@@ -50,7 +56,6 @@ describe('a project with an app of its own', () => {
   it('shows its code nothing the platform says to itself', async () => {
     const headers = {
       'x-runyard-principal': 'token',
-      'x-runyard-loopback': 'x',
       'x-runyard-exchange': 'y',
       'x-own': '1',
     };
@@ -121,8 +126,12 @@ describe('a project with an app of its own', () => {
     await call('/custom/hello');
     await post('/assistants/count', {});
     const metrics = await (await call('/metrics')).text();
-    expect(metrics).toMatch(/http_requests_total\{method="GET",path="project app",status="200"\}/);
-    expect(metrics).toMatch(/http_requests_total\{method="POST",path="\/assistants\/count",status="200"\} 1\n/);
+    const counted = (path: string) =>
+      metrics
+        .split('\n')
+        .find((line) => line.includes('http_requests_total{') && line.includes(`path="${path}",status="200"`));
+    expect(counted('project app')).toBeDefined();
+    expect(counted('/assistants/count')).toMatch(/ 1$/);
   });
 
   it('loads the app anew when its process has gone', async () => {
@@ -132,10 +141,11 @@ describe('a project with an app of its own', () => {
   });
 });
 
-describe('a project below a path', () => {
+describe('a project below a path, with a worker', () => {
   beforeAll(async () => {
     deployment = await startDeployment({
-      env: { PROJECT_DIR, MOUNT_PREFIX: '/agents', LANGGRAPH_HTTP: '{"app":"./app.ts:app","disable_meta":true}' },
+      worker: 'real',
+      env: { PROJECT_DIR, MOUNT_PREFIX: '/agents', LANGGRAPH_HTTP: HTTP },
     });
   });
   afterAll(() => deployment.close());
@@ -151,6 +161,18 @@ describe('a project below a path', () => {
     expect((await call('/threads/x')).status).toBe(404);
     expect((await call('/agentsx')).status).toBe(404);
     expect((await (await call('/agents/custom/hello')).json()) as object).toEqual({ hello: 'nobody' });
+  });
+
+  it('gives code that runs beside a worker the same server, and runs that were asked for by a route', async () => {
+    const asked = await post('/agents/runs/wait', { assistant_id: 'asking', input: {} }, { 'x-user': 'ada' });
+    expect(await asked.json()).toEqual({ assistants: 2, header: 'ada' });
+    const waited = (await (await call('/agents/custom/waits')).json()) as { messages: { content: string }[] };
+    expect(waited.messages.at(-1)?.content).toBe('echo: from a route');
+    const stranger = await call('/agents/threads/search', {
+      method: 'POST',
+      headers: { 'x-runyard-loopback': 'guess' },
+    });
+    expect(stranger.status).toBe(401);
   });
 
   it('tells nothing about itself when told so', async () => {

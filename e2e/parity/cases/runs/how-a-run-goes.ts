@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { ParityCase, ParityContext } from '../../framework/index.ts';
 import {
-  ask,
   ATTENDED,
-  make,
+  ask,
   mirrored,
   newThread,
   ON_THREAD,
   placeOf,
   recordOf,
   runFieldCases,
-  waitingRun,
   WITHOUT_THREAD,
+  waitingRun,
 } from './making-runs.ts';
 
 /** When, where and how durably a run goes. */
@@ -125,7 +124,7 @@ export const cases: ParityCase[] = [
 ];
 
 function checkpointCases(): ParityCase[] {
-  const starts: Record<string, (checkpointId: string) => object> = {
+  const starts: Record<string, (checkpointId: string) => Record<string, unknown>> = {
     checkpoint: (id) => ({ checkpoint: { checkpoint_id: id } }),
     checkpoint_id: (id) => ({ checkpoint_id: id }),
     'checkpoint.checkpoint_id': (id) => ({ checkpoint: { checkpoint_id: id } }),
@@ -142,8 +141,8 @@ function checkpointCases(): ParityCase[] {
       promise: 'a run goes on from an earlier checkpoint',
       run: async (context) => {
         const { threadId, checkpointId } = await threadWithPast(context);
-        const made = await make(context, { assistant_id: 'mirror', input: { text: 'fork' }, ...start(checkpointId) }, { threadId });
-        const state = await context.direct.client.threads.getState<{ trail: string[] }>(made.threadId);
+        await mirrored(context, start(checkpointId), { threadId });
+        const state = await context.direct.client.threads.getState<{ trail: string[] }>(threadId);
         expect(state.values.trail).toEqual(['look', 'after', 'look', 'after']);
       },
     }),

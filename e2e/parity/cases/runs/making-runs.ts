@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { type Answer, type FieldCase, fieldCase, type ParityContext } from '../../framework/index.ts';
 
@@ -83,13 +82,12 @@ export async function waitingRun({ direct }: ParityContext, threadId?: string) {
   return { thread_id, run_id: run.run_id };
 }
 
-/** A run under way that would take a second. */
-export async function longRun({ direct }: ParityContext, options: { resumable?: boolean } = {}) {
+/** A run that has begun and would take a second. */
+export async function longRun({ direct }: ParityContext) {
   const { thread_id } = await direct.client.threads.create();
-  const run = await direct.client.runs.create(thread_id, 'slow', {
-    input: { name: randomUUID(), steps: 10, stepMs: 100 },
-    streamMode: ['values', 'updates'],
-    streamResumable: options.resumable ?? false,
-  });
-  return { thread_id, run_id: run.run_id };
+  const input = { name: 'long', steps: 20, stepMs: 50 };
+  for await (const { event, data } of direct.client.runs.stream(thread_id, 'slow', { input })) {
+    if (event === 'metadata') return { thread_id, run_id: String(data.run_id) };
+  }
+  throw new Error('the run told nothing of itself');
 }

@@ -1,5 +1,5 @@
 import * as contracts from '@runyard/contracts';
-import { type BoundOperation, bind, ForbiddenError, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, NotFoundError, ok } from '@runyard/service-kit';
 import type { RunService } from '../runs/run-service.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { FeedbackStore } from './feedback-store.ts';
@@ -25,7 +25,7 @@ export function feedbackRoutes({ tokens, store, runs }: FeedbackParts): BoundOpe
 
   function subjectOf(token: string): FeedbackSubject {
     const subject = tokens.read(token);
-    if (!subject) throw new ForbiddenError('The feedback URL was not issued here, or has expired');
+    if (!subject) throw new NotFoundError('The feedback URL was not issued here, or has expired');
     return subject;
   }
 }

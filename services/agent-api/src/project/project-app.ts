@@ -60,7 +60,7 @@ export class ProjectApp {
     this.#options = options;
     for (const operation of options.operations) {
       const { method, path } = operation;
-      if (this.#routes.find(method, path).kind !== 'found') this.#routes.add(method, path, operation);
+      if (this.#routes.find(method.toUpperCase(), path).kind !== 'found') this.#routes.add(method, path, operation);
     }
   }
 

@@ -64,8 +64,7 @@ const byToken = {
   params: Type.Object({ token: Type.String({ maxLength: 1_024 }) }),
   responses: {
     200: { description: 'Kept with the run.', schema: Feedback, example: exampleFeedback },
-    403: { description: 'The token was not issued here, or has expired.', schema: ErrorResponse },
-    404: { description: 'The run is gone.', schema: ErrorResponse },
+    404: { description: 'The token was not issued here, has expired, or its run is gone.', schema: ErrorResponse },
     413: { description: 'More than a feedback may hold.', schema: ErrorResponse },
     422: invalid,
     429: { description: 'There is as much feedback on this key of the run as is kept.', schema: ErrorResponse },
