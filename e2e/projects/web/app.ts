@@ -3,6 +3,9 @@ import { Client } from '@langchain/langgraph-sdk';
 import { Hono } from 'hono';
 import { streamText } from 'hono/streaming';
 
+/** Webhooks that came. */
+const received: unknown[] = [];
+
 export const app = new Hono()
   .use(async (c, next) => {
     if (c.req.query('interrupt') !== undefined) return c.json({ interrupted: true });
@@ -20,6 +23,11 @@ export const app = new Hono()
     process.kill(process.pid, 'SIGKILL');
     return c.text('never sent');
   })
+  .post('/custom/hooks', async (c) => {
+    received.push(await c.req.json());
+    return c.body(null, 204);
+  })
+  .get('/custom/hooks', (c) => c.json(received))
   .get('/custom/headers', (c) => c.json(c.req.header()))
   .get('/custom/error', () => {
     throw new Error('the reason is for the log alone');

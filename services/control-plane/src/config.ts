@@ -40,5 +40,11 @@ export const configSchema = Type.Object({
     maximum: 3600,
     description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
   }),
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Networks, as `10.0.0.0/8`, that deployments may send requests of their callers to although not public.',
+    }),
+  ),
 });
 export type Config = Static<typeof configSchema>;

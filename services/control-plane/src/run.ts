@@ -56,6 +56,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       jwksUrl,
       redisUri: config.DATA_REDIS_URI,
       graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
+      outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
       logLevel: config.LOG_LEVEL,
       eventBus: {
         kind: config.EVENT_BUS,

@@ -24,6 +24,8 @@ export async function serviceSettings(options: {
   servers: Servers;
   /** The gateway's; 0 takes a free one. */
   port: number;
+  /** OUTBOUND_ALLOWED_NETWORKS of the deployments. */
+  outboundNetworks?: string | undefined;
 }): Promise<{ settings: ServiceSettings[]; internalToken: string }> {
   const { dataDir, servers } = options;
   await mkdir(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
@@ -72,6 +74,7 @@ export async function serviceSettings(options: {
       RUN_WORKER_COMMAND: bundle('run-worker'),
       LOCAL_PROJECTS: 'true',
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
+      ...(options.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: options.outboundNetworks }),
     },
     secrets: {
       ...bus.secrets,

@@ -26,7 +26,10 @@ export async function startServices(options: {
 }): Promise<Services> {
   const logDir = join(options.dataDir, 'logs');
   await mkdir(logDir, { recursive: true });
-  const { settings, internalToken } = await serviceSettings(options);
+  const { settings, internalToken } = await serviceSettings({
+    ...options,
+    outboundNetworks: process.env.OUTBOUND_ALLOWED_NETWORKS,
+  });
   const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
   const stop = async () => {
     const started = await Promise.allSettled(starting);

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
+import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
 import {
   type BoundOperation,
   breakOff,
@@ -18,6 +19,7 @@ import type { HttpSettings } from '../http/http-settings.ts';
 import { requirePermission } from '../permissions.ts';
 import type { OwnServer } from './own-server.ts';
 import { pathFilter } from './path-filter.ts';
+import { sendToApp } from './send-to-app.ts';
 import type { ServedAppHost } from './serving-host.ts';
 
 type GuardedRoute = Pick<Operation, 'method' | 'path' | 'access' | 'permission'>;
@@ -76,6 +78,11 @@ export class ProjectApp {
   /** Its routes as an OpenAPI document, if it describes them. Known once it has started. */
   get openApi(): Record<string, unknown> | undefined {
     return this.#openApi ?? undefined;
+  }
+
+  /** Asks the app itself, in nobody's name: what it does not answer is 403, and goes no further. */
+  async send(path: string, request: OutboundRequest): Promise<Pick<OutboundAnswer, 'status' | 'headers'>> {
+    return sendToApp(await this.#socketPath(), this.#agent, path, request);
   }
 
   readonly handler: RequestHandler = (req, res, next) => {

@@ -66,7 +66,7 @@ export const WebhooksSection = Type.Object(
       }),
     ),
     payload_fields: Type.Optional(
-      Type.Array(Type.Union(WEBHOOK_FIELDS.map((field) => Type.Literal(field))), {
+      Type.Array(Type.Unsafe<WebhookField>(Type.Union(WEBHOOK_FIELDS.map((field) => Type.Literal(field)))), {
         minItems: 1,
         description: 'The only fields of the body that are sent. Left out: all.',
       }),

@@ -45,13 +45,20 @@ describe('the environment of a process', () => {
     const { env } = childVariables(
       spec({
         env: { N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' },
-        secrets: { N_JOBS_PER_WORKER: '4', HOST: '0.0.0.0', NODE_OPTIONS: '--inspect' },
+        secrets: {
+          N_JOBS_PER_WORKER: '4',
+          HOST: '0.0.0.0',
+          NODE_OPTIONS: '--inspect',
+          OUTBOUND_ALLOWED_NETWORKS: '::/0',
+        },
       }),
-      platform,
+      { ...platform, outboundNetworks: ['10.0.0.0/8', 'fd00::/8'] },
       undefined,
     );
     expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
     expect(env.HOST).toBe('127.0.0.1');
+    // Which inner networks callers may reach is the platform's to say.
+    expect(env.OUTBOUND_ALLOWED_NETWORKS).toBe('10.0.0.0/8,fd00::/8');
     expect(env).not.toHaveProperty('NODE_OPTIONS');
   });
 });

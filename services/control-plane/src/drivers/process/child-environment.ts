@@ -9,6 +9,8 @@ export interface PlatformSettings {
   jwksUrl: string;
   redisUri: string;
   graceSeconds: number;
+  /** Networks that deployments may send requests of their callers to, although they are not public. */
+  outboundNetworks?: string[] | undefined;
   logLevel: string;
   eventBus: { kind: string; kafkaBrokers?: string; redisUri?: string; topicPrefix: string };
 }
@@ -27,6 +29,9 @@ const TUNABLE = [
   'RESUMABLE_STREAM_TTL_SECONDS',
   'STREAM_MESSAGE_MAX_BYTES',
   'HTTP_MAX_REQUEST_BODY_BYTES',
+  'WEBHOOKS_DISABLED',
+  'WEBHOOK_CONCURRENCY',
+  'WEBHOOK_LOG_RETENTION_HOURS',
   'LOG_LEVEL',
 ];
 
@@ -56,6 +61,7 @@ export function childVariables(
       EVENT_BUS: platform.eventBus.kind,
       ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
       TOPIC_PREFIX: platform.eventBus.topicPrefix,
+      ...(platform.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: platform.outboundNetworks.join(',') }),
       // Of the process that runs the project's code.
       ...(heapMb && { GRAPH_HOST_HEAP_MB: String(heapMb) }),
     },
