@@ -5,6 +5,7 @@ export * from './crons/types.ts';
 export { RunEngine, type RunEngineOptions } from './engine.ts';
 export { FencedError } from './errors.ts';
 export type { RunQuery } from './runs/read-runs.ts';
+export { ANNOUNCE_EVERY_MS, type ApiServer, ApiServers } from './servers/api-servers.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
 export type { ThreadHistories } from './threads/thread-histories.ts';
 export * from './types.ts';

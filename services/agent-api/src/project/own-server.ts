@@ -1,12 +1,21 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { EXCHANGE_HEADER, type Loopback, type LoopbackServer, openLoopback, SocketFolder } from '@runyard/graph-host';
+import {
+  EXCHANGE_HEADER,
+  isFrom,
+  LOOPBACK_HEADER,
+  type Loopback,
+  type LoopbackServer,
+  openLoopback,
+  SocketFolder,
+} from '@runyard/graph-host';
 import {
   INTERNAL,
   type Principal,
   type PrincipalVerifier,
   type RequestHandler,
   type Response,
+  UnauthorizedError,
 } from '@runyard/service-kit';
 
 /** The project's own code: it may do in its deployment what the deployment may, and is known nowhere else. */
@@ -25,6 +34,8 @@ interface Exchange {
  */
 export class OwnServer {
   readonly folder: SocketFolder;
+  /** Opens this server to the deployment's own code at another place. */
+  readonly workerToken = randomBytes(32).toString('base64url');
   readonly #callers = new WeakMap<IncomingMessage, Principal>();
   readonly #inner = new WeakMap<IncomingMessage, Response>();
   readonly #exchanges = new Map<string, Exchange>();
@@ -54,7 +65,10 @@ export class OwnServer {
   /** Knows the callers of requests that came this way, and asks `verifier` about all others. */
   knowing(verifier: PrincipalVerifier): PrincipalVerifier {
     return {
-      authenticate: async (req) => this.#callers.get(req) ?? verifier.authenticate(req),
+      authenticate: async (req) => {
+        if (req.headers[LOOPBACK_HEADER] !== undefined) this.#admitWorker(req);
+        return this.#callers.get(req) ?? verifier.authenticate(req);
+      },
     };
   }
 
@@ -84,6 +98,12 @@ export class OwnServer {
   async close(): Promise<void> {
     await this.#server?.close();
     await this.folder.remove();
+  }
+
+  /** Code that runs beside a worker asks over the network. */
+  #admitWorker(req: IncomingMessage): void {
+    if (!isFrom(req, this.workerToken)) throw new UnauthorizedError('Invalid authentication headers');
+    this.#callers.set(req, PROJECT);
   }
 
   #onRequest: RequestListener = (req, res) => {

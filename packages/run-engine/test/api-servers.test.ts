@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { openPool } from '@runyard/database';
+import { createTestDatabase } from '@runyard/test-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ApiServers } from '../src/index.ts';
+
+const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let pool: ReturnType<typeof openPool>;
+let servers: ApiServers;
+
+beforeAll(async () => {
+  database = await createTestDatabase(migrations);
+  pool = openPool({ connectionString: database.url, max: 2, applicationName: 'api-servers-test' });
+  servers = new ApiServers(pool);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+const server = (revisionId: string) => ({
+  serverId: randomUUID(),
+  url: 'http://127.0.0.1:1',
+  token: 'token',
+  revisionId,
+});
+
+it('finds a process that lives, of the own revision first, and none that is silent or gone', async () => {
+  expect(await servers.find('a')).toBeUndefined();
+  const [a, b] = [server('a'), server('b')];
+  await servers.announce(a);
+  await servers.announce(b);
+  expect([await servers.find('a'), await servers.find('b')]).toEqual([a, b]);
+  await servers.withdraw(a.serverId);
+  expect(await servers.find('a')).toEqual(b);
+  await pool.query(`UPDATE api_server SET seen_at = now() - interval '31 seconds'`);
+  expect(await servers.find('b')).toBeUndefined();
+  await servers.announce(b);
+  expect(await servers.find('b')).toEqual(b);
+});
+
+it('forgets those that have been silent for long', async () => {
+  const [gone, here] = [server('x'), server('x')];
+  await servers.announce(gone);
+  await pool.query(`UPDATE api_server SET seen_at = now() - interval '1 hour'`);
+  await servers.announce(here);
+  const { rows } = await pool.query('SELECT server_id FROM api_server');
+  expect(rows).toEqual([{ server_id: here.serverId }]);
+});

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { ANNOUNCE_EVERY_MS, type ApiServers } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+
+export interface AnnouncementOptions {
+  servers: ApiServers;
+  /** Base URL at which workers reach this process. */
+  url: string;
+  token: string;
+  revisionId: string | null;
+  logger: Logger;
+}
+
+/** Keeps this process among those that workers of the deployment find. */
+export class Announcement {
+  readonly #options: AnnouncementOptions;
+  readonly #serverId = randomUUID();
+  #timer: NodeJS.Timeout | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: AnnouncementOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await this.#announce();
+    this.#timer = setInterval(() => {
+      this.#last = this.#announce();
+    }, ANNOUNCE_EVERY_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#last;
+    const { servers, logger } = this.#options;
+    await servers.withdraw(this.#serverId).catch((error) => logger.debug('could not be withdrawn', { error }));
+  }
+
+  async #announce(): Promise<void> {
+    const { servers, url, token, revisionId, logger } = this.#options;
+    await servers
+      .announce({ serverId: this.#serverId, url, token, revisionId })
+      .catch((error) => logger.debug('workers could not be told where this process is', { error }));
+  }
+}
+
+/** Where others reach a server that listens at `listening`: on all addresses means by the name of this machine. */
+export function reachableUrl(listening: string, configured: string | undefined): string {
+  if (configured !== undefined) return configured.replace(/\/+$/, '');
+  const url = new URL(listening);
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname();
+  return url.origin;
+}
