@@ -1,7 +1,9 @@
 import { GroupCommitter } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
+import { type AtRest, PLAIN } from '@runyard/sealing';
 import type { Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
+import { sealedCheckpoints } from '../at-rest/sealed-checkpoints.ts';
 import { BackendError, type CheckpointBackend } from '../backend.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
@@ -14,6 +16,8 @@ export interface PostgresCheckpointsOptions {
   metrics?: Metrics;
   /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
   unavailableRetryMs?: number;
+  /** How values are kept. Default: as they are. */
+  atRest?: AtRest;
 }
 
 /**
@@ -26,9 +30,11 @@ export interface PostgresCheckpointsOptions {
  */
 export class PostgresCheckpoints {
   readonly #reader: CheckpointReader;
+  readonly #atRest: AtRest;
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
 
-  constructor({ pool, metrics, unavailableRetryMs = 10_000 }: PostgresCheckpointsOptions) {
+  constructor({ pool, metrics, unavailableRetryMs = 10_000, atRest = PLAIN }: PostgresCheckpointsOptions) {
+    this.#atRest = atRest;
     this.#reader = new CheckpointReader(pool);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
     const seconds = metrics?.histogram(
@@ -62,13 +68,13 @@ export class PostgresCheckpoints {
 
   /** For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. */
   forRun(fence: Fence): CheckpointBackend {
-    return new RunCheckpoints(fence, this.#reader, this.#committer);
+    return this.#kept(new RunCheckpoints(fence, this.#reader, this.#committer));
   }
 
   /** For who only looks: every write is refused. */
   readOnly(): CheckpointBackend {
     const refuse = () => Promise.reject(new BackendError('invalid', 'Checkpoints are only read here.'));
-    return {
+    return this.#kept({
       get: async (threadId, namespace, checkpointId) =>
         (await this.#reader.get(threadId, namespace, checkpointId))?.stored,
       list: async (query) => (await this.#reader.list(query)).map(({ stored }) => stored),
@@ -76,7 +82,11 @@ export class PostgresCheckpoints {
       put: refuse,
       putWrites: refuse,
       deleteThread: refuse,
-    };
+    });
+  }
+
+  #kept(backend: CheckpointBackend): CheckpointBackend {
+    return this.#atRest.isSealing ? sealedCheckpoints(backend, this.#atRest) : backend;
   }
 
   /** Id of a thread's newest checkpoint of the root graph. */

@@ -43,7 +43,7 @@ export class PostgresStore {
   readonly #pool: pg.Pool;
   readonly #ttl: StoreTtl;
   readonly #embedder: ItemEmbedder | undefined;
-  #vectorSchema: Promise<string | null> | undefined;
+  #vectorSchema: string | null = null;
 
   constructor({ pool, ttl = NO_TTL, index }: PostgresStoreOptions) {
     this.#pool = pool;
@@ -126,12 +126,9 @@ export class PostgresStore {
     return put.ttlMinutes === undefined && defaultMinutes !== null ? { ...put, ttlMinutes: defaultMinutes } : put;
   }
 
-  /** Looked up once. */
-  #pgvector(): Promise<string | null> {
-    this.#vectorSchema ??= vectorSchema(this.#pool).catch((error) => {
-      this.#vectorSchema = undefined;
-      throw error;
-    });
+  /** Looked up until it is there: another process may be installing it. */
+  async #pgvector(): Promise<string | null> {
+    this.#vectorSchema ??= await vectorSchema(this.#pool);
     return this.#vectorSchema;
   }
 }

@@ -27,17 +27,19 @@ export async function searchByMeaning(
 ): Promise<(ItemRow & { score: number })[]> {
   const { limit = ITEMS_DEFAULT, offset = 0 } = operation;
   const parameters = new Parameters();
-  const query = parameters.add(`{${vector.join(',')}}`);
+  // Parameters of their final type are read once. Cast from text they would be read again for every row.
+  const list = `{${vector.join(',')}}`;
+  const query = `${parameters.add(list)}::float8[]`;
   const ofSpace = `e.space = ${parameters.add(space)}`;
   const conditions = [...searchConditions(operation, parameters), ofSpace].join(' AND ');
   const candidates = `store_item i JOIN store_embedding e ON e.embedding_id = i.embedding_id WHERE ${conditions}`;
-  const exact = `max((SELECT sum(a * b) FROM (SELECT unnest(e.vector) AS a, unnest(${query}::text::float8[]) AS b) AS p))`;
+  const exact = `max((SELECT sum(a * b) FROM (SELECT unnest(e.vector) AS a, unnest(${query}) AS b) AS p))`;
   const page = `LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
   const ranked = `GROUP BY 1, 2 ORDER BY score DESC, 1, 2 ${page}`;
   const { rows } = await pool.query<ItemRow & { score: number }>({
     text: vectorSchema
       ? `WITH near AS MATERIALIZED (
-           SELECT i.namespace, i.key, i.embedding_id, min(${distance(vectorSchema, query)}) AS distance
+           SELECT i.namespace, i.key, i.embedding_id, min(${distance(vectorSchema, `${parameters.add(list)}::real[]`)}) AS distance
            FROM ${candidates}
            GROUP BY 1, 2, 3 ORDER BY distance, 1, 2 LIMIT ${parameters.add(limit + offset + SWAPPED_MAX)}
          ),
@@ -57,5 +59,5 @@ const ITEMS = `SELECT ${ITEM_COLUMNS}, r.score FROM ranked r JOIN store_item i U
 /** The negative inner product. Vectors are kept as `real[]` and cast, so that the table is the same with and without pgvector. */
 function distance(schema: string, query: string): string {
   const type = `${schema}.vector`;
-  return `e.vector::${type} OPERATOR(${schema}.<#>) ${query}::text::real[]::${type}`;
+  return `e.vector::${type} OPERATOR(${schema}.<#>) ${query}::${type}`;
 }
