@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CASES } from './cases/index.ts';
 import { coverage } from './framework/coverage.ts';
@@ -20,6 +22,13 @@ describe('the agent server API', () => {
     );
     const unknown = claimed.filter(([id, field]) => !requestFields(operationNamed(id)).includes(field));
     expect(unknown).toEqual([]);
+  });
+
+  it('has the tests of the services that cases refer to', () => {
+    for (const each of CASES.flatMap(({ cases }) => cases)) {
+      if (each.kind !== 'elsewhere') continue;
+      expect(readFileSync(path.resolve(import.meta.dirname, '../..', each.test), 'utf8')).toContain(each.promise);
+    }
   });
 
   it('has a parity table that is true', async () => {

@@ -42,6 +42,11 @@ export function coverage(files: { file: string; cases: ParityCase[] }[]): Operat
         status,
         [
           ...all.filter((each) => each.kind === 'status' && each.operation === operationId && each.status === status),
+          ...all.flatMap((each) =>
+            each.kind === 'elsewhere' && each.operation === operationId && each.status === status
+              ? [{ promise: each.promise, file: each.test }]
+              : [],
+          ),
           ...(generatedStatuses(operation).includes(status) ? [GENERATED] : []),
           // A case of a field holds every answer against the contract, the usual one foremost.
           ...(status === success ? ofFields.slice(0, 1) : []),

@@ -24,7 +24,18 @@ export interface StatusCase extends CaseBase {
   run(context: ParityContext): Promise<{ status: number }>;
 }
 
-export type ParityCase = FieldCase | StatusCase;
+/** A documented answer that only what happens inside the server brings about: a test of the service shows it. */
+export interface ElsewhereCase {
+  kind: 'elsewhere';
+  operation: string;
+  status: number;
+  /** The name of that test. */
+  promise: string;
+  /** Its file, from the root of the repository. */
+  test: string;
+}
+
+export type ParityCase = FieldCase | StatusCase | ElsewhereCase;
 
 export function fieldCase(definition: Omit<FieldCase, 'kind'>): FieldCase {
   return { kind: 'field', ...definition };
@@ -32,4 +43,8 @@ export function fieldCase(definition: Omit<FieldCase, 'kind'>): FieldCase {
 
 export function statusCase(definition: Omit<StatusCase, 'kind'>): StatusCase {
   return { kind: 'status', ...definition };
+}
+
+export function shownElsewhere(definition: Omit<ElsewhereCase, 'kind'>): ElsewhereCase {
+  return { kind: 'elsewhere', ...definition };
 }

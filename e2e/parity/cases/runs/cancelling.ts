@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { fieldCase, type ParityCase, type ParityContext, statusCase } from '../../framework/index.ts';
+import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
 import { longRun, newThread, waitingRun } from './making-runs.ts';
 
 export const cases: ParityCase[] = [
@@ -97,6 +97,14 @@ export const cases: ParityCase[] = [
       expect(await statusOf(context, run)).toBe('interrupted');
     },
   }),
+  ...['cancelRun', 'cancelRuns'].map((operation) =>
+    shownElsewhere({
+      operation,
+      status: 409,
+      promise: 'a cancel that meets a deadlock again and again is a conflict, not a fault of the service',
+      test: 'services/agent-api/src/runs/run-service.test.ts',
+    }),
+  ),
   statusCase({
     operation: 'cancelRuns',
     status: 404,
