@@ -19,9 +19,9 @@ import { bindLoopback, type LoopbackClient } from './app/loopback-client.ts';
 import { loadProjectApp } from './app/project-app.ts';
 import { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import { captureConsole, printAs } from './console.ts';
-import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { GraphDescriber } from './describe/describe-graph.ts';
 import { SourceSchemas } from './describe/source-schemas.ts';
+import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
 import { Run } from './run.ts';
@@ -164,11 +164,7 @@ export class Host {
     });
   }
 
-  async #describeGraph({
-    t,
-    id,
-    request,
-  }: ToHost['graph.draw' | 'graph.schemas' | 'graph.subgraphs']): Promise<void> {
+  async #describeGraph({ t, id, request }: ToHost['graph.draw' | 'graph.schemas' | 'graph.subgraphs']): Promise<void> {
     await this.#answer(0, id, async () => {
       const asked = request as unknown as DrawingRequest & SubgraphsRequest;
       const graph = this.#graphs.get(asked.graphId);

@@ -123,12 +123,12 @@ export class ChildGraphHost implements GraphHost {
       t: 'init',
       role,
       project: { directory, graphs, env },
+      loopback: loopback ?? null,
       limits: { ...LIMITS, ...this.#options.limits },
     };
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
   }
 
-      loopback: loopback ?? null,
   get pid(): number {
     return this.#child.process.pid ?? 0;
   }
@@ -137,11 +137,6 @@ export class ChildGraphHost implements GraphHost {
     return this.#graphs;
   }
 
-  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
-    const use = this.#nextUse++;
-    const run = new ParentRun(this.#connection, use, backends, handlers);
-    if (this.#gone !== undefined) {
-      run.cutShort({ kind: 'lost', reason: this.#gone });
   async serveApp({ file, symbol }: ProjectExport, socketPath: string): Promise<ServedApp> {
     try {
       const { ok } = await this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
@@ -151,6 +146,11 @@ export class ChildGraphHost implements GraphHost {
     }
   }
 
+  startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
+    const use = this.#nextUse++;
+    const run = new ParentRun(this.#connection, use, backends, handlers);
+    if (this.#gone !== undefined) {
+      run.cutShort({ kind: 'lost', reason: this.#gone });
       return run;
     }
     this.#runs.set(use, run);
@@ -180,6 +180,10 @@ export class ChildGraphHost implements GraphHost {
     return this.#stateRequest('state.update', request, backends) as Promise<Record<string, unknown>>;
   }
 
+  embed(request: EmbedRequest): Promise<Float32Array[]> {
+    return embedTexts(this.#connection, request);
+  }
+
   drawGraph(request: DrawingRequest): Promise<GraphDrawing> {
     return this.#describe('graph.draw', request) as Promise<GraphDrawing>;
   }
@@ -197,10 +201,6 @@ export class ChildGraphHost implements GraphHost {
   }
 
   async close(graceMs = 5_000): Promise<void> {
-  embed(request: EmbedRequest): Promise<Float32Array[]> {
-    return embedTexts(this.#connection, request);
-  }
-
     this.#isClosing = true;
     if (this.#gone !== undefined) return;
     const kill = setTimeout(() => this.#child.process.kill('SIGKILL'), graceMs);
