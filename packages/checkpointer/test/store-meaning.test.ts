@@ -90,6 +90,14 @@ describe('a query', () => {
     expect(await find('a', { namespacePrefix: ['none'] })).toEqual([]);
   });
 
+  it('gives items of the same score in the order of their names, page by page', async () => {
+    for (const key of ['d', 'a', 'c', 'b']) await put(key, { text: 'same' });
+    await put('e', { text: 'mesa' }, { namespace: ['m'] });
+    expect(keys(await find('same', { limit: 2 }))).toEqual(['a', 'b']);
+    expect(keys(await find('same', { limit: 2, offset: 2 }))).toEqual(['c', 'd']);
+    expect(keys(await find('same', { namespacePrefix: [] }))).toEqual(['e', 'a', 'b', 'c', 'd']);
+  });
+
   it('that is empty ranks nothing, and neither does a search without one', async () => {
     await put('k', { text: 'a' });
     await put('unembedded', { other: 'a' });
@@ -206,6 +214,7 @@ it('with pgvector the items, scores and order are those without it', async ({ sk
     `${seed * 7919}`.replace(/\d/g, (d) => 'aeiounrstl'.charAt(+d)),
   );
   await Promise.all(words.map((text, index) => put(`${index}`, { text })));
+  await Promise.all(words.slice(0, 120).map((_, index) => put(`same ${index}`, { text: 'lentis' })));
   const answers = async () => {
     const pages = ['a', 'listen', 'silent', 'zz'].flatMap((query) => [
       find(query, { limit: 50 }),

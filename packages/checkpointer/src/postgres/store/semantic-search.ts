@@ -34,27 +34,29 @@ export async function searchByMeaning(
   const conditions = [...searchConditions(operation, parameters), ofSpace].join(' AND ');
   const candidates = `store_item i JOIN store_embedding e ON e.embedding_id = i.embedding_id WHERE ${conditions}`;
   const exact = `max((SELECT sum(a * b) FROM (SELECT unnest(e.vector) AS a, unnest(${query}) AS b) AS p))`;
-  const page = `LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`;
-  const ranked = `GROUP BY 1, 2 ORDER BY score DESC, 1, 2 ${page}`;
+  // Rows are carried by their place in the table: shorter to group and sort than namespaces and keys.
+  const scored = vectorSchema
+    ? `near AS MATERIALIZED (
+         SELECT i.embedding_id, min(i.ctid) AS place, min(${distance(vectorSchema, `${parameters.add(list)}::real[]`)}) AS distance
+         FROM ${candidates} GROUP BY 1
+         ORDER BY distance FETCH FIRST ${parameters.add(limit + offset + SWAPPED_MAX)} ROWS WITH TIES
+       ),
+       scored AS (
+         SELECT n.place, ${exact} AS score FROM near n JOIN store_embedding e USING (embedding_id)
+         WHERE ${ofSpace} GROUP BY 1
+       )`
+    : `scored AS (SELECT min(i.ctid) AS place, ${exact} AS score FROM ${candidates} GROUP BY i.embedding_id)`;
   const { rows } = await pool.query<ItemRow & { score: number }>({
-    text: vectorSchema
-      ? `WITH near AS MATERIALIZED (
-           SELECT i.namespace, i.key, i.embedding_id, min(${distance(vectorSchema, `${parameters.add(list)}::real[]`)}) AS distance
-           FROM ${candidates}
-           GROUP BY 1, 2, 3 ORDER BY distance, 1, 2 LIMIT ${parameters.add(limit + offset + SWAPPED_MAX)}
-         ),
-         ranked AS MATERIALIZED (
-           SELECT n.namespace, n.key, ${exact} AS score FROM near n JOIN store_embedding e USING (embedding_id)
-           WHERE ${ofSpace} ${ranked}
-         ) ${ITEMS}`
-      : `WITH ranked AS MATERIALIZED (SELECT i.namespace, i.key, ${exact} AS score FROM ${candidates} ${ranked}) ${ITEMS}`,
+    text: `WITH ${scored},
+      best AS MATERIALIZED (
+        SELECT * FROM scored ORDER BY score DESC FETCH FIRST ${parameters.add(limit + offset)} ROWS WITH TIES
+      )
+      SELECT ${ITEM_COLUMNS}, b.score FROM best b JOIN store_item i ON i.ctid = b.place
+      ORDER BY b.score DESC, i.namespace, i.key LIMIT ${parameters.add(limit)} OFFSET ${parameters.add(offset)}`,
     values: parameters.values,
   });
   return rows.map((row) => ({ ...row, score: Math.max(-1, Math.min(1, row.score)) }));
 }
-
-const ITEMS = `SELECT ${ITEM_COLUMNS}, r.score FROM ranked r JOIN store_item i USING (namespace, key)
-               ORDER BY r.score DESC, i.namespace, i.key`;
 
 /** The negative inner product. Vectors are kept as `real[]` and cast, so that the table is the same with and without pgvector. */
 function distance(schema: string, query: string): string {
