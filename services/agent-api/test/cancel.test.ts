@@ -153,6 +153,21 @@ describe('deleting a run', () => {
     expect((await ask(placeOf(run), { method: 'DELETE' })).status).toBe(404);
     await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow();
   });
+
+  it('is told on its stream, so that every process can end the answers it waits for', async () => {
+    for (const run of [await runningRun(), await pendingRun(), await deployment.client.runs.create(null, 'echo')]) {
+      const kinds: string[] = [];
+      const following = (async () => {
+        for await (const { kind } of deployment.worker.streams.read(run.thread_id, { runId: run.run_id })) {
+          kinds.push(kind);
+          if (kind === 'run.end') return;
+        }
+      })();
+      await ask(placeOf(run), { method: 'DELETE' });
+      await following;
+      expect(kinds.at(-1)).toBe('run.end');
+    }
+  });
 });
 
 describe('a stop of the service', () => {

@@ -1,0 +1,35 @@
+import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
+import { ForbiddenError, UnprocessableError } from '@runyard/service-kit';
+import { expect, it, vi } from 'vitest';
+import type { RunAnswers } from './run-answers.ts';
+import { runRoutes } from './run-routes.ts';
+import type { RunService } from './run-service.ts';
+
+const cancel = vi.fn(async () => []);
+const routes = runRoutes({ cancel } as unknown as RunService, {} as RunAnswers);
+
+function call(operationId: string, request: object): ReturnType<BoundOperation['handler']> {
+  const { handler } = routes.find(({ operation }) => operation.operationId === operationId)!;
+  const caller = { organizationRole: 'member', permissions: ['runs:update'] };
+  return handler({ params: {}, query: {}, caller, ...request } as unknown as HandlerRequest);
+}
+
+it.each(['cancelRun', 'cancelRuns'])(
+  '%s with rollback deletes, and asks for the permission to',
+  async (operationId) => {
+    const request = { params: { thread_id: 't', run_id: 'r' }, body: { status: 'all' } };
+    await expect(call(operationId, { ...request, query: { action: 'rollback' } })).rejects.toThrow(ForbiddenError);
+    const mayDelete = { organizationRole: 'member', permissions: ['runs:update', 'runs:delete'] };
+    await call(operationId, { ...request, query: { action: 'rollback' }, caller: mayDelete });
+    await call(operationId, request);
+    expect(cancel).toHaveBeenCalledTimes(2);
+    cancel.mockClear();
+  },
+);
+
+it('refuses to cancel what is not named', async () => {
+  for (const body of [{}, { thread_id: 't' }, { run_ids: ['r'] }, { run_ids: ['r'], status: 'all' }]) {
+    await expect(call('cancelRuns', { body })).rejects.toThrow(UnprocessableError);
+  }
+  expect(cancel).not.toHaveBeenCalled();
+});

@@ -1,0 +1,38 @@
+import { type AppendEvent, StaleEpochError, type StreamFence } from '@runyard/run-stream';
+import type { Logger } from '@runyard/service-kit';
+import { expect, it, vi } from 'vitest';
+import { tellCancelled, tellDeleted } from './tell-ended.ts';
+
+const fence = { threadId: 't', epoch: 5n, runId: 'r' };
+
+/** A stream that knows the thread's owner of epoch 9. */
+function telling() {
+  const appended: { epoch: bigint; kinds: string[] }[] = [];
+  const publishCancel = vi.fn(async () => undefined);
+  const streams = {
+    append: async ({ threadId, epoch }: StreamFence, events: AppendEvent[]) => {
+      if (epoch < 9n) throw new StaleEpochError(threadId, epoch);
+      appended.push({ epoch, kinds: events.map(({ kind }) => kind) });
+      return [];
+    },
+    publishCancel,
+  };
+  const engine = { currentEpoch: async () => 9n };
+  const warn = vi.fn();
+  return { appended, warn, publishCancel, options: { engine, streams, logger: { warn } as unknown as Logger } };
+}
+
+it('tells the end of a run that never started, also when the thread has a newer owner by then', async () => {
+  const { appended, warn, options } = telling();
+  const run = { runId: 'r', threadId: 't', attempt: 0, action: 'interrupt', outcome: 'ended', fence } as const;
+  await tellCancelled(options, [run]);
+  expect(appended).toEqual([{ epoch: 9n, kinds: ['run.end'] }]);
+  expect(warn).not.toHaveBeenCalled();
+});
+
+it('tells the worker of a run that is deleted, and whoever watches it', async () => {
+  const { appended, publishCancel, options } = telling();
+  await tellDeleted(options, { runId: 'r', attempt: 1, fence });
+  expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });
+  expect(appended).toEqual([{ epoch: 9n, kinds: ['run.end'] }]);
+});
