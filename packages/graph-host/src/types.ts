@@ -197,8 +197,6 @@ export type GraphSchemas = Record<
 /** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
 export type ThreadStateJson = Record<string, unknown>;
 
-/** A child process with a project loaded in it. */
-export interface GraphHost {
 /** The project's HTTP app, as it listens. */
 export interface ServedApp {
   /** Patterns of its routes and middleware: a path that fits none of them need not be shown to it. */
@@ -214,6 +212,8 @@ export interface EmbedRequest {
   as: 'documents' | 'query';
 }
 
+/** A child process with a project loaded in it. */
+export interface GraphHost {
   /** Of the child process, for logs and metrics. */
   readonly pid: number;
   graphs(): GraphDescription[];
@@ -225,6 +225,10 @@ export interface EmbedRequest {
   getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
   /** Answers `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
+  /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
+  serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
+  /** The vectors of the texts, in their order. @throws GraphLoadError, BackendError */
+  embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */
   drawGraph(request: DrawingRequest): Promise<GraphDrawing>;
   /** @throws GraphRequestError */
@@ -233,10 +237,6 @@ export interface EmbedRequest {
   getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
-  /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
-  serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
-  /** The vectors of the texts, in their order. @throws BackendError */
-  embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** Drains open runs, then ends the child; after `graceMs` (default 5000) it is killed and its runs are `lost`. */
   close(graceMs?: number): Promise<void>;
 }
