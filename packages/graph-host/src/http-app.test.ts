@@ -102,6 +102,13 @@ it('streams large bodies, and tells the app when the client leaves', async () =>
   await left;
 });
 
+it('tells which routes an app describes', async () => {
+  const { paths, openApi } = await host.serveApp(source('described'), folder.newPath());
+  expect(paths).toEqual(['/described']);
+  expect(openApi).toMatchObject({ openapi: '3.1.0', paths: { '/described': { get: { summary: 'Described' } } } });
+  expect(served.openApi).toBeNull();
+});
+
 it('says what is wrong with an app that cannot be served', async () => {
   await expect(host.serveApp(source('notAnApp'), folder.newPath())).rejects.toThrow(
     new GraphLoadError('The export "notAnApp" that "http.app" names is not a Hono app.'),

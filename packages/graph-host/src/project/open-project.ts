@@ -10,6 +10,8 @@ export interface OpenProject {
   configPath: string;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
+  /** LANGGRAPH_AES_KEY: what the data of the deployment is encrypted with at rest. The project's code does not see it. */
+  aesKey: string | undefined;
 }
 
 /**
@@ -26,10 +28,6 @@ export async function openProject(
   const deployment = config.PROJECT_ENV;
   const configPath = resolve(projectDir, config.LANGGRAPH_CONFIG_PATH);
   const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
-  return {
-    project,
-    projectDir,
-    configPath,
-    environment: projectEnvironment({ own, project: project.env, deployment }),
-  };
+  const { LANGGRAPH_AES_KEY: given, ...environment } = projectEnvironment({ own, project: project.env, deployment });
+  return { project, projectDir, configPath, environment, aesKey: given || own.LANGGRAPH_AES_KEY || undefined };
 }

@@ -1,16 +1,21 @@
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
+import { noEffect } from './no-effect.ts';
+
+const besideHandler = <T extends TSchema>(schema: T) =>
+  Type.Optional(noEffect(schema, 'it belongs to custom authentication, which is not available'));
 
 /** `auth`: who may call, decided by the project's own code. */
 export const AuthSection = Type.Object(
   {
-    path: Type.Optional(Type.String({ minLength: 1, description: 'The handler: `"./file.ts:export"`.' })),
-    disable_studio_auth: Type.Optional(Type.Boolean({ default: false, description: 'No exception for Studio.' })),
-    openapi: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Security schemes for the description of the API.',
+    path: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The handler: `"./file.ts:export"`. A project that has one is refused.',
       }),
     ),
-    cache: Type.Optional(
+    disable_studio_auth: besideHandler(Type.Boolean({ description: 'No exception for Studio.' })),
+    openapi: besideHandler(Type.Record(Type.String(), Type.Unknown(), { description: 'Security schemes.' })),
+    cache: besideHandler(
       Type.Object(
         {
           cache_keys: Type.Optional(Type.Array(Type.String())),
@@ -20,13 +25,11 @@ export const AuthSection = Type.Object(
         { description: 'How long an answer of the handler is good for.' },
       ),
     ),
-    allow_langsmith_api_keys: Type.Optional(
-      Type.Boolean({ default: false, description: 'Keys of the platform are let in beside the handler.' }),
-    ),
+    allow_langsmith_api_keys: besideHandler(Type.Boolean({ description: 'Keys are let in beside the handler.' })),
   },
   {
     description:
-      'Custom authentication. Not served yet: a project with `auth.path` is refused at start rather than served without its handler.',
+      'Custom authentication. Not available: a project with `auth.path` is refused at start rather than served without its handler.',
   },
 );
 export type AuthSection = Static<typeof AuthSection>;

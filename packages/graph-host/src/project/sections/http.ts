@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { noEffect } from './no-effect.ts';
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ default: false, description }));
 const texts = (description: string, options: { default?: string[] } = {}) =>
@@ -19,7 +20,9 @@ const HeaderChoice = (description: string): TSchema =>
 /** `http.cors`: which pages of other origins may call. */
 export const CorsSection = Type.Object(
   {
-    allow_origins: texts('Origins that may call.', { default: ['*'] }),
+    allow_origins: texts(
+      'Origins that may call. Left out: every origin, or with `allow_origin_regex` only what it fits.',
+    ),
     allow_origin_regex: Type.Optional(
       Type.String({
         format: 'regex',
@@ -65,10 +68,16 @@ export const HttpSection = Type.Object(
     middleware_order: Type.Optional(
       Type.Union([Type.Literal('middleware_first'), Type.Literal('auth_first')], {
         default: 'middleware_first',
-        description: "Whether the app's middleware or the check of the caller comes first.",
+        description:
+          "Whether the role of a caller is looked at after the app's middleware has seen the request, or before. Who the caller is, is always known before.",
       }),
     ),
-    enable_custom_route_auth: flag('Authorization handlers of custom authentication also decide over custom routes.'),
+    enable_custom_route_auth: Type.Optional(
+      noEffect(
+        Type.Boolean({ default: false, description: 'Authorization handlers also decide over custom routes.' }),
+        'custom authentication is not available, and every route demands a known caller',
+      ),
+    ),
     mount_prefix: Type.Optional(
       Type.String({ pattern: '^/.*[^/]$', description: 'Path that everything is served under, like `/agents`.' }),
     ),

@@ -33,7 +33,9 @@ const WebhookUrlRules = Type.Object(
         description: 'Ports alone that may be named. A URL without one has 443 or 80.',
       }),
     ),
-    max_url_length: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536, default: 65_536 })),
+    max_url_length: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 65_536, default: 65_536, description: 'Characters of a URL at most.' }),
+    ),
     disable_loopback: Type.Optional(
       Type.Boolean({
         description:

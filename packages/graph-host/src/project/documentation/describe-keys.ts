@@ -1,0 +1,86 @@
+import type { TSchema } from 'typebox';
+import { ProjectFile, pythonSections } from '../schema.ts';
+import { SECTION_VARIABLES } from '../section-variables.ts';
+import { noEffectOf } from '../sections/no-effect.ts';
+
+interface Described {
+  type?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: TSchema[];
+  items?: TSchema;
+  properties?: Record<string, TSchema>;
+}
+
+/** The keys of `langgraph.json` as tables of Markdown: what each holds, its default, what it does or why it does nothing. */
+export function describeKeys(): string {
+  const ours = rowsOf(ProjectFile.properties, '');
+  const none = [...ours.filter(({ hasEffect }) => !hasEffect), ...rowsOf(pythonSections, '')];
+  return [
+    table(
+      ['Key', 'Holds', 'Default', 'What it does'],
+      ours.filter(({ hasEffect }) => hasEffect),
+      (row) => [row.key, row.form, row.default, row.text],
+    ),
+    '',
+    'These change nothing here, and a warning at start names each that is used:',
+    '',
+    table(['Key', 'Why'], none, (row) => [row.key, row.text]),
+  ].join('\n');
+}
+
+/** Which variable stands for which key. */
+export function describeVariables(): string {
+  const rows = Object.entries(SECTION_VARIABLES);
+  return table(['Variable', 'Stands for'], rows, ([name, key]) => [`\`${name}\``, `\`${key}\``]);
+}
+
+interface Row {
+  key: string;
+  form: string;
+  default: string;
+  text: string;
+  hasEffect: boolean;
+}
+
+function rowsOf(keys: Record<string, TSchema>, path: string): Row[] {
+  return Object.entries(keys)
+    .filter(([key]) => !key.startsWith('_'))
+    .flatMap(([key, schema]) => {
+      const described = schema as Described;
+      const why = noEffectOf(schema);
+      const name = path + key;
+      const row: Row = {
+        key: `\`${name}\``,
+        form: formOf(described),
+        default: described.default === undefined ? '' : `\`${JSON.stringify(described.default)}\``,
+        text: why === undefined ? (described.description ?? '') : sentence(why),
+        hasEffect: why === undefined,
+      };
+      const inner = why === undefined ? rowsOf(described.properties ?? {}, `${name}.`) : [];
+      return [row, ...inner];
+    });
+}
+
+function formOf(schema: Described): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(' or ');
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
+  if (schema.anyOf) return [...new Set(schema.anyOf.map((branch) => formOf(branch as Described)))].join(' or ');
+  if (schema.type === 'array') return arrayOf(formOf((schema.items ?? {}) as Described));
+  return schema.type ?? '';
+}
+
+function arrayOf(item: string): string {
+  return /^\w+$/.test(item) ? `array of ${item}s` : `array of: ${item}`;
+}
+
+function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
+function table<T>(heads: string[], rows: readonly T[], cells: (row: T) => string[]): string {
+  const line = (texts: string[]) => `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map((row) => line(cells(row)))].join('\n');
+}
