@@ -1,4 +1,5 @@
 export * from './asyncapi.ts';
+export * from './deployment-variables.ts';
 export { OPEN_API_INFO } from './descriptions/descriptions.ts';
 export * from './documents/index.ts';
 export * from './events/index.ts';

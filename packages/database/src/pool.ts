@@ -5,6 +5,8 @@ export interface PoolOptions {
   connectionString: string;
   /** Connections at most. The sum over all processes must stay below the server's `max_connections`. */
   max: number;
+  /** Connections that stay open once they were made, although nobody uses them. Default 0. */
+  min?: number;
   /** Shown in `pg_stat_activity`; name the service. */
   applicationName: string;
   /** A statement that runs longer is cancelled. Default 15 minutes; far less on a run's path, below its lease. */
@@ -25,6 +27,7 @@ export function openPool(options: PoolOptions): pg.Pool {
   const pool = new CountingPool({
     connectionString: options.connectionString,
     max: options.max,
+    min: options.min ?? 0,
     application_name: options.applicationName,
     statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,

@@ -18,6 +18,7 @@ export const serviceVariables = {
     { default: 'info', description: '`http` adds a line per request.' },
   ),
   LOG_JSON: Type.Boolean({ default: false, description: 'One JSON object per log line.' }),
+  LOG_COLOR: Type.Optional(Type.Boolean({ description: 'Levels in colour; default: on a terminal.' })),
 };
 
 /** Variables of a service that speaks on the event bus. */
@@ -111,6 +112,11 @@ export interface ConfigSources {
   environment?: Record<string, string | undefined>;
 }
 
+/** The process's environment with the variables of the secrets file descriptor over it. */
+export function givenEnvironment(): Record<string, string | undefined> {
+  return { ...process.env, ...readSecrets(process.env) };
+}
+
 /**
  * Reads the variables named by the schema's properties. Text becomes numbers and booleans (`true`, `1`, `yes`, `on`),
  * lists are comma-separated, objects are JSON, an empty variable counts as unset, and defaults are filled in.
@@ -118,7 +124,7 @@ export interface ConfigSources {
  * @throws ConfigError
  */
 export function readConfig<T extends TObject>(schema: T, sources: ConfigSources = {}): Static<T> {
-  const environment = sources.environment ?? { ...process.env, ...readSecrets(process.env) };
+  const environment = sources.environment ?? givenEnvironment();
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, variable] of Object.entries(schema.properties as Record<string, TSchema>)) {

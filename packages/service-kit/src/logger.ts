@@ -18,14 +18,16 @@ export interface LoggerOptions {
   level: LogLevel;
   /** One JSON object per line, for collectors; otherwise lines for people. */
   json: boolean;
+  /** Levels in colour, in lines for people. */
+  color?: boolean;
   service: string;
 }
 
-export function createLogger({ level, json, service }: LoggerOptions): Logger {
+export function createLogger({ level, json, color = false, service }: LoggerOptions): Logger {
   const sink = winston.createLogger({
     level: level === 'silent' ? 'error' : level,
     silent: level === 'silent',
-    format: winston.format.combine(winston.format.timestamp(), json ? jsonLine() : plainLine()),
+    format: winston.format.combine(winston.format.timestamp(), json ? jsonLine() : plainLine(color)),
     transports: [new winston.transports.Console({ stderrLevels: ['error'] })],
     exitOnError: false,
   });
@@ -83,11 +85,14 @@ function jsonLine(): winston.Logform.Format {
   );
 }
 
-function plainLine(): winston.Logform.Format {
+const COLORS: Record<string, number> = { error: 31, warn: 33, info: 32, http: 36, debug: 90 };
+
+function plainLine(color: boolean): winston.Logform.Format {
   return winston.format.printf(({ level, message, timestamp, fields }) => {
     const { service, error, ...rest } = fields as Record<string, unknown>;
     const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
-    return `${timestamp} ${level.padEnd(5)} ${service}: ${message}${details}${error === undefined ? '' : `\n${plainError(error)}`}`;
+    const shownLevel = color ? `\u001b[${COLORS[level] ?? 0}m${level.padEnd(5)}\u001b[0m` : level.padEnd(5);
+    return `${timestamp} ${shownLevel} ${service}: ${message}${details}${error === undefined ? '' : `\n${plainError(error)}`}`;
   });
 }
 

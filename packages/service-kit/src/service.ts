@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, givenEnvironment, readConfig } from './config.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';
@@ -13,10 +13,14 @@ export interface ServiceContext {
   lifecycle: Lifecycle;
 }
 
+type Environment = Record<string, string | undefined>;
+
 export interface ServiceDefinition<T extends TObject> {
   name: string;
   /** Its property names are the environment variables; spread `serviceVariables` into it. */
   schema: T;
+  /** Puts other names and forms of variables into those of the schema; its warnings are logged at the start. */
+  translate?: (environment: Environment) => { environment: Environment; warnings: string[] };
   /** Opens and wires all parts, calls `lifecycle.ready()` and returns. The process then lives until it is stopped. */
   run(config: Static<T>, context: ServiceContext): Promise<unknown>;
 }
@@ -31,14 +35,22 @@ const EXIT_BAD_CONFIG = 78;
  */
 export async function runService<T extends TObject>(definition: ServiceDefinition<T>): Promise<void> {
   let config: Static<T>;
+  let warnings: string[] = [];
   try {
-    config = readConfig(definition.schema);
+    const given = givenEnvironment();
+    const translated = definition.translate?.(given) ?? { environment: given, warnings };
+    config = readConfig(definition.schema, { environment: translated.environment });
+    warnings = translated.warnings;
   } catch (error) {
     reportProblems(definition.name, error instanceof ConfigError ? error.problems : [String((error as Error).message)]);
     process.exit(EXIT_BAD_CONFIG);
   }
-  const context = createContext(definition.name, config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean });
+  const context = createContext(
+    definition.name,
+    config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean },
+  );
   const { logger, lifecycle } = context;
+  for (const warning of warnings) logger.warn(warning);
 
   let exitCode = 0;
   const stopped = new Promise<void>((resolve) => {
@@ -86,9 +98,14 @@ function reportProblems(name: string, problems: string[]): void {
 /** The context of a service; also for tests, which run services inside their own process. */
 export function createContext(
   name: string,
-  options: { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; processMetrics?: boolean } = {},
+  options: { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean; processMetrics?: boolean } = {},
 ): ServiceContext & { lifecycle: ServiceLifecycle } {
-  const logger = createLogger({ level: options.LOG_LEVEL ?? 'info', json: options.LOG_JSON ?? false, service: name });
+  const logger = createLogger({
+    level: options.LOG_LEVEL ?? 'info',
+    json: options.LOG_JSON ?? false,
+    color: options.LOG_COLOR ?? process.stdout.isTTY,
+    service: name,
+  });
   return {
     name,
     logger,

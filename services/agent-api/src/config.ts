@@ -9,6 +9,18 @@ export const configSchema = Type.Object({
   ...deploymentMetricsVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
+  DATABASE_POOL_MIN_SIZE: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 500,
+    description: 'Connections that stay open although nobody uses them.',
+  }),
+  DATABASE_POOL_TIMEOUT_SECONDS: Type.Number({
+    default: 10,
+    exclusiveMinimum: 0,
+    maximum: 3600,
+    description: 'How long a caller waits for a connection.',
+  }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
   REDIS_MAX_CONNECTIONS: Type.Integer({
     default: 2000,

@@ -6,6 +6,7 @@ import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openProject, startGraphHost, threadRetentionSettings } from '@runyard/graph-host';
 import { ApiServers, RunEngine, RunWakeups, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
+import { atRestWith } from '@runyard/sealing';
 import {
   countConnectionsTo,
   createApp,
@@ -67,7 +68,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   metrics.identify(deploymentMetricsOf(config));
   const redis = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
   const callers = principalsOf(config, logger);
-  const { project, ...location } = await openProject(config, process.env);
+  const { project, aesKey, ...location } = await openProject(config, process.env);
+  const atRest = atRestWith(aesKey);
   for (const warning of project.warnings) logger.warn(warning);
   refuseUnmetProtection(project, { ...process.env, ...location.environment });
   const http = httpSettings(project.http, config);
@@ -94,6 +96,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const pool = openPool({
     connectionString: config.DATABASE_URI,
     max: config.DATABASE_POOL_SIZE,
+    min: config.DATABASE_POOL_MIN_SIZE,
+    connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-agent-api',
     onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
   });
@@ -136,15 +140,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
     onOutboxWritten: () => relay.kick(),
     onWebhooksQueued: () => webhookSignals.send(),
+    atRest,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });
   lifecycle.onStop('run engine', () => engine.close());
-  const checkpoints = new PostgresCheckpoints({ pool, metrics });
+  const checkpoints = new PostgresCheckpoints({ pool, metrics, atRest });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const store = openStore({ project, pool, host, logger });
   lifecycle.onStop('store', () => store.close());
 
-  const threadStore = new ThreadStore(prisma);
+  const threadStore = new ThreadStore(prisma, atRest);
   const states = new StateService({
     threads: threadStore,
     engine,
@@ -198,6 +203,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     environment: location.environment,
     own: process.env,
     pool,
+    atRest,
     signals: webhookSignals,
     logger,
     metrics,
@@ -216,6 +222,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const crons = openCrons({
     prisma,
+    atRest,
     engine,
     assistants: assistants.lookup,
     threads: threadStore,

@@ -8,6 +8,18 @@ export const configSchema = Type.Object({
   ...deploymentMetricsVariables,
   DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 3, maximum: 500, description: 'Connections at most.' }),
+  DATABASE_POOL_MIN_SIZE: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 500,
+    description: 'Connections that stay open although nobody uses them.',
+  }),
+  DATABASE_POOL_TIMEOUT_SECONDS: Type.Number({
+    default: 10,
+    exclusiveMinimum: 0,
+    maximum: 3600,
+    description: 'How long a caller waits for a connection.',
+  }),
   REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
   REDIS_MAX_CONNECTIONS: Type.Integer({
     default: 2000,
@@ -26,7 +38,7 @@ export const configSchema = Type.Object({
     description: 'Runs are taken while this is the active revision, or none is set.',
   }),
 
-  N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 1, description: 'Runs at a time.' }),
+  N_JOBS_PER_WORKER: Type.Integer({ default: 10, minimum: 0, description: 'Runs at a time; 0 takes none.' }),
   BG_JOB_MAX_RETRIES: Type.Integer({ default: 3, minimum: 1, description: 'Failed attempts that end a run.' }),
   BG_JOB_TIMEOUT_SECS: Type.Number({
     default: 86_400,

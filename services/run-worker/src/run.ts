@@ -11,6 +11,7 @@ import {
 } from '@runyard/graph-host';
 import { ApiServers, RunEngine, RunWakeups, WakeupReceiver, WebhookSignals } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
+import { atRestWith } from '@runyard/sealing';
 import {
   countConnectionsTo,
   createApp,
@@ -55,6 +56,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const pool = openPool({
     connectionString: config.DATABASE_URI,
     max: config.DATABASE_POOL_SIZE,
+    min: config.DATABASE_POOL_MIN_SIZE,
+    connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
     applicationName: 'runyard-run-worker',
     // A write that takes longer than the lease is somebody else's business already.
     statementTimeoutMs: leaseMs * 0.8,
@@ -77,7 +80,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const receiver = new WakeupReceiver(queue);
   lifecycle.onStop('wake-up receiver', () => receiver.close());
 
-  const checkpoints = new PostgresCheckpoints({ pool, metrics: context.metrics, unavailableRetryMs: leaseMs * 0.5 });
+  const { project, aesKey, ...location } = await openProject(config, process.env);
+  for (const warning of project.warnings) logger.warn(warning);
+  const atRest = atRestWith(aesKey);
+  const checkpoints = new PostgresCheckpoints({
+    pool,
+    metrics: context.metrics,
+    unavailableRetryMs: leaseMs * 0.5,
+    atRest,
+  });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const engine = new RunEngine({
     pool,
@@ -86,11 +97,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
     onWebhooksQueued: () => webhookSignals.send(),
+    atRest,
   });
   lifecycle.onStop('run engine', () => engine.close());
 
-  const { project, ...location } = await openProject(config, process.env);
-  for (const warning of project.warnings) logger.warn(warning);
   const { embeddings, ...storeOptions } = storeSettings(project);
   const store = new PostgresStore({ pool, ...storeOptions });
   const servers = new ApiServers(pool);

@@ -1,4 +1,4 @@
-import { machineEnvironment } from '@runyard/contracts';
+import { machineEnvironment, TUNABLE_VARIABLES } from '@runyard/contracts';
 import type { RevisionSpec } from '../driver.ts';
 
 /** What every part of a deployment is told, whichever revision it runs. */
@@ -20,21 +20,6 @@ export interface ChildVariables {
   secrets: Record<string, string>;
 }
 
-/** Settings of agent-api and run-worker that a deployment may choose itself, beside the variables of its own code. */
-const TUNABLE = [
-  'N_JOBS_PER_WORKER',
-  'BG_JOB_MAX_RETRIES',
-  'BG_JOB_TIMEOUT_SECS',
-  'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',
-  'RESUMABLE_STREAM_TTL_SECONDS',
-  'STREAM_MESSAGE_MAX_BYTES',
-  'HTTP_MAX_REQUEST_BODY_BYTES',
-  'WEBHOOKS_DISABLED',
-  'WEBHOOK_CONCURRENCY',
-  'WEBHOOK_LOG_RETENTION_HOURS',
-  'LOG_LEVEL',
-];
-
 const GRACE_SECONDS_MAX = 3600;
 
 /** What an agent-api or run-worker of the revision is started with. */
@@ -49,7 +34,7 @@ export function childVariables(
       ...machineEnvironment(process.env),
       LOG_LEVEL: platform.logLevel,
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(platform.graceSeconds),
-      ...picked(own, TUNABLE),
+      ...picked(own, TUNABLE_VARIABLES),
       HOST: platform.host,
       LOG_JSON: 'true',
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DEPLOYMENT_VARIABLES, translateVariables } from './deployment-variables.ts';
+
+const translate = (environment: Record<string, string>) => translateVariables(environment).environment;
+
+describe('variables of agent servers', () => {
+  it('set ours, unless ours is set', () => {
+    expect(translate({ POSTGRES_URI: 'a', LANGGRAPH_POSTGRES_POOL_MAX_SIZE: '5' })).toMatchObject({
+      DATABASE_URI: 'a',
+      DATABASE_POOL_SIZE: '5',
+    });
+    expect(translate({ POSTGRES_URI: 'a', DATABASE_URI: 'b' }).DATABASE_URI).toBe('b');
+    expect(translate({ POSTGRES_URI: '', DATABASE_URI: 'b' }).DATABASE_URI).toBe('b');
+    expect(translate({ LANGGRAPH_SERVER_PORT: '1', PORT: '2' }).PORT).toBe('2');
+  });
+
+  it('named as custom win over everything', () => {
+    const all = {
+      POSTGRES_URI: 'a',
+      DATABASE_URI: 'b',
+      POSTGRES_URI_CUSTOM: 'c',
+      REDIS_URI: 'd',
+      REDIS_URI_CUSTOM: 'e',
+    };
+    expect(translate(all)).toMatchObject({ DATABASE_URI: 'c', REDIS_URI: 'e' });
+  });
+
+  it('are taken in the forms they come in', () => {
+    expect(translate({ LANGGRAPH_SERVER_HOST: '[::1]' }).HOST).toBe('::1');
+    expect(translate({ HOST: '[::]' }).HOST).toBe('::');
+    expect(translate({ LOG_LEVEL: 'WARNING' }).LOG_LEVEL).toBe('warn');
+    expect(translate({ LOG_LEVEL: 'INFO' }).LOG_LEVEL).toBe('info');
+    expect(translate({ LOG_LEVEL: 'CRITICAL' }).LOG_LEVEL).toBe('error');
+  });
+
+  it('that change nothing are named, each in a sentence, when they ask for a change', () => {
+    const { warnings } = translateVariables({
+      DD_API_KEY: 'k',
+      REDIS_CLUSTER: 'false',
+      BG_JOB_ISOLATED_LOOPS: 'True',
+      MONGODB_URI: '',
+    });
+    expect(warnings).toEqual([
+      'The variable BG_JOB_ISOLATED_LOOPS has no effect on the platform: it is about Python.',
+      expect.stringMatching(/^The variable DD_API_KEY has no effect on the platform: nothing is sent to Datadog/),
+    ]);
+  });
+
+  it('are all in the documentation', () => {
+    const page = readFileSync(new URL('../../../docs/services/agent-api/variables.md', import.meta.url), 'utf8');
+    const missing = DEPLOYMENT_VARIABLES.filter(({ name }) => !page.includes(`\`${name}\``));
+    expect(missing).toEqual([]);
+  });
+});

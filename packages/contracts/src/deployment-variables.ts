@@ -1,0 +1,125 @@
+/**
+ * The variables by which agent servers are configured elsewhere, and what each of them means to the processes of a deployment here.
+ * Those that agent-api or run-worker know by the same name and form are not in it: their pages say what they do.
+ */
+export type DeploymentVariable = { name: string } & (
+  | {
+      /** The variable of ours that it sets. */
+      means: string;
+      /** Its value in our form. */
+      as?: (value: string) => string;
+      /** It counts also where ours is set. */
+      wins?: true;
+    }
+  | {
+      /** Why it changes nothing. */
+      noEffect: string;
+      /** Values that ask for what is the case anyway. */
+      unless?: readonly string[];
+    }
+);
+
+const OFF = ['false', '0', 'no', 'off'];
+const PYTHON = 'it is about Python';
+const IAM = 'sign-in by a cloud provider is not available; put the password into the address';
+const MONGO = 'checkpoints are in Postgres';
+const DATADOG = 'nothing is sent to Datadog; /metrics and LOG_JSON are for collectors of any make';
+const TRACES = 'the platform sends no traces of its own; LangSmith tracing of runs is the project’s';
+const V2 = 'event streaming of version 2 is not available';
+const A2A = 'agent-to-agent messages are not available';
+
+const LOG_LEVELS: Record<string, string> = {
+  critical: 'error',
+  fatal: 'error',
+  warning: 'warn',
+  notset: 'debug',
+  trace: 'debug',
+};
+const logLevel = (value: string) => LOG_LEVELS[value.toLowerCase()] ?? value.toLowerCase();
+/** `[::1]`, as addresses of version 6 stand in URLs. */
+const host = (value: string) => value.replace(/^\[(.*)\]$/, '$1');
+
+export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
+  { name: 'POSTGRES_URI_CUSTOM', means: 'DATABASE_URI', wins: true },
+  { name: 'POSTGRES_URI', means: 'DATABASE_URI' },
+  { name: 'REDIS_URI_CUSTOM', means: 'REDIS_URI', wins: true },
+  { name: 'LANGGRAPH_POSTGRES_POOL_MAX_SIZE', means: 'DATABASE_POOL_SIZE' },
+  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_MIN_SIZE', means: 'DATABASE_POOL_MIN_SIZE' },
+  { name: 'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_TIMEOUT_SECONDS', means: 'DATABASE_POOL_TIMEOUT_SECONDS' },
+  { name: 'LANGGRAPH_SERVER_HOST', means: 'HOST', as: host },
+  { name: 'HOST', means: 'HOST', as: host, wins: true },
+  { name: 'LANGGRAPH_SERVER_PORT', means: 'PORT' },
+  { name: 'LOG_LEVEL', means: 'LOG_LEVEL', as: logLevel, wins: true },
+
+  { name: 'REDIS_CLUSTER', noEffect: 'a single Redis server is used', unless: OFF },
+  { name: 'BG_JOB_ISOLATED_LOOPS', noEffect: PYTHON, unless: OFF },
+  {
+    name: 'LANGGRAPH_AUTH_TYPE',
+    noEffect: 'callers are known by keys of the platform; RUNYARD_AUTH=none lets everybody in',
+  },
+  { name: 'LS_DEFAULT_CHECKPOINTER_BACKEND', noEffect: MONGO, unless: ['default', 'postgres'] },
+  { name: 'LS_MONGODB_URI', noEffect: MONGO },
+  { name: 'MONGODB_URI', noEffect: MONGO },
+  { name: 'LS_CHECKPOINT_DELETE', noEffect: 'checkpoints are deleted at once, with their thread' },
+  { name: 'LS_RATE_LIMITS', noEffect: 'rates are limited by the gateway, per key' },
+  {
+    name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
+    noEffect: '/metrics always has them',
+    unless: ['true', '1', 'yes', 'on'],
+  },
+  { name: 'METRIC_MAX_EMITTING_TIER', noEffect: '/metrics always has all', unless: ['2'] },
+  { name: 'FF_V2_EVENT_STREAMING', noEffect: V2, unless: OFF },
+  { name: 'LSD_PROTOCOL_V2_BUFFER_SIZE', noEffect: V2 },
+  { name: 'A2A_A2UI_ENABLED', noEffect: A2A, unless: OFF },
+  { name: 'A2A_A2UI_TOOL_CALL_RESULTS', noEffect: A2A, unless: OFF },
+  { name: 'A2A_ALLOWED_TOOL_CALL_RESULTS', noEffect: A2A },
+  { name: 'LS_APM_OTEL_ENABLED', noEffect: TRACES, unless: OFF },
+  { name: 'SELF_HOSTED_LOGS_ENABLED', noEffect: 'logs go to the standard output, as JSON with LOG_JSON', unless: OFF },
+  { name: 'SELF_HOSTED_LOGS_ENDPOINT', noEffect: 'logs go to the standard output, as JSON with LOG_JSON' },
+  { name: 'DD_API_KEY', noEffect: DATADOG },
+  { name: 'DD_LOGS_ENABLED', noEffect: DATADOG, unless: OFF },
+  { name: 'LSD_DD_API_KEY', noEffect: DATADOG },
+  { name: 'LSD_DD_ENDPOINT', noEffect: DATADOG },
+  { name: 'AGENT_POSTGRES_IAM_AUTH_PROVIDER', noEffect: IAM },
+  { name: 'AGENT_REDIS_IAM_AUTH_PROVIDER', noEffect: IAM },
+];
+
+/** Settings of agent-api and run-worker that a deployment may choose itself, beside the variables of its own code. */
+export const TUNABLE_VARIABLES: readonly string[] = [
+  'N_JOBS_PER_WORKER',
+  'BG_JOB_MAX_RETRIES',
+  'BG_JOB_TIMEOUT_SECS',
+  'BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS',
+  'RESUMABLE_STREAM_TTL_SECONDS',
+  'STREAM_MESSAGE_MAX_BYTES',
+  'HTTP_MAX_REQUEST_BODY_BYTES',
+  'FEEDBACK_URL_TTL_SECONDS',
+  'CORS_ALLOW_ORIGINS',
+  'REDIS_MAX_CONNECTIONS',
+  'METRIC_PREFIX',
+  'LOG_LEVEL',
+  'LANGGRAPH_POSTGRES_POOL_MAX_SIZE',
+  'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_MIN_SIZE',
+  'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_TIMEOUT_SECONDS',
+  // To be told that they change nothing.
+  ...DEPLOYMENT_VARIABLES.flatMap((variable) => ('noEffect' in variable ? [variable.name] : [])),
+];
+
+type Environment = Record<string, string | undefined>;
+
+/** An environment in our own names and forms, and a sentence for each variable in it that changes nothing. */
+export function translateVariables(environment: Environment): { environment: Environment; warnings: string[] } {
+  const translated = { ...environment };
+  const warnings: string[] = [];
+  for (const variable of DEPLOYMENT_VARIABLES) {
+    const value = environment[variable.name];
+    if (value === undefined || value.trim() === '') continue;
+    if ('noEffect' in variable) {
+      if (variable.unless?.includes(value.toLowerCase())) continue;
+      warnings.push(`The variable ${variable.name} has no effect on the platform: ${variable.noEffect}.`);
+    } else if (variable.wins || !translated[variable.means]) {
+      translated[variable.means] = variable.as ? variable.as(value) : value;
+    }
+  }
+  return { environment: translated, warnings };
+}

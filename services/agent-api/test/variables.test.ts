@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url';
+import { startServiceProcess } from '@runyard/test-kit';
+import { expect, it } from 'vitest';
+
+const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+it('what agent servers are configured with elsewhere is understood, and what changes nothing is named', async () => {
+  const service = await startServiceProcess({
+    entry,
+    env: {
+      PROJECT_DIR: '.',
+      POSTGRES_URI: 'postgres://127.0.0.1:1/x',
+      REDIS_URI_CUSTOM: 'redis://127.0.0.1:1',
+      LOG_LEVEL: 'WARNING',
+      DD_API_KEY: 'k',
+    },
+    readyPath: null,
+  });
+  expect((await service.exited).code).toBe(78);
+  expect(service.output()).toContain('The variable DD_API_KEY has no effect on the platform');
+  // Everything else was there: all that is missing is who may call.
+  expect(service.output()).toContain('PLATFORM_JWKS_URL');
+  expect(service.output()).not.toContain('is required');
+});
+
+it('each wrong value is told in a line', async () => {
+  const env = { PROJECT_DIR: '.', LANGGRAPH_POSTGRES_POOL_MAX_SIZE: 'many', LOG_LEVEL: 'loud', METRIC_PREFIX: '1-' };
+  const service = await startServiceProcess({ entry, env, readyPath: null });
+  expect((await service.exited).code).toBe(78);
+  for (const name of ['DATABASE_POOL_SIZE', 'LOG_LEVEL', 'METRIC_PREFIX', 'DATABASE_URI', 'REDIS_URI']) {
+    expect(service.output()).toMatch(new RegExp(`^agent-api: ${name} .*\\.`, 'm'));
+  }
+});
