@@ -1,4 +1,5 @@
 import { GroupCommitter, withTransaction } from '@runyard/database';
+import { type AtRest, PLAIN } from '@runyard/sealing';
 import type pg from 'pg';
 import { fireCrons, millisecondsToNextSlot } from './crons/fire-crons.ts';
 import type { FireCrons, FiredSlot } from './crons/types.ts';
@@ -56,6 +57,8 @@ export interface RunEngineOptions {
   resultTtlMs?: number;
   /** Of threads that are created without one of their own, also by runs. Default: they are kept. */
   threadTtl?: ThreadTtl;
+  /** How arguments, results and state are kept in the database. Default: as they are. */
+  atRest?: AtRest;
   /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
   /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
@@ -79,6 +82,7 @@ export class RunEngine {
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
   readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
+  readonly #atRest: AtRest;
   readonly #onOutboxWritten: () => void;
   readonly #onWebhooksQueued: () => void;
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
@@ -93,6 +97,7 @@ export class RunEngine {
     };
     this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
+    this.#atRest = options.atRest ?? PLAIN;
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
     this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
     this.histories = new ThreadHistories({
@@ -122,12 +127,12 @@ export class RunEngine {
    * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
-    return this.#creations.submit(toCreation(run));
+    return this.#creations.submit(toCreation(run, this.#atRest));
   }
 
   /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
   fireCrons(options: FireCrons): Promise<FiredSlot[]> {
-    return fireCrons(this.#pool, options, this.#events).finally(() => {
+    return fireCrons(this.#pool, options, this.#events, this.#atRest).finally(() => {
       this.#onOutboxWritten();
       // A run of a cron may have taken the place of one that somebody is to be told of.
       this.#onWebhooksQueued();
@@ -140,16 +145,16 @@ export class RunEngine {
   }
 
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
-    return getRun(this.#pool, threadId, runId);
+    return getRun(this.#pool, threadId, runId, this.#atRest);
   }
 
   listRuns(query: RunQuery): Promise<RunRecord[]> {
-    return listRuns(this.#pool, query);
+    return listRuns(this.#pool, query, this.#atRest);
   }
 
   /** The runs named that exist, in no order. */
   findRuns(runIds: string[]): Promise<RunRecord[]> {
-    return findRuns(this.#pool, runIds);
+    return findRuns(this.#pool, runIds, this.#atRest);
   }
 
   /** Which of these runs are pending or running; the others are over or gone. */
@@ -187,7 +192,7 @@ export class RunEngine {
 
   /** Takes runs for a worker, oldest first, at most one per thread. */
   async claimRuns(workerId: string, limit: number): Promise<ClaimedRun[]> {
-    const claimed = await claimRuns(this.#pool, { workerId, limit }, this.#events.startedTemplate);
+    const claimed = await claimRuns(this.#pool, { workerId, limit }, this.#events.startedTemplate, this.#atRest);
     if (claimed.length > 0) this.#onOutboxWritten();
     return claimed;
   }
@@ -202,7 +207,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#finishes.submit(finish);
+    return this.#finishes.submit(this.#sealed(finish));
   }
 
   /**
@@ -263,7 +268,7 @@ export class RunEngine {
 
   /** Throws FencedError when a run has begun since `beginStateUpdate`. */
   commitStateUpdate(update: CommitStateUpdate): Promise<void> {
-    return this.#write((client) => commitStateUpdate(client, update));
+    return this.#write((client) => commitStateUpdate(client, this.#sealed(update)));
   }
 
   /** From now on only workers of this revision claim; null lets any. */
@@ -278,6 +283,15 @@ export class RunEngine {
   /** Resolves when everything submitted is settled. The pool stays open. */
   async close(): Promise<void> {
     await Promise.all([this.#creations.close(), this.#finishes.close()]);
+  }
+
+  #sealed<T extends Pick<FinishRun, 'values' | 'interrupts'>>(state: T): T {
+    const { values, interrupts } = state;
+    return {
+      ...state,
+      values: values && this.#atRest.seal(values),
+      interrupts: interrupts && this.#atRest.seal(interrupts),
+    };
   }
 
   async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

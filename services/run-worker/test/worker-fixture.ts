@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { openPool } from '@runyard/database';
 import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups } from '@runyard/run-engine';
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
+import { atRestWith } from '@runyard/sealing';
 import { createContext, readConfig } from '@runyard/service-kit';
 import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -47,12 +48,13 @@ export interface NewRun extends Partial<CreateRun> {
   durability?: string;
 }
 
-export async function openDeployment(): Promise<Deployment> {
+/** @param aesKey what the data of the deployment is encrypted with; left out: nothing is */
+export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Promise<Deployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
   const folder = await mkdtemp(join(tmpdir(), 'run-worker-test-'));
   const pool = openPool({ connectionString: database.url, max: 5, applicationName: 'run-worker-test' });
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test' });
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', atRest: atRestWith(aesKey) });
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
   const stops: (() => Promise<unknown>)[] = [];
@@ -61,6 +63,7 @@ export async function openDeployment(): Promise<Deployment> {
     DEPLOYMENT_ID: 'test',
     REVISION_ID: 'revision-1',
     PROJECT_DIR: PROJECT,
+    ...(aesKey && { PROJECT_ENV: JSON.stringify({ LANGGRAPH_AES_KEY: aesKey }) }),
     WORKER_LEASE_SECONDS: '2',
     BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0',
   };

@@ -1,3 +1,4 @@
+import type { AtRest } from '@runyard/sealing';
 import type { CronRecord } from './types.ts';
 
 export const CRON_COLUMNS = `cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
@@ -20,7 +21,7 @@ export interface CronRow {
   updated_at: Date;
 }
 
-export function cronOfRow(row: CronRow): CronRecord {
+export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
   return {
     cronId: row.cron_id,
     assistantId: row.assistant_id,
@@ -31,7 +32,7 @@ export function cronOfRow(row: CronRow): CronRecord {
     endTime: row.end_time,
     enabled: row.enabled,
     onRunCompleted: row.on_run_completed,
-    payload: JSON.parse(Buffer.from(row.payload).toString('utf8')),
+    payload: JSON.parse(atRest.open(row.payload).toString('utf8')),
     metadata: row.metadata,
     nextRunDate: row.next_run_date,
     createdAt: row.created_at,

@@ -1,4 +1,5 @@
 import { isDataError, withTransaction } from '@runyard/database';
+import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -20,8 +21,8 @@ const SLOTS_KEPT = '2 days';
  * at once, and wherever one dies, a slot has exactly one run. Slots that were missed while nobody was there fire once
  * together, because the next slot is the first one after the database's present.
  */
-export function fireCrons(pool: pg.Pool, options: FireCrons, events: RunEvents): Promise<FiredSlot[]> {
-  return withTransaction(pool, (client) => fireBatch(client, options, events), { attempts: ATTEMPTS });
+export function fireCrons(pool: pg.Pool, options: FireCrons, events: RunEvents, atRest: AtRest): Promise<FiredSlot[]> {
+  return withTransaction(pool, (client) => fireBatch(client, options, events, atRest), { attempts: ATTEMPTS });
 }
 
 /** Milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one. */
@@ -37,10 +38,15 @@ export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly str
   return rows[0]?.ms;
 }
 
-async function fireBatch(client: pg.ClientBase, options: FireCrons, events: RunEvents): Promise<FiredSlot[]> {
-  const { crons, now } = await claimDue(client, options.graphIds);
+async function fireBatch(
+  client: pg.ClientBase,
+  options: FireCrons,
+  events: RunEvents,
+  atRest: AtRest,
+): Promise<FiredSlot[]> {
+  const { crons, now } = await claimDue(client, options.graphIds, atRest);
   if (crons.length === 0) return [];
-  const plans = crons.map((cron) => planOf(cron, now, options));
+  const plans = crons.map((cron) => planOf(cron, now, options, atRest));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
   const created = await createEach(client, creations, events);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
@@ -63,12 +69,12 @@ interface Plan {
   refusal?: Error;
 }
 
-function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons): Plan {
+function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, atRest: AtRest): Plan {
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
     try {
-      return { cron, next, creation: toCreation(toRun(cron)) };
+      return { cron, next, creation: toCreation(toRun(cron), atRest) };
     } catch (error) {
       return { cron, next, refusal: asError(error) };
     }
@@ -114,6 +120,7 @@ interface ClaimedCron extends DueCron {
 async function claimDue(
   client: pg.ClientBase,
   graphIds: readonly string[],
+  atRest: AtRest,
 ): Promise<{ crons: ClaimedCron[]; now: Date }> {
   const due = await client.query<{ cron_id: string; thread_id: string | null }>({
     name: 'engine_due_crons',
@@ -140,7 +147,7 @@ async function claimDue(
            ORDER BY c.next_run_date, c.cron_id FOR UPDATE OF c SKIP LOCKED`,
     values: [chosen.map(({ cron_id }) => cron_id)],
   });
-  return { crons: rows.map(claimedCronOf), now: rows[0]?.present ?? new Date(0) };
+  return { crons: rows.map((row) => claimedCronOf(row, atRest)), now: rows[0]?.present ?? new Date(0) };
 }
 
 interface ClaimedRow extends CronRow {
@@ -153,9 +160,9 @@ interface ClaimedRow extends CronRow {
   present: Date;
 }
 
-function claimedCronOf(row: ClaimedRow): ClaimedCron {
+function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
   return {
-    ...cronOfRow(row),
+    ...cronOfRow(row, atRest),
     isFired: row.is_fired,
     assistant: {
       assistantId: row.assistant_id,

@@ -1,4 +1,5 @@
 import { sqlState } from '@runyard/database';
+import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import type { RunEventTemplate } from '../run-events.ts';
@@ -18,10 +19,11 @@ export async function claimRuns(
   db: pg.Pool,
   { workerId, limit }: { workerId: string; limit: number },
   event: RunEventTemplate,
+  atRest: AtRest,
 ): Promise<ClaimedRun[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await claimOnce(db, workerId, limit, event);
+      return (await claimOnce(db, workerId, limit, event)).map((row) => claimedRunOf(row, atRest));
     } catch (error) {
       // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
       // Its row is visible now, so the next try passes that thread over.
@@ -30,26 +32,45 @@ export async function claimRuns(
   }
 }
 
-async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: RunEventTemplate): Promise<ClaimedRun[]> {
-  const { rows } = await db.query({
+async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: RunEventTemplate): Promise<ClaimedRow[]> {
+  const { rows } = await db.query<ClaimedRow>({
     name: 'engine_claim_runs',
     text: CLAIM,
     values: [workerId, limit, event.topic, event.source, event.type, event.deploymentId],
   });
-  return rows.map((row) => ({
+  return rows;
+}
+
+interface ClaimedRow {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  attempt: number;
+  keeps_thread: boolean;
+  metadata: Record<string, unknown>;
+  kwargs: Buffer;
+  epoch: string;
+  has_checkpoint: boolean;
+  has_resumed: boolean;
+  is_suspect: boolean;
+  created_at: Date;
+}
+
+function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
+  return {
     runId: row.run_id,
     threadId: row.thread_id,
     assistantId: row.assistant_id,
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
     metadata: row.metadata,
-    kwargs: JSON.parse(row.kwargs.toString('utf8')),
+    kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
     fence: { threadId: row.thread_id, epoch: BigInt(row.epoch), runId: row.run_id },
     hasCheckpoint: row.has_checkpoint,
     hasResumed: row.has_resumed,
     isSuspect: row.is_suspect,
     createdAt: row.created_at,
-  }));
+  };
 }
 
 const CLAIM = `

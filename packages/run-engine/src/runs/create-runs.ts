@@ -1,4 +1,5 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
+import type { AtRest } from '@runyard/sealing';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -14,15 +15,15 @@ export interface RunCreation extends CreateRun {
   threadId: string;
   /** The caller named no thread: the id is new and nobody else can know it. */
   isStateless: boolean;
-  /** `kwargs` as JSON text. */
+  /** `kwargs` as JSON text, as it is kept. */
   kwargsJson: Buffer;
   /** Bytes, for the limit of a batch. */
   size: number;
 }
 
 /** @throws when the arguments are no JSON */
-export function toCreation(run: CreateRun): RunCreation {
-  const kwargsJson = Buffer.from(JSON.stringify(run.kwargs));
+export function toCreation(run: CreateRun, atRest: AtRest): RunCreation {
+  const kwargsJson = atRest.seal(Buffer.from(JSON.stringify(run.kwargs)));
   return {
     ...run,
     isStateless: run.threadId === undefined,

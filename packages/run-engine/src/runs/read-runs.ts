@@ -1,3 +1,4 @@
+import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import type { RunRecord, RunStatus } from '../types.ts';
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
@@ -9,34 +10,39 @@ export interface RunQuery {
   offset: number;
 }
 
-export async function getRun(db: pg.Pool, threadId: string, runId: string): Promise<RunRecord | undefined> {
+export async function getRun(
+  db: pg.Pool,
+  threadId: string,
+  runId: string,
+  atRest: AtRest,
+): Promise<RunRecord | undefined> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_get_run',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE run_id = $2 AND thread_id = $1`,
     values: [threadId, runId],
   });
-  return rows[0] && runOfRow(rows[0]);
+  return rows[0] && runOfRow(rows[0], atRest);
 }
 
 /** Newest first. */
-export async function listRuns(db: pg.Pool, query: RunQuery): Promise<RunRecord[]> {
+export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
            ORDER BY seq DESC LIMIT $3 OFFSET $4`,
     values: [query.threadId, query.status ?? null, query.limit, query.offset],
   });
-  return rows.map(runOfRow);
+  return rows.map((row) => runOfRow(row, atRest));
 }
 
 /** The runs named that exist; for whoever watches many at once. */
-export async function findRuns(db: pg.Pool, runIds: string[]): Promise<RunRecord[]> {
+export async function findRuns(db: pg.Pool, runIds: string[], atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_find_runs',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE run_id = ANY($1::uuid[])`,
     values: [runIds],
   });
-  return rows.map(runOfRow);
+  return rows.map((row) => runOfRow(row, atRest));
 }
 
 /** Which of these runs are pending or running; the others are over or gone. */

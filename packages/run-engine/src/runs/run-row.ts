@@ -1,3 +1,4 @@
+import type { AtRest } from '@runyard/sealing';
 import type { RunRecord } from '../types.ts';
 
 /** The columns of a run that clients may see. */
@@ -23,21 +24,21 @@ export interface RunRow {
   updated_at: Date;
 }
 
-export function runOfRow(row: RunRow): RunRecord {
+export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
   return {
     runId: row.run_id,
     threadId: row.thread_id,
     assistantId: row.assistant_id,
     status: row.status,
     metadata: row.metadata,
-    kwargs: JSON.parse(row.kwargs.toString('utf8')),
+    kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
     multitaskStrategy: row.multitask_strategy,
     attempt: row.attempt,
     keepsThread: row.keeps_thread,
     cancelAction: row.cancel_action,
     cancelReason: row.cancel_reason,
     firstEventId: row.first_event_id,
-    result: row.result,
+    result: row.result && atRest.open(row.result),
     error: row.error,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -1,4 +1,5 @@
 import { toSqlJson } from '@runyard/database';
+import { type AtRest, PLAIN } from '@runyard/sealing';
 import type pg from 'pg';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
@@ -26,9 +27,11 @@ const SWEEP_BATCH = 1_000;
 /** The durable queue of what is to be told of ended runs. Any number of processes take from it; each delivery is one's at a time. */
 export class WebhookQueue {
   readonly #pool: pg.Pool;
+  readonly #atRest: AtRest;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, atRest: AtRest = PLAIN) {
     this.#pool = pool;
+    this.#atRest = atRest;
   }
 
   /** Takes deliveries that are due, oldest first. A try counts when it is taken, so that one that kills its process ends too. */
@@ -62,8 +65,8 @@ export class WebhookQueue {
       host: row.host as string,
       attempt: row.attempts as number,
       run: row.run as WebhookRun,
-      kwargs: row.kwargs as Buffer,
-      values: row.result as Buffer | null,
+      kwargs: this.#atRest.open(row.kwargs as Buffer),
+      values: row.result && this.#atRest.open(row.result as Buffer),
     }));
     return { claimed, nextInMs: claimed.length > 0 ? 0 : await this.#nextInMs(full) };
   }

@@ -1,6 +1,7 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
 import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
 import { CRON_COLUMNS, type CronRecord, type CronRow, cronOfRow, slotAfter } from '@runyard/run-engine';
+import type { AtRest } from '@runyard/sealing';
 import { NotFoundError } from '@runyard/service-kit';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
@@ -23,9 +24,11 @@ const FOREIGN_KEY_VIOLATION = '23503';
 /** Crons in Postgres. What their next slot is, is counted from the database's time. */
 export class CronStore {
   readonly #prisma: PrismaClient;
+  readonly #atRest: AtRest;
 
-  constructor(prisma: PrismaClient) {
+  constructor(prisma: PrismaClient, atRest: AtRest) {
     this.#prisma = prisma;
+    this.#atRest = atRest;
   }
 
   /** @throws NotFoundError when its thread or assistant is gone meanwhile */
@@ -37,9 +40,9 @@ export class CronStore {
                             on_run_completed, payload, metadata, next_run_date)
           VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
-                  ${payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await present(tx))})
+                  ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await present(tx))})
           RETURNING ${COLUMNS}`;
-        return cronOfRow(row!);
+        return cronOfRow(row!, this.#atRest);
       });
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
@@ -50,7 +53,7 @@ export class CronStore {
   async find(scope: Scope, cronId: string): Promise<CronRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
-    return rows[0] && cronOfRow(rows[0]);
+    return rows[0] && cronOfRow(rows[0], this.#atRest);
   }
 
   /**
@@ -62,16 +65,16 @@ export class CronStore {
       const [row] = await tx.$queryRaw<CronRow[]>`
         SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)} FOR UPDATE`;
       if (!row) return undefined;
-      const before = cronOfRow(row);
+      const before = cronOfRow(row, this.#atRest);
       const after = change(before);
       const [changed] = await tx.$queryRaw<CronRow[]>`
         UPDATE cron
         SET schedule = ${after.schedule}, timezone = ${after.timezone}, end_time = ${after.endTime},
-            enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${payloadBytes(after)},
+            enabled = ${after.enabled}, on_run_completed = ${after.onRunCompleted}, payload = ${this.#payloadBytes(after)},
             metadata = ${toSqlJson(after.metadata)}::jsonb, next_run_date = ${nextSlot(before, after, await present(tx))},
             updated_at = now()
         WHERE cron_id = ${cronId}::uuid RETURNING ${COLUMNS}`;
-      return cronOfRow(changed!);
+      return cronOfRow(changed!, this.#atRest);
     });
   }
 
@@ -89,12 +92,16 @@ export class CronStore {
     );
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE ${where} ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
-    const crons = rows.map(cronOfRow);
+    const crons = rows.map((row) => cronOfRow(row, this.#atRest));
     return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
 
   count(scope: Scope, filters: CronCountRequest): Promise<number> {
     return this.#count(matching(scope, filters));
+  }
+
+  #payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {
+    return this.#atRest.seal(Buffer.from(JSON.stringify(payload)));
   }
 
   async #count(where: Prisma.Sql, atMost?: number): Promise<number> {
@@ -119,10 +126,6 @@ function nextSlot(before: CronRecord, after: CronSettings, now: Date): Date | nu
 async function present(tx: Transaction): Promise<Date> {
   const [row] = await tx.$queryRaw<{ now: Date }[]>`SELECT now() AS now`;
   return row!.now;
-}
-
-function payloadBytes({ payload }: Pick<CronSettings, 'payload'>): Buffer {
-  return Buffer.from(JSON.stringify(payload));
 }
 
 function visible(scope: Scope): Prisma.Sql {

@@ -1,5 +1,6 @@
 import type { RunEngine, RunWakeups } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
+import type { AtRest } from '@runyard/sealing';
 import type { Logger } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../prisma.ts';
@@ -14,6 +15,7 @@ import { CronStore } from './cron-store.ts';
 
 export interface CronParts {
   prisma: PrismaClient;
+  atRest: AtRest;
   engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
@@ -44,7 +46,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
     },
     logger,
   });
-  const store = new CronStore(prisma);
+  const store = new CronStore(prisma, parts.atRest);
   const onScheduled = () => clock.soon();
   return { clock, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
 }

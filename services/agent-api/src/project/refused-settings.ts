@@ -18,9 +18,11 @@ export function refuseUnmetProtection(
     ...(encryption === null
       ? []
       : ['"encryption.path" asks for custom encryption, which is not available: data would be stored in plain text.']),
-    ...['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS']
-      .filter((name) => variables[name] !== undefined && variables[name] !== '')
-      .map((name) => `The variable ${name} asks for encryption at rest, which is not available.`),
+    ...(variables.LANGGRAPH_AES_JSON_KEYS
+      ? [
+          'The variable LANGGRAPH_AES_JSON_KEYS asks for encryption of single keys, which is not available: metadata and items of the store are kept as they are.',
+        ]
+      : []),
   ];
   if (faults.length > 0) throw new GraphLoadError([...faults, 'Remove it to start the deployment without.'].join(' '));
 }

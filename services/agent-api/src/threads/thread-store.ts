@@ -1,5 +1,7 @@
 import { toSqlJson } from '@runyard/database';
 import type { ThreadTtl } from '@runyard/run-engine';
+import type { AtRest } from '@runyard/sealing';
+import { UnprocessableError } from '@runyard/service-kit';
 import type { Page } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
@@ -11,16 +13,18 @@ import { countThreads, searchThreads, type ThreadSearch } from './thread-search.
 /** Threads as listing and reading need them. Their status is the run engine's to change. */
 export class ThreadStore {
   readonly #prisma: PrismaClient;
+  readonly #atRest: AtRest;
 
-  constructor(prisma: PrismaClient) {
+  constructor(prisma: PrismaClient, atRest: AtRest) {
     this.#prisma = prisma;
+    this.#atRest = atRest;
   }
 
   async find(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<ThreadRecord[]>`
       SELECT ${columnsOf(true)} FROM thread t LEFT JOIN thread_state s USING (thread_id)
       WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
-    return rows[0];
+    return rows[0] && this.#opened(rows[0]);
   }
 
   /** The thread without its state. */
@@ -49,12 +53,31 @@ export class ThreadStore {
     return changed > 0;
   }
 
-  search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
-    return searchThreads(this.#prisma, scope, search);
+  /** @throws UnprocessableError for a filter on values that are encrypted */
+  async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
+    this.#requireReadable(search);
+    const page = await searchThreads(this.#prisma, scope, search);
+    return { ...page, rows: page.rows.map((row) => this.#opened(row)) };
   }
 
-  count(scope: Scope, filters: ThreadFilters): Promise<number> {
+  /** @throws UnprocessableError for a filter on values that are encrypted */
+  async count(scope: Scope, filters: ThreadFilters): Promise<number> {
+    this.#requireReadable(filters);
     return countThreads(this.#prisma, scope, filters);
+  }
+
+  #requireReadable({ values }: ThreadFilters): void {
+    if (this.#atRest.isSealing && values && Object.keys(values).length > 0) {
+      throw new UnprocessableError('values: the state of threads is encrypted at rest and cannot be searched by');
+    }
+  }
+
+  #opened(row: ThreadRecord): ThreadRecord {
+    return {
+      ...row,
+      ...(row.values && { values: this.#atRest.open(row.values) }),
+      ...(row.interrupts && { interrupts: this.#atRest.open(row.interrupts) }),
+    };
   }
 }
 

@@ -3,6 +3,7 @@ import { Duty } from '@runyard/database';
 import type { Project } from '@runyard/graph-host';
 import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
 import { WebhookQueue, type WebhookSignals } from '@runyard/run-engine';
+import type { AtRest } from '@runyard/sealing';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from '../config.ts';
@@ -24,14 +25,13 @@ export interface WebhookParts {
     | 'WEBHOOK_CONCURRENCY'
     | 'WEBHOOK_LOG_RETENTION_HOURS'
   >;
-  project: Pick<Project, 'webhooks' | 'http'>;
+  project: Pick<Project, 'webhooks' | 'http' | 'app'>;
   /** The environment of the project's code, and that of this process. */
   environment: Record<string, string | undefined>;
   own: Record<string, string | undefined>;
   pool: pg.Pool;
+  atRest: AtRest;
   signals: Pick<WebhookSignals, 'onSignal'>;
-  /** Asks the project's own app, in this process's graph host; left out when it has none. */
-  sendToApp?: SendRequest | undefined;
   logger: Logger;
   metrics: Metrics;
 }
@@ -45,7 +45,7 @@ const STOP_PATIENCE_MS = 3_000;
  * @throws ConfigError with what is wrong about the settings
  */
 export function openWebhooks(parts: WebhookParts) {
-  const { config, project, pool, signals, sendToApp, logger, metrics } = parts;
+  const { config, project, pool, atRest, signals, logger, metrics } = parts;
   const settings = webhookSettings({
     section: project.webhooks,
     environment: parts.environment,
@@ -56,14 +56,14 @@ export function openWebhooks(parts: WebhookParts) {
   const policy = policyOf(settings);
   const isEnabled = !config.WEBHOOKS_DISABLED && project.http?.disable_webhooks !== true;
   const names = new ResolvedNames(policy);
-  const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: sendToApp !== undefined });
+  const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
   requireGoodDefaults(targets);
 
-  const queue = new WebhookQueue(pool);
+  const queue = new WebhookQueue(pool, atRest);
   const client = new OutboundClient(policy);
   const stopping = new AbortController();
-  const send: SendRequest = (url, request) =>
-    isOfApp(url) && sendToApp ? sendToApp(url, request) : client.request(url, request);
+  const outside: SendRequest = (url, request) => client.request(url, request);
+  let send = outside;
   const countResult = registerWebhookMetrics(metrics, queue);
   const sender = new WebhookSender({
     queue,
@@ -87,9 +87,11 @@ export function openWebhooks(parts: WebhookParts) {
   return {
     targets,
     routes: (runs: Pick<RunService, 'find'>) => webhookRoutes(new WebhookLog({ queue, runs })),
-    start() {
+    /** `sendToApp` asks the project's own app, if it has one. */
+    start(sendToApp: SendRequest = outside) {
       retention.start();
       if (!isEnabled) return;
+      send = (url, request) => (isOfApp(url) ? sendToApp : outside)(url, request);
       signals.onSignal(() => sender.soon());
       sender.start();
     },

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Deployment, openDeployment } from './worker-fixture.ts';
+
+const SECRET = 'the cat is in the kettle';
+/** Everything a run leaves, besides what is searched by. */
+const TABLES = ['run', 'thread_state', 'checkpoint', 'checkpoint_blob', 'checkpoint_write', 'outbox'];
+
+let deployment: Deployment;
+beforeAll(async () => {
+  deployment = await openDeployment({ aesKey: 'k'.repeat(32) });
+  await deployment.startWorker();
+});
+afterAll(() => deployment.close());
+
+async function contentOf(table: string): Promise<string> {
+  const rows = await deployment.rows(`SELECT * FROM ${table}`);
+  return rows
+    .flatMap((row) => Object.values(row))
+    .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value, (_, v) => String(v))))
+    .join('\n');
+}
+
+describe('with LANGGRAPH_AES_KEY', () => {
+  it('nothing that runs are given or say can be read in the database, and they go on from each other', async () => {
+    const threadId = await deployment.thread();
+    for (const log of [[SECRET], ['more']]) {
+      await deployment.ended(await deployment.create('echo', { threadId, input: { log } }));
+    }
+    const [last] = await deployment.engine.listRuns({ threadId, limit: 1, offset: 0 });
+    expect(JSON.parse(Buffer.from(last!.result!).toString()).log).toEqual([SECRET, 'one', 'more', 'one']);
+    expect(last!.kwargs.input).toEqual({ log: ['more'] });
+    const contents = await Promise.all(TABLES.map(contentOf));
+    expect(TABLES.filter((_, index) => contents[index]!.includes(SECRET))).toEqual([]);
+    expect(contents[3]!.length).toBeGreaterThan(100);
+  });
+
+  it('the key does not reach the code of the project', async () => {
+    const run = await deployment.create('environment', {});
+    const { result } = await deployment.ended(run);
+    expect(Buffer.from(result!).toString()).not.toContain('AES');
+  });
+});
