@@ -70,6 +70,14 @@ describe('append', () => {
     expect(compareIds(second!, first!)).toBeGreaterThan(0);
   });
 
+  it('takes names of events as graphs give them, without what separates entries', async () => {
+    const event = { ...fixture.event('data'), event: 'values|no\u001fde\u001e:1\r\n' };
+    await fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [event, event], { resumable: true });
+    const reader = fixture.collect({ runId: fixture.run });
+    expect(await reader.until(2)).toEqual(['data', 'data']);
+    expect(reader.got.map(({ event: name }) => name)).toEqual(Array(2).fill('values|node:1\r\n'));
+  });
+
   it('refuses data that is not JSON text before anything is sent', async () => {
     const bad = { ...fixture.event(1), data: '"a\u001eb"' };
     const appending = fixture.streams.append({ threadId: fixture.thread, epoch: 1n }, [bad], { resumable: true });

@@ -11,8 +11,14 @@ const RECORD = '\u001e';
 const RESUMABLE = 'r';
 
 export function encodeEntry({ runId, attempt, kind, event, data }: AppendEvent, isResumable: boolean): string {
-  if (data.includes(UNIT) || data.includes(RECORD)) throw new TypeError('The data of an event is not JSON text.');
-  return `${runId}${UNIT}${attempt}${isResumable ? RESUMABLE : ''}${UNIT}${kind}${UNIT}${event}${UNIT}${data}`;
+  if (hasSeparator(data)) throw new TypeError('The data of an event is not JSON text.');
+  // Names of events hold names of nodes, which may be anything.
+  const name = hasSeparator(event) ? event.replaceAll(UNIT, '').replaceAll(RECORD, '') : event;
+  return `${runId}${UNIT}${attempt}${isResumable ? RESUMABLE : ''}${UNIT}${kind}${UNIT}${name}${UNIT}${data}`;
+}
+
+function hasSeparator(text: string): boolean {
+  return text.includes(UNIT) || text.includes(RECORD);
 }
 
 export function decodeEntry(id: string, text: string): StreamEntry {

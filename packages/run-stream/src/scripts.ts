@@ -106,6 +106,7 @@ elseif redis.call('EXISTS', events) == 0 then
   redis.call('DEL', head, ends)
   floor, currentRun, start = last, false, false
 else
+  local overUpTo
   local due = redis.call('LINDEX', ends, 0)
   while due do
     local dueMs, endId, endedRun = string.match(due, '^(%d+) (%S+) (%S+)$')
@@ -113,17 +114,20 @@ else
     redis.call('LPOP', ends)
     redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun)
     if endedRun == currentRun then currentRun = false end
-    -- A run may have begun before this one's last entry: what it has must stay.
+    overUpTo = overUpTo and larger(overUpTo, endId) or endId
+    due = redis.call('LINDEX', ends, 0)
+  end
+  if overUpTo then
+    -- A run may have begun before the last entry of those that are over: what it has must stay.
     local fields = redis.call('HGETALL', head)
     for index = 1, #fields, 2 do
       if string.sub(fields[index], 1, 6) == 'start:' then
-        endId = smaller(endId, string.sub(fields[index + 1], 3))
+        overUpTo = smaller(overUpTo, string.sub(fields[index + 1], 3))
       end
     end
-    local endMs, endSeq = partsOf(endId)
-    redis.call('XTRIM', events, 'MINID', idOf(endMs, endSeq + 1))
-    floor = larger(floor, endId)
-    due = redis.call('LINDEX', ends, 0)
+    local overMs, overSeq = partsOf(overUpTo)
+    redis.call('XTRIM', events, 'MINID', idOf(overMs, overSeq + 1))
+    floor = larger(floor, overUpTo)
   end
 end
 

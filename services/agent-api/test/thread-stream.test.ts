@@ -156,7 +156,7 @@ describe('the stream of a thread', () => {
     const reading = deployment.worker.streams.read(threadId);
     const told = reading.next();
     await deployment.client.threads.updateState(threadId, { values: { messages: [] }, asNode: 'echo' });
-    expect((await told).value).toMatchObject({ kind: 'thread.state', event: 'state_update', isResumable: true });
+    expect((await told).value).toMatchObject({ kind: 'thread.state', event: 'state_update' });
     await reading.return();
   });
 

@@ -4,7 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 
 /**
  * Tells the streams of a thread, in whichever process they are open, that its state was written from outside a run. The update
- * itself is durable already; who misses this reads the state. It is kept like the events of a resumable run.
+ * itself is durable already; who misses this reads the state. It is kept for clients whose connection broke, no longer.
  */
 export async function tellStateUpdate(
   appending: EndAppending,
@@ -21,7 +21,7 @@ export async function tellStateUpdate(
     data: JSON.stringify({ state, thread_id: threadId }),
   };
   try {
-    await appendEnd(appending, { fence, isResumable: true }, [event]);
+    await appendEnd(appending, { fence, isResumable: false }, [event]);
   } catch (error) {
     logger.warn('a state update could not be announced', { threadId, error });
   }
