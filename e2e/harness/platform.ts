@@ -34,7 +34,13 @@ export interface Platform extends Ready {
 export async function startPlatform(options: { project?: string; dataDir?: string } = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
   const args = ['start', '--', '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
-  const child = spawn('npm', args, { cwd: repository, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn('npm', args, {
+    cwd: repository,
+    // Where tests take webhooks; `localhost` by its name stays refused.
+    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const ready = await readyFile(path.join(dataDir, 'ready.json'), child, () => output);

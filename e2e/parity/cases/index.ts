@@ -4,6 +4,7 @@ import { cases as store } from './store.ts';
 import { RUN_CASES } from './runs/index.ts';
 import { cases as streams } from './streams.ts';
 import { cases as system } from './system.ts';
+import { cases as webhooks } from './webhooks.ts';
 
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
@@ -11,5 +12,6 @@ export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'store.ts', cases: store },
   { file: 'streams.ts', cases: streams },
   { file: 'system.ts', cases: system },
+  { file: 'webhooks.ts', cases: webhooks },
   ...RUN_CASES,
 ];

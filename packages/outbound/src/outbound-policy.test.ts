@@ -85,7 +85,9 @@ describe('hosts', () => {
     expect(verdict('http://10.1.9.9/', { allowedNetworks })).toBe('fine');
     expect(verdict('http://[::ffff:10.1.9.9]/', { allowedNetworks })).toBe('fine');
     expect(verdict('http://10.2.0.1/', { allowedNetworks })).toMatch('private');
-    expect(verdict('http://localhost/', { allowedNetworks })).toBe('fine');
+    // By its name it may be `::1` too.
+    expect(verdict('http://localhost/', { allowedNetworks })).toMatch('localhost');
+    expect(verdict('http://localhost/', { allowedNetworks: ['127.0.0.1/32', '::1/128'] })).toBe('fine');
     expect(verdict('http://127.0.0.2/', { allowedNetworks })).toMatch('localhost');
     expect(verdict('http://[::1]/', { allowedNetworks })).toMatch('localhost');
     expect(() => policy({ allowedNetworks: ['10.1'] })).toThrow('"10.1" is not a network like 10.0.0.0/8.');

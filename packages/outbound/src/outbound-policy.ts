@@ -23,6 +23,8 @@ export interface OutboundRules {
 /** Names of this machine, whatever a resolver makes of them. */
 const LOCAL_NAME =
   /^(localhost|.+\.localhost|localhost\.localdomain|ip6-localhost|ip6-loopback|host\.docker\.internal|gateway\.docker\.internal)$/;
+/** Such a name may mean either. */
+const LOCAL_ADDRESSES = ['127.0.0.1', '::1'];
 const METADATA_NAME = /^(metadata|metadata\.google\.internal|instance-data|instance-data\.ec2\.internal)$/;
 
 /**
@@ -78,7 +80,8 @@ export class OutboundPolicy {
       throw this.#refusal(`host not allowed: ${host}`);
     }
     if (isIP(host)) this.checkAddress(host);
-    else if (LOCAL_NAME.test(host) && !this.#isAllowed('127.0.0.1', 'localhost')) throw this.#blocked('localhost');
+    else if (LOCAL_NAME.test(host) && !LOCAL_ADDRESSES.every((each) => this.#isAllowed(each, 'localhost')))
+      throw this.#blocked('localhost');
     else if (METADATA_NAME.test(host)) throw this.#blocked('metadata');
   }
 

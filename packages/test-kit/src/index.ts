@@ -4,3 +4,4 @@ export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from 
 export { type TestRedis, testRedis } from './redis.ts';
 export { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from './service-process.ts';
 export { waitFor } from './wait-for.ts';
+export { type ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts';

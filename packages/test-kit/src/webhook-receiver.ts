@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { waitFor } from '@runyard/test-kit';
+import { waitFor } from './wait-for.ts';
 
 export interface ReceivedWebhook {
   path: string;
@@ -12,7 +12,7 @@ export interface ReceivedWebhook {
 
 type Answer = { status: number; headers?: Record<string, string> };
 
-/** Takes webhooks on 127.0.0.1, each path for itself, and answers 204 unless told otherwise. */
+/** Takes webhooks on 127.0.0.1, each path for itself, and answers 204 unless told otherwise. Keeps no process alive. */
 export class WebhookReceiver {
   readonly #server = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
@@ -28,6 +28,7 @@ export class WebhookReceiver {
 
   async open(): Promise<this> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    this.#server.unref();
     return this;
   }
 

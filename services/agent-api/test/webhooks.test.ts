@@ -1,10 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookDelivery } from '@runyard/contracts';
-import { waitFor } from '@runyard/test-kit';
+import { WebhookReceiver, waitFor } from '@runyard/test-kit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import { WebhookReceiver } from './webhook-receiver.ts';
 
 let deployment: TestDeployment;
 let receiver: WebhookReceiver;

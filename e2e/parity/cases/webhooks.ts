@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { WebhookReceiver } from '@runyard/test-kit';
+import { expect } from 'vitest';
+import { type Answer, fieldCase, type ParityContext, statusCase } from '../framework/index.ts';
+
+const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
+const STATELESS = ['createStatelessRun', 'streamStatelessRun', 'waitStatelessRun'];
+
+let opened: Promise<WebhookReceiver> | undefined;
+/** One for all cases; each has a path of its own. */
+function receiver(): Promise<WebhookReceiver> {
+  opened ??= new WebhookReceiver().open();
+  return opened;
+}
+
+/** The id of the run that an answer is about: where it is, or in its first event. */
+function runIdOf({ headers, body }: Answer): string {
+  return body?.run_id ?? body?.[0]?.run_id ?? headers.get('content-location')?.split('/').at(-1);
+}
+
+/** The log of a run once it has ended; with it is settled whether anybody is told. */
+async function logOf({ direct }: ParityContext, runId: string): Promise<{ url: string; status: string }[]> {
+  const { thread_id } = (await direct.call('getStatelessRun', { params: { run_id: runId } })).body;
+  await direct.call('joinRun', { params: { thread_id, run_id: runId } });
+  return (await direct.call('listWebhookDeliveries', { params: { thread_id, run_id: runId } })).body;
+}
+
+async function tellsOfTheEnd(context: ParityContext): Promise<void> {
+  const { operation, direct } = context;
+  const hooks = await receiver();
+  const path = `/${randomUUID()}`;
+  const run = { assistant_id: 'echo', input: { messages: [] }, webhook: hooks.url(path), on_completion: 'keep' };
+  const thread = ON_THREAD.includes(operation) && {
+    params: { thread_id: (await direct.client.threads.create()).thread_id },
+  };
+  const { on_completion: _, ...onThread } = run;
+  const body = operation === 'createRunBatch' ? [run] : thread ? onThread : run;
+  const answer = await context.call(operation, { ...thread, body });
+  expect(answer.status, answer.text).toBe(200);
+  const runId = runIdOf(answer);
+  expect(await logOf(context, runId)).toMatchObject([{ url: hooks.url(path) }]);
+  const [told] = await hooks.received(path);
+  expect(told?.body).toMatchObject({ run_id: runId, status: 'success', values: { messages: expect.any(Array) } });
+}
+
+const promise = 'webhook is told of the end of the run, with its final values';
+
+export const cases = [
+  fieldCase({ operations: [...ON_THREAD, ...STATELESS], field: 'body.webhook', promise, run: tellsOfTheEnd }),
+  fieldCase({ operations: ['createRunBatch'], field: 'body[].webhook', promise, run: tellsOfTheEnd }),
+  statusCase({
+    operation: 'listWebhookDeliveries',
+    status: 200,
+    promise: 'a run that names nobody tells nobody',
+    run: async ({ call, direct }) => {
+      const { thread_id } = await direct.client.threads.create();
+      const { run_id } = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] } });
+      const answer = await call('listWebhookDeliveries', { params: { thread_id, run_id } });
+      expect(answer.body).toEqual([]);
+      return answer;
+    },
+  }),
+];
