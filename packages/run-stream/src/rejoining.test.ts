@@ -102,6 +102,6 @@ it('whenever clients leave and come back, to whichever process, they get each ev
       fc.boolean(),
       allGetTheirs,
     ),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 }, 60_000);

@@ -54,6 +54,18 @@ it('frees its place once the end is durable, and tells the end on the stream aft
   expect(streams.appended.at(-1)!.options).toEqual({ resumable: false, endsRun: true });
 });
 
+it('a message that was too large is counted, told in its place, and the stream goes on', async () => {
+  const metrics = workerMetrics();
+  const { execution, fake, streams } = execute({ metrics });
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  const gap = { mode: 'stream.gap', event: 'gap', data: '{"reason":"too_large"}' };
+  void fake.runs[0]!.handlers.onEvents([gap, { mode: 'values', event: 'values', data: '{}' }]);
+  fake.runs[0]!.settle(DONE);
+  await execution.done;
+  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'stream.gap', 'values', 'run.end']));
+  expect((await metrics.lostEvents.get()).values[0]?.value).toBe(1);
+});
+
 it('an abort that is not obeyed ends the run without its graph, and the host is complained about', async () => {
   const { execution, fake, seat, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
