@@ -35,7 +35,8 @@ describe.concurrent('asked from the contract', () => {
   }
 });
 
-for (const { file, cases } of CASES) {
+// A suite without a test would be a failure.
+for (const { file, cases } of CASES.filter((each) => each.cases.some(({ kind }) => kind === 'status'))) {
   describe.concurrent(`${file}, answers`, () => {
     for (const each of cases) {
       if (each.kind !== 'status') continue;
