@@ -14,7 +14,12 @@ const HEADERS_WITHIN_MS = 100;
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },
-  run: RunPlace & { afterId?: string; known?: RunResult; feedback?: (() => Record<string, string>) | undefined },
+  run: RunPlace & {
+    afterId?: string;
+    isOwn?: boolean;
+    known?: RunResult;
+    feedback?: (() => Record<string, string>) | undefined;
+  },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {

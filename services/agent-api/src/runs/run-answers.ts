@@ -47,7 +47,7 @@ export class RunAnswers {
   async wait(run: AcceptedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
-    const { wasAbandoned } = await answerWithResult(this.#sources, { ...run, feedback }, res, log);
+    const { wasAbandoned } = await answerWithResult(this.#sources, { ...run, isOwn: true, feedback }, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 

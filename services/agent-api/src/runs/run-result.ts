@@ -17,16 +17,18 @@ const NOTHING = '{}';
 
 /**
  * Waits for the end of a run and gives its final values; undefined when the signal came first. `afterId` as for following a
- * run: `$` when it may have begun before.
+ * run: `$` when it may have begun before. `isOwn`: for the client that created the run, who gets what it had come to also when
+ * it was rolled back; for everybody else such a run has nothing to show.
  */
 export async function awaitResult(
   sources: RunResultSources,
-  run: { threadId: string; runId: string; afterId?: string },
+  run: { threadId: string; runId: string; afterId?: string; isOwn?: boolean },
   signal: AbortSignal,
 ): Promise<RunResult | undefined> {
   for await (const entry of followRun({ ...sources, ...run, signal })) {
     if (entry.kind !== CONTROL_KINDS.end) continue;
-    const { status, values } = parseRunEnd(entry.data);
+    const { status, values, isRolledBack = false } = parseRunEnd(entry.data);
+    if (isRolledBack && !run.isOwn) return NOTHING;
     if (values !== undefined && !isFailure(status)) return values;
     break;
   }

@@ -4,6 +4,8 @@ import type { RunStatus } from '@runyard/run-engine';
 export interface RunEnd {
   status: RunStatus;
   values?: string;
+  /** Nothing of the run is kept; the values are what it had come to. */
+  isRolledBack?: boolean;
 }
 
 export function isFailure(status: RunStatus): boolean {
@@ -19,6 +21,11 @@ export function parseRunEnd(data: string): RunEnd {
     const status = match[1] as RunStatus;
     return match[0].endsWith('}') ? { status } : { status, values: data.slice(match[0].length, -1) };
   }
-  const { status, values } = JSON.parse(data) as { status: RunStatus; values?: unknown };
-  return { status, ...(values !== undefined && { values: JSON.stringify(values) }) };
+  const end = JSON.parse(data) as { status: RunStatus; values?: unknown; rolled_back?: boolean };
+  const { status, values, rolled_back: isRolledBack } = end;
+  return {
+    status,
+    ...(values !== undefined && { values: JSON.stringify(values) }),
+    ...(isRolledBack && { isRolledBack }),
+  };
 }

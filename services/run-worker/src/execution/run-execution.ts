@@ -194,7 +194,7 @@ export class RunExecution {
     const finish: FinishRun = { fence, runId, ...rest, error, ...(firstEventId !== undefined && { firstEventId }) };
     const finished = await this.#untilWritten(() => engine.finishRun(finish));
     this.#count(finished);
-    this.#tellEnd(finished.status, finished.isRolledBack ? null : values, finished.error);
+    this.#tellEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
   }
 
@@ -207,13 +207,14 @@ export class RunExecution {
       return { hasNextRun: true };
     }
     if (released.status === 'error') metrics.failedAfterRetry.inc();
-    this.#tellEnd(released.status, null, released.error);
+    this.#tellEnd(released, null);
     return { hasNextRun: true };
   }
 
   /** Not waited for: the slot is free as soon as the end is durable. */
-  #tellEnd(status: FinishRun['status'], values: Uint8Array | null, error: ErrorInfo | null): void {
-    const end = endEvent(this.#streamed, status, error ? null : values);
+  #tellEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
+    const { status, error, isRolledBack } = ended;
+    const end = endEvent(this.#streamed, status, error ? null : values, isRolledBack);
     void this.#publisher.end(error ? [errorEvent(this.#streamed, error), end] : [end]);
   }
 

@@ -38,15 +38,18 @@ export function errorEvent({ runId, attempt }: StreamedRun, { error, message }: 
   return { runId, attempt, kind: 'error', event: 'error', data: JSON.stringify({ error, message }) };
 }
 
-/** The end of the run as readers are told it; values go along when they are small. They are JSON text already. */
+/**
+ * The end of the run as readers are told it; values go along when they are small. They are JSON text already. Of a run that was
+ * rolled back they are what its own client had seen last: nothing of it is kept.
+ */
 export function endEvent(
   { runId, attempt }: StreamedRun,
   status: FinishRun['status'],
   values: Uint8Array | null,
+  isRolledBack = false,
 ): AppendEvent {
   const isInline = values !== null && values.byteLength <= INLINE_VALUES_BYTES_MAX;
-  const data = isInline
-    ? `{"status":"${status}","values":${Buffer.from(values).toString('utf8')}}`
-    : `{"status":"${status}"}`;
+  const about = `${isRolledBack ? '"rolled_back":true,' : ''}"status":"${status}"`;
+  const data = isInline ? `{${about},"values":${Buffer.from(values).toString('utf8')}}` : `{${about}}`;
   return { runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data };
 }
