@@ -4,6 +4,9 @@ import { cases as store } from './store.ts';
 import { RUN_CASES } from './runs/index.ts';
 import { cases as streams } from './streams.ts';
 import { cases as system } from './system.ts';
+import { cases as threadSearch } from './thread-search.ts';
+import { cases as threadState } from './thread-state.ts';
+import { cases as threads } from './threads.ts';
 import { cases as webhooks } from './webhooks.ts';
 
 /** Every case, with the file that holds it. */
@@ -12,6 +15,9 @@ export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'store.ts', cases: store },
   { file: 'streams.ts', cases: streams },
   { file: 'system.ts', cases: system },
+  { file: 'thread-search.ts', cases: threadSearch },
+  { file: 'thread-state.ts', cases: threadState },
+  { file: 'threads.ts', cases: threads },
   { file: 'webhooks.ts', cases: webhooks },
   ...RUN_CASES,
 ];

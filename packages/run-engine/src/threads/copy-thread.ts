@@ -3,8 +3,11 @@ import type pg from 'pg';
 import type { CopiedThread, CopyThread, ThreadTtl } from '../types.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
 
-/** The id of the source where the copied bytes, JSON that the project's serializer wrote, name their own thread. */
-const METADATA_OF_COPY = `CASE WHEN metadata_type = 'json'
+/**
+ * The new id where the copied bytes, JSON that the project's serializer wrote, name their own thread. Encrypted bytes stay as they
+ * are: the id that a state tells is that of its checkpoint.
+ */
+const METADATA_OF_COPY = `CASE WHEN metadata_type = 'json' AND substring(metadata_data FOR 1) = '\\x7b'::bytea
   THEN convert_to(replace(convert_from(metadata_data, 'UTF8'), '"thread_id":"' || $1::uuid || '"',
                           '"thread_id":"' || $2::uuid || '"'), 'UTF8')
   ELSE metadata_data END`;

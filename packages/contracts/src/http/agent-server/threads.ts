@@ -76,12 +76,15 @@ export const Thread = Type.Object(
 );
 export type Thread = Static<typeof Thread>;
 
+/** What a node says beside its values. Nothing waits for an answer while a thread is made, so there is nothing to resume. */
+const SuperstepCommand = Type.Object({ ...Command.properties, resume: Type.Optional(Type.Null()) });
+
 export const ThreadSuperstep = Type.Object(
   {
     updates: Type.Array(
       Type.Object({
         values: Type.Optional(Type.Union([JsonObject, Type.Array(Type.Unknown()), Type.Null()])),
-        command: Type.Optional(Type.Union([Command, Type.Null()])),
+        command: Type.Optional(Type.Union([SuperstepCommand, Type.Null()])),
         as_node: Type.String({ description: 'A node of the graph, or `__input__` or `__start__` for an input.' }),
       }),
       { minItems: 1 },
