@@ -1,0 +1,39 @@
+import { BackendError } from '@runyard/checkpointer';
+import { GraphLoadError } from '@runyard/graph-host';
+import type { Logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import { expect, it, vi } from 'vitest';
+import { openStore } from './open-store.ts';
+
+/** A database without pgvector and without vectors. */
+const pool = { query: async () => ({ rows: [], rowCount: 0 }) } as unknown as pg.Pool;
+const project = { directory: '/p', store: { index: { embed: './embed.ts:embed', dims: 7 } } };
+
+function opened(embed: () => Promise<Float32Array[]>) {
+  const logger = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() };
+  return { store: openStore({ project, pool, host: { embed }, logger: logger as unknown as Logger }), logger };
+}
+
+it('does not start with embeddings of other dimensions', async () => {
+  const { store } = opened(async () => [new Float32Array(26)]);
+  await expect(store.start()).rejects.toThrow(
+    'langgraph.json: store.index.dims is 7, and ./embed.ts:embed makes vectors of 26 dimensions.',
+  );
+});
+
+it('does not start with embeddings that cannot be had', async () => {
+  const { store } = opened(async () => Promise.reject(new GraphLoadError('@langchain/openai is not installed')));
+  await expect(store.start()).rejects.toThrow('is not installed');
+});
+
+it('starts while the model is away, and says so', async () => {
+  const { store, logger } = opened(async () => Promise.reject(new BackendError('embedding_failed', 'away')));
+  await store.start();
+  expect(logger.warn).toHaveBeenCalledOnce();
+});
+
+it('starts with the dimensions it was told', async () => {
+  const { store, logger } = opened(async () => [new Float32Array(7)]);
+  await store.start();
+  expect(logger.warn).not.toHaveBeenCalled();
+});
