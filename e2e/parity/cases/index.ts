@@ -1,7 +1,8 @@
 import type { ParityCase } from '../framework/index.ts';
+import { cases as assistants } from './assistants.ts';
 import { cases as crons } from './crons.ts';
-import { cases as store } from './store.ts';
 import { RUN_CASES } from './runs/index.ts';
+import { cases as store } from './store.ts';
 import { cases as streams } from './streams.ts';
 import { cases as system } from './system.ts';
 import { cases as threadSearch } from './thread-search.ts';
@@ -11,13 +12,14 @@ import { cases as webhooks } from './webhooks.ts';
 
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
+  { file: 'assistants.ts', cases: assistants },
   { file: 'crons.ts', cases: crons },
   { file: 'store.ts', cases: store },
+  ...RUN_CASES,
   { file: 'streams.ts', cases: streams },
   { file: 'system.ts', cases: system },
   { file: 'thread-search.ts', cases: threadSearch },
   { file: 'thread-state.ts', cases: threadState },
   { file: 'threads.ts', cases: threads },
   { file: 'webhooks.ts', cases: webhooks },
-  ...RUN_CASES,
 ];
