@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { OutboundPolicy } from './outbound-policy.ts';
 
@@ -14,7 +14,7 @@ export type Lookup = (
  * not ask again, so a name cannot mean one address when checked and another when connected to. One forbidden address among
  * several refuses the name: a host that mixes them is up to something.
  */
-export function checkedLookup(policy: OutboundPolicy, lookup: Lookup = systemLookup): LookupFunction {
+export function checkedLookup(policy: OutboundPolicy, lookup: Lookup): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);

@@ -3,6 +3,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { checkedLookup, type Lookup } from './checked-lookup.ts';
 import { OutboundRefusedError } from './errors.ts';
 import type { OutboundPolicy } from './outbound-policy.ts';
+import { systemLookup } from './system-lookup.ts';
 
 export interface OutboundRequest {
   method: Dispatcher.HttpMethod;
@@ -32,7 +33,7 @@ export class OutboundClient {
   constructor(policy: OutboundPolicy, options: { lookup?: Lookup; connectTimeoutMs?: number } = {}) {
     this.#policy = policy;
     const connect = buildConnector({
-      lookup: checkedLookup(policy, options.lookup),
+      lookup: checkedLookup(policy, options.lookup ?? systemLookup),
       timeout: options.connectTimeoutMs ?? 10_000,
     });
     this.#agent = new Agent({

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Lookup, OutboundPolicy, ResolvedNames } from './index.ts';
+import { limitedLookup } from './system-lookup.ts';
 
 const policy = new OutboundPolicy({ subject: 'Webhook' });
 
@@ -22,4 +23,17 @@ it('lets pass what does not resolve, what takes too long and what is public', as
   };
   const names = new ResolvedNames(policy, { lookup, patienceMs: 10, maxNames: 1 });
   for (const host of ['gone.test', 'fine.test', 'slow.test']) await names.check(new URL(`https://${host}/`));
+});
+
+it('asks so many questions at once and keeps the others in line', () => {
+  const asked = new Map<string, () => void>();
+  const answered: string[] = [];
+  const lookup = limitedLookup((host, _options, callback) => asked.set(host, () => callback(null, [])), 2);
+  for (const host of ['a', 'b', 'c']) lookup(host, { all: true }, () => answered.push(host));
+  expect([...asked.keys()]).toEqual(['a', 'b']);
+  asked.get('b')!();
+  expect([...asked.keys()]).toEqual(['a', 'b', 'c']);
+  asked.get('c')!();
+  asked.get('a')!();
+  expect(answered).toEqual(['b', 'c', 'a']);
 });

@@ -1,8 +1,8 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Lookup } from './checked-lookup.ts';
 import { OutboundRefusedError } from './errors.ts';
 import { hostOf, type OutboundPolicy } from './outbound-policy.ts';
+import { systemLookup } from './system-lookup.ts';
 
 interface Known {
   until: number;

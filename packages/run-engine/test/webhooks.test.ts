@@ -1,3 +1,4 @@
+import { sealedAtRest } from '@runyard/sealing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ClaimedWebhook, type CreateRun, WebhookQueue, type WebhookTarget } from '../src/index.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
@@ -258,4 +259,31 @@ it('a delivery given back is due at once and its try does not count', async () =
   await queued(['a.test']);
   await queue.giveBack((await queue.claim(take)).claimed);
   expect((await onlyClaimed()).attempt).toBe(1);
+});
+
+it('what cannot be decrypted any more ends alone', async () => {
+  await queued(['a.test', 'a.test']);
+  const sealed = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
+  const [first] = await fixture.rows('SELECT delivery_id FROM webhook_delivery LIMIT 1');
+  await fixture.pool.query('UPDATE webhook_delivery SET kwargs = $2 WHERE delivery_id = $1', [
+    first?.delivery_id,
+    sealed,
+  ]);
+  expect((await onlyClaimed()).deliveryId).not.toBe(first?.delivery_id);
+  const [ended] = await fixture.rows(`SELECT log, status FROM webhook_delivery WHERE status <> 'pending'`);
+  expect(ended).toMatchObject({ status: 'failed', log: [{ error: expect.stringContaining('decrypted') }] });
+});
+
+it('a host with a long queue does not stand before the others', async () => {
+  await queued(['slow.test']);
+  await fixture.pool.query(`
+    INSERT INTO webhook_delivery (run_id, thread_id, position, url, host, due_at, run, kwargs)
+    SELECT gen_random_uuid(), thread_id, 1, url, host, due_at, run, kwargs
+    FROM webhook_delivery, generate_series(1, 2000)`);
+  await queued(['fast.test']);
+  await fixture.pool.query('ANALYZE webhook_delivery');
+  const underWay = new Map([['slow.test', 5]]);
+  const { claimed } = await queue.claim({ ...take, limitPerHost: 5, underWay });
+  expect(claimed.map(({ host }) => host)).toEqual(['fast.test']);
+  expect((await queue.claim({ ...take, limitPerHost: 5, underWay })).nextInMs).toBeGreaterThan(50_000);
 });

@@ -1,5 +1,5 @@
 import { toSqlJson } from '@runyard/database';
-import { type AtRest, PLAIN } from '@runyard/sealing';
+import { type AtRest, PLAIN, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
@@ -20,8 +20,14 @@ export interface WebhookClaims {
   nextInMs: number | null;
 }
 
-/** How many due deliveries one claim looks at. */
-const LOOK_AT = 500;
+/** The hosts that something waits for, each found by one step in the index however much waits for it. */
+const HOSTS = `
+  WITH RECURSIVE hosts AS (
+    (SELECT host FROM webhook_delivery WHERE status = 'pending' ORDER BY host LIMIT 1)
+    UNION ALL
+    SELECT (SELECT w.host FROM webhook_delivery w WHERE w.status = 'pending' AND w.host > h.host ORDER BY w.host LIMIT 1)
+    FROM hosts h WHERE h.host IS NOT NULL
+  )`;
 const SWEEP_BATCH = 1_000;
 
 /** The durable queue of what is to be told of ended runs. Any number of processes take from it; each delivery is one's at a time. */
@@ -37,45 +43,68 @@ export class WebhookQueue {
   /** Takes deliveries that are due, oldest first. A try counts when it is taken, so that one that kills its process ends too. */
   async claim({ limit, limitPerHost, underWay, leaseMs }: WebhookClaim): Promise<WebhookClaims> {
     const busy = [...underWay];
-    const full = busy.filter(([, count]) => count >= limitPerHost).map(([host]) => host);
-    const { rows } = await this.#pool.query({
+    const { rows } = await this.#pool.query<ClaimedRow>({
       name: 'webhooks_claim',
-      text: `WITH due AS (
-               SELECT delivery_id, host, due_at FROM webhook_delivery
-               WHERE status = 'pending' AND due_at <= now() AND host <> ALL($3::text[])
-               ORDER BY due_at LIMIT ${LOOK_AT}
-             ), fair AS (
-               SELECT d.delivery_id,
-                      row_number() OVER (PARTITION BY d.host ORDER BY d.due_at) + coalesce(b.count, 0) AS turn
-               FROM due d LEFT JOIN unnest($4::text[], $5::integer[]) AS b (host, count) ON b.host = d.host
+      text: `${HOSTS}, fair AS (
+               SELECT d.delivery_id, d.due_at
+               FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[]) AS b (host, count) ON b.host = h.host
+               CROSS JOIN LATERAL (
+                 SELECT w.delivery_id, w.due_at FROM webhook_delivery w
+                 WHERE w.status = 'pending' AND w.host = h.host AND w.due_at <= now()
+                 ORDER BY w.due_at LIMIT greatest($2 - coalesce(b.count, 0), 0) FOR UPDATE SKIP LOCKED
+               ) d
              ), taken AS (
-               SELECT w.delivery_id FROM webhook_delivery w JOIN fair USING (delivery_id)
-               WHERE fair.turn <= $2 AND w.status = 'pending' AND w.due_at <= now()
-               ORDER BY w.due_at LIMIT $1 FOR UPDATE OF w SKIP LOCKED
+               SELECT delivery_id FROM fair ORDER BY due_at LIMIT $1
              )
              UPDATE webhook_delivery w
-             SET due_at = now() + make_interval(secs => $6::float8 / 1000), attempts = w.attempts + 1
+             SET due_at = now() + make_interval(secs => $5::float8 / 1000), attempts = w.attempts + 1
              FROM taken WHERE w.delivery_id = taken.delivery_id
              RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result`,
-      values: [limit, limitPerHost, full, busy.map(([host]) => host), busy.map(([, count]) => count), leaseMs],
+      values: [limit, limitPerHost, busy.map(([host]) => host), busy.map(([, count]) => count), leaseMs],
     });
-    const claimed = rows.map((row) => ({
-      deliveryId: row.delivery_id as string,
-      url: row.url as string,
-      host: row.host as string,
-      attempt: row.attempts as number,
-      run: row.run as WebhookRun,
-      kwargs: this.#atRest.open(row.kwargs as Buffer),
-      values: row.result && this.#atRest.open(row.result as Buffer),
-    }));
-    return { claimed, nextInMs: claimed.length > 0 ? 0 : await this.#nextInMs(full) };
+    const claimed: ClaimedWebhook[] = [];
+    for (const row of rows) {
+      const webhook = this.#opened(row);
+      if (webhook) claimed.push(webhook);
+      else await this.#giveUp(row);
+    }
+    const full = busy.filter(([, count]) => count >= limitPerHost).map(([host]) => host);
+    return { claimed, nextInMs: rows.length > 0 ? 0 : await this.#nextInMs(full) };
+  }
+
+  /** Undefined for one that is encrypted with a key nobody has any more. */
+  #opened(row: ClaimedRow): ClaimedWebhook | undefined {
+    try {
+      return {
+        deliveryId: row.delivery_id,
+        url: row.url,
+        host: row.host,
+        attempt: row.attempts,
+        run: row.run,
+        kwargs: this.#atRest.open(row.kwargs),
+        values: row.result && this.#atRest.open(row.result),
+      };
+    } catch (error) {
+      if (error instanceof SealingError) return undefined;
+      throw error;
+    }
+  }
+
+  async #giveUp({ delivery_id: deliveryId, attempts: attempt }: ClaimedRow): Promise<void> {
+    const error = 'What was to be sent cannot be decrypted any more';
+    const startedAt = new Date();
+    await this.settle({ deliveryId, attempt, startedAt, durationMs: 0, statusCode: null, error, retryInMs: null });
   }
 
   async #nextInMs(fullHosts: string[]): Promise<number | null> {
-    const { rows } = await this.#pool.query<{ ms: number }>({
+    const { rows } = await this.#pool.query<{ ms: number | null }>({
       name: 'webhooks_next',
-      text: `SELECT greatest(0, extract(epoch FROM due_at - clock_timestamp()) * 1000)::float8 AS ms
-             FROM webhook_delivery WHERE status = 'pending' AND host <> ALL($1::text[]) ORDER BY due_at LIMIT 1`,
+      text: `${HOSTS}
+             SELECT greatest(0, extract(epoch FROM min(d.due_at) - clock_timestamp()) * 1000)::float8 AS ms
+             FROM hosts h CROSS JOIN LATERAL (
+               SELECT w.due_at FROM webhook_delivery w WHERE w.status = 'pending' AND w.host = h.host
+               ORDER BY w.due_at LIMIT 1
+             ) d WHERE h.host <> ALL($1::text[])`,
       values: [fullHosts],
     });
     return rows[0]?.ms ?? null;
@@ -158,6 +187,16 @@ export class WebhookQueue {
     });
     return Number(rows[0]!.count);
   }
+}
+
+interface ClaimedRow {
+  delivery_id: string;
+  url: string;
+  host: string;
+  attempts: number;
+  run: WebhookRun;
+  kwargs: Buffer;
+  result: Buffer | null;
 }
 
 interface LoggedAttempt {
