@@ -1,0 +1,43 @@
+import { expect, inject, vi } from 'vitest';
+
+export interface Deployment {
+  id: string;
+  latest_revision_id: string;
+  active_revision_id: string | null;
+  source_config: { custom_url: string };
+}
+
+/** Asks the control plane of the platform under test. */
+export async function controlPlane<T>(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: T }> {
+  const { url, apiKey } = inject('platform');
+  const response = await fetch(`${url}/v2${path}`, {
+    method,
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T };
+}
+
+export async function createDeployment(name: string, projectPath: string): Promise<Deployment> {
+  const { status, body } = await controlPlane<Deployment>('POST', '/deployments', {
+    name,
+    source: 'local_directory',
+    source_config: { project_path: projectPath, deployment_type: 'dev' },
+    source_revision_config: { langgraph_config_path: 'langgraph.json' },
+    secrets: [],
+  });
+  expect(status).toBe(201);
+  return body;
+}
+
+export async function untilDeployed(deployment: Deployment, revisionId = deployment.latest_revision_id): Promise<void> {
+  const status = async () =>
+    (await controlPlane<{ status: string }>('GET', `/deployments/${deployment.id}/revisions/${revisionId}`)).body
+      .status;
+  await vi.waitFor(async () => expect(await status()).toBe('DEPLOYED'), { timeout: 45_000, interval: 200 });
+}

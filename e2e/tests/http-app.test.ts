@@ -1,0 +1,66 @@
+import path from 'node:path';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { collect, newClient } from '../harness/client.ts';
+import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
+
+const { apiKey } = inject('platform');
+const PROJECT = path.resolve(import.meta.dirname, '../projects/web');
+
+let deployment: Deployment;
+const call = (below: string, init: RequestInit = {}) =>
+  fetch(deployment.source_config.custom_url + below, { ...init, headers: { 'x-api-key': apiKey, ...init.headers } });
+
+beforeAll(async () => {
+  deployment = await createDeployment('web', PROJECT);
+  await untilDeployed(deployment);
+}, 60_000);
+afterAll(async () => {
+  await controlPlane('DELETE', `/deployments/${deployment.id}`);
+});
+
+it('a project serves routes of its own, with its middleware around those of the server', async () => {
+  expect(await (await call('/custom/hello?name=you')).json()).toEqual({ hello: 'you' });
+  expect(await (await call('/custom/stream')).text()).toBe('line 0\nline 1\nline 2\n');
+  const client = newClient({ apiUrl: deployment.source_config.custom_url });
+  expect((await client.threads.create()).metadata).toEqual({ by: 'middleware' });
+  const failed = await call('/custom/error');
+  expect([failed.status, await failed.json()]).toEqual([500, { detail: 'Internal Server Error' }]);
+});
+
+it('routes of a project are open to no stranger, and its code never sees a key of the platform', async () => {
+  const stranger = await fetch(`${deployment.source_config.custom_url}/custom/hello`);
+  expect(stranger.status).toBe(401);
+  const seen = (await (await call('/custom/headers')).json()) as Record<string, string>;
+  expect(Object.keys(seen)).not.toContain('x-api-key');
+  expect(JSON.stringify(seen)).not.toContain(apiKey);
+  expect(Object.keys(seen).filter((name) => name.startsWith('x-runyard-'))).toEqual([]);
+});
+
+it('routes and graphs of a project reach their own deployment without a URL or a key', async () => {
+  expect(await (await call('/custom/assistants')).json()).toHaveLength(2);
+  expect(await (await call('/custom/waits')).json()).toMatchObject({
+    messages: [{}, { content: 'echo: from a route' }],
+  });
+  const client = newClient({ apiUrl: deployment.source_config.custom_url });
+  expect(await client.runs.wait(null, 'asking', { input: {} })).toEqual({ assistants: 2, header: 'none' });
+});
+
+it('runs stream through the app of a project as they do without one', async () => {
+  const client = newClient({ apiUrl: deployment.source_config.custom_url });
+  const input = { messages: [{ role: 'user', content: 'hi' }] };
+  const events = await collect(client.runs.stream(null, 'echo', { input, streamMode: ['values', 'updates'] }));
+  expect(events.map(({ event }) => event)).toEqual(['metadata', 'values', 'updates', 'values']);
+});
+
+it('what a project says about pages of other origins holds through the gateway', async () => {
+  const preflight = (origin: string) =>
+    fetch(`${deployment.source_config.custom_url}/threads`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+  const allowed = await preflight('https://page.example');
+  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://page.example']);
+  expect((await preflight('https://other.example')).status).toBe(400);
+  const answer = await call('/info', { headers: { origin: 'https://page.example' } });
+  expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
+});
