@@ -65,6 +65,13 @@ it('moves to a node and writes state by command', async () => {
   expect(values).toMatchObject({ topic: 'done with sent' });
 });
 
+it('is called by the name its configuration gives it', async () => {
+  const request = runRequest('echo', { input: { messages: [] }, streamModes: ['events'] });
+  request.config.run_name = 'mine';
+  const { events } = await runToEnd(host, request, memoryBackends());
+  expect(events.find(({ event }) => event === 'events')?.data).toMatchObject({ event: 'on_chain_start', name: 'mine' });
+});
+
 it('stops before and after the nodes it is told to', async () => {
   for (const stop of [{ interruptBefore: ['step'] }, { interruptAfter: '*' as const }]) {
     const backends = memoryBackends();

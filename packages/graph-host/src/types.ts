@@ -66,11 +66,15 @@ export interface RunRequest {
   command?: { resume?: unknown; update?: unknown; goto?: unknown };
   /** An earlier attempt of this run committed a checkpoint: go on from there instead of applying the input again. */
   continuesAttempt: boolean;
-  /** LangGraph config: `configurable`, `tags`, `recursion_limit`, `metadata`; thread, run and checkpoint ids included. */
+  /** LangGraph config; thread, run and checkpoint ids are among `configurable`. */
   config: {
     configurable: Record<string, unknown>;
     tags?: string[];
     recursion_limit?: number;
+    /** Tasks of one step that run at the same time. */
+    max_concurrency?: number;
+    /** What traces and the `events` mode call the run instead of by its graph's name. */
+    run_name?: string;
     metadata?: Record<string, unknown>;
   };
   context?: unknown;

@@ -153,6 +153,8 @@ export class Run {
       ...(this.#control && { control: this.#control }),
       ...(request.config.tags && { tags: request.config.tags }),
       ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),
+      ...(request.config.max_concurrency !== undefined && { maxConcurrency: request.config.max_concurrency }),
+      ...(request.config.run_name !== undefined && { runName: request.config.run_name }),
       ...(request.context !== undefined && { context: request.context }),
       ...(request.interruptBefore !== undefined && { interruptBefore: request.interruptBefore }),
       ...(request.interruptAfter !== undefined && { interruptAfter: request.interruptAfter }),

@@ -35,6 +35,13 @@ it('says where the trace goes when the run was created with that', () => {
   expect(runRequest(claimedRun({ kwargs })).tracing).toEqual({ project: 'mine', exampleId: 'e' });
 });
 
+it("passes on what else of LangChain's configuration means something to a run", () => {
+  const config = { ...runArgumentsExample.config, run_name: 'mine', max_concurrency: 2, callbacks: ['no'] };
+  const made = runRequest(claimedRun({ kwargs: { ...runArgumentsExample, config } })).config;
+  expect(made).toMatchObject({ run_name: 'mine', max_concurrency: 2 });
+  expect(made).not.toHaveProperty('callbacks');
+});
+
 it('a later attempt goes on from its own newest checkpoint, not from where the run began', () => {
   const kwargs = {
     ...runArgumentsExample,

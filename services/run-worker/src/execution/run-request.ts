@@ -27,6 +27,7 @@ export function runRequest(run: ClaimedRun): RunRequest {
       metadata: { ...run.metadata, ...metadata },
       ...(tags && { tags }),
       ...(recursion_limit !== undefined && { recursion_limit }),
+      ...furtherKeys(args.config),
     },
     ...(args.context !== undefined && args.context !== null && { context: args.context }),
     streamModes: args.stream_mode,
@@ -35,6 +36,14 @@ export function runRequest(run: ClaimedRun): RunRequest {
     ...(args.interrupt_after && { interruptAfter: args.interrupt_after }),
     durability: args.durability,
     ...tracingOf(configurable),
+  };
+}
+
+/** Of LangChain's own configuration, what means something to a run; clients may send it, and nobody has checked it. */
+function furtherKeys({ run_name, max_concurrency }: Record<string, unknown>) {
+  return {
+    ...(typeof run_name === 'string' && { run_name }),
+    ...(typeof max_concurrency === 'number' && max_concurrency > 0 && { max_concurrency }),
   };
 }
 
