@@ -1,3 +1,4 @@
+import { sqlState } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
@@ -35,6 +36,9 @@ export interface StoreUse {
   /** Asks the project's embeddings. Needed where the store has an index. */
   embed?: Embed;
 }
+
+/** What Postgres says of a statement that reached its time limit. */
+const CANCELLED = '57014';
 
 const NO_TTL: StoreTtl = { defaultMinutes: null, refreshOnRead: true };
 
@@ -98,18 +102,24 @@ export class PostgresStore {
   }
 
   async #search(operation: OperationOf<'search'>, use: StoreUse): Promise<StoreResult> {
-    const { query, refreshTtl = this.#ttl.refreshOnRead } = operation;
-    const rows: ItemRow[] =
-      query && this.#embedder
-        ? await searchByMeaning(this.#pool, {
-            operation,
-            vector: await this.#embedder.vectorOfQuery(query, embedOf(use)),
-            space: this.#embedder.space,
-            vectorSchema: await this.#pgvector(),
-          })
-        : await searchItems(this.#pool, operation);
+    const { refreshTtl = this.#ttl.refreshOnRead } = operation;
+    const rows = await this.#find(operation, use).catch((error) => {
+      if (sqlState(error) !== CANCELLED) throw error;
+      throw new BackendError('too_large', 'The search took too long: name a narrower namespace.', { cause: error });
+    });
     if (refreshTtl) await refreshItems(this.#pool, rows);
     return rows.map(itemOf);
+  }
+
+  async #find(operation: OperationOf<'search'>, use: StoreUse): Promise<ItemRow[]> {
+    const { query } = operation;
+    if (!query || !this.#embedder) return searchItems(this.#pool, operation);
+    return searchByMeaning(this.#pool, {
+      operation,
+      vector: await this.#embedder.vectorOfQuery(query, embedOf(use)),
+      space: this.#embedder.space,
+      vectorSchema: await this.#pgvector(),
+    });
   }
 
   /** Of several puts of one item the last counts. */

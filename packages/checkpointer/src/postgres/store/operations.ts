@@ -20,8 +20,9 @@ export function checkOperation(operation: StoreOperation): void {
 }
 
 function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put'>): void {
+  if (value !== null) checkNamespace(namespace);
   const texts = [...namespace, key];
-  if (texts.some((text) => typeof text !== 'string')) refuse('Namespace labels and keys must be texts');
+  if (texts.some((text) => typeof text !== 'string')) refuse('namespace and key must be texts');
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + LABEL_BYTES, 0);
   if (bytes > ADDRESS_BYTES_MAX) refuse(`namespace and key take more than ${ADDRESS_BYTES_MAX} bytes together`);
   if (typeof value !== 'object' || Array.isArray(value)) refuse('value must be an object');
@@ -30,6 +31,13 @@ function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put
   }
   if (Array.isArray(index)) for (const path of index) checkPath(path);
   else if (index !== undefined && index !== false && index !== null) refuse('index must be false or a list of paths');
+}
+
+/** LangGraph checks puts by itself, and those that it batches not. */
+function checkNamespace(namespace: string[]): void {
+  if (namespace.length === 0) refuse('Namespace cannot be empty.');
+  const wrong = namespace.find((label) => typeof label !== 'string' || label === '' || label.includes('.'));
+  if (wrong !== undefined) refuse(`Namespace label '${wrong}' must be a non-empty string without periods`);
 }
 
 function checkPath(path: string): void {

@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { Parameters } from '../parameters.ts';
 import { ITEM_COLUMNS, type ItemRow } from './live-items.ts';
 import type { OperationOf } from './operations.ts';
-import { ITEMS_DEFAULT, searchConditions } from './store-reads.ts';
+import { pageOf, searchConditions } from './store-reads.ts';
 
 /** How many more than asked for are scored exactly: pgvector calculates with four bytes, and may swap neighbours. */
 const SWAPPED_MAX = 32;
@@ -25,7 +25,7 @@ export async function searchByMeaning(
   pool: pg.Pool,
   { operation, vector, space, vectorSchema }: SemanticSearch,
 ): Promise<(ItemRow & { score: number })[]> {
-  const { limit = ITEMS_DEFAULT, offset = 0 } = operation;
+  const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
   // Parameters of their final type are read once. Cast from text they would be read again for every row.
   const list = `{${vector.join(',')}}`;

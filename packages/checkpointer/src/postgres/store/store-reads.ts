@@ -8,7 +8,7 @@ import type { OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
 import { hasFields } from './value-conditions.ts';
 
-export const ITEMS_DEFAULT = 10;
+const ITEMS_DEFAULT = 10;
 
 const GET = {
   name: 'store_get_live',
@@ -34,7 +34,7 @@ export async function getItems(pool: pg.Pool, operations: OperationOf<'get'>[]):
 
 /** Last changed first. */
 export async function searchItems(pool: pg.Pool, operation: OperationOf<'search'>): Promise<ItemRow[]> {
-  const { limit = ITEMS_DEFAULT, offset = 0 } = operation;
+  const { limit, offset } = pageOf(operation);
   const parameters = new Parameters();
   const { rows } = await pool.query<ItemRow>({
     text: `SELECT ${ITEM_COLUMNS} FROM store_item i WHERE ${searchConditions(operation, parameters).join(' AND ')}
@@ -43,6 +43,11 @@ export async function searchItems(pool: pg.Pool, operation: OperationOf<'search'
     values: parameters.values,
   });
   return rows;
+}
+
+/** Numbers without a JSON form, such as Infinity, arrive as null. */
+export function pageOf({ limit, offset }: OperationOf<'search'>): { limit: number; offset: number } {
+  return { limit: limit ?? ITEMS_DEFAULT, offset: offset ?? 0 };
 }
 
 /** On `store_item i`. */
