@@ -10,7 +10,7 @@ export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
 export type { ThreadHistories } from './threads/thread-histories.ts';
 export * from './types.ts';
 export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';
+export { Signals, type SignalsOptions } from './wakeups/signals.ts';
 export { WakeupReceiver } from './wakeups/wakeup-receiver.ts';
-export { WebhookSignals } from './wakeups/webhook-signals.ts';
 export * from './webhooks/types.ts';
 export { type WebhookClaim, type WebhookClaims, WebhookQueue } from './webhooks/webhook-queue.ts';

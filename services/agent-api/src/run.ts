@@ -4,7 +4,7 @@ import { OPEN_API_INFO } from '@runyard/contracts';
 import { applyMigrations, openPool, tellingOutages } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { openProject, startGraphHost, threadRetentionSettings } from '@runyard/graph-host';
-import { ApiServers, RunEngine, RunWakeups, WebhookSignals } from '@runyard/run-engine';
+import { ApiServers, RunEngine, RunWakeups, Signals, type SignalsOptions } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { atRestWith } from '@runyard/sealing';
 import {
@@ -126,12 +126,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onError: (error) => logger.debug('workers could not be woken', { error }),
   });
   lifecycle.onStop('wake-ups', () => wakeups.close());
-  const webhookSignals = new WebhookSignals({
-    redis: config.REDIS_URI,
-    keyPrefix: config.REDIS_KEY_PREFIX,
-    onError: (error) => logger.debug('other processes could not be told of webhooks', { error }),
-  });
-  lifecycle.onStop('webhook signals', () => webhookSignals.close());
+  const openSignals = (topic: SignalsOptions['topic']) => {
+    const signals = new Signals({
+      redis: config.REDIS_URI,
+      keyPrefix: config.REDIS_KEY_PREFIX,
+      topic,
+      onError: (error) => logger.debug('other processes could not be told of news', { topic, error }),
+    });
+    lifecycle.onStop(`signals about ${topic}`, () => signals.close());
+    return signals;
+  };
+  const webhookSignals = openSignals('webhooks');
 
   const retention = threadRetentionSettings(project);
   const engine = new RunEngine({
@@ -194,6 +199,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     environment: { ...process.env, ...location.environment },
     removal: { threads, runs: () => runs },
     host,
+    configurableHeaders: http.configurableHeaders,
   });
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
   const tracingProject = tracingProjectOf(location.environment);
@@ -228,6 +234,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     threads: threadStore,
     webhooks: webhooks.targets,
     wakeups,
+    signals: openSignals('crons'),
     streams,
     graphIds: project.graphs.map(({ graphId }) => graphId),
     tracingProject,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Signals } from '@runyard/run-engine';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -199,6 +200,16 @@ describe('a firing', () => {
     const { json } = await ask(`${deployment.url}/crons/${cron.cron_id}`);
     expect(Date.parse((json as { next_run_date: string }).next_run_date)).toBeGreaterThan(Date.now());
     expect(await runsOf(cron.cron_id)).toHaveLength(1);
+    await (await deployment.worker.take()).succeed({});
+  });
+
+  it('comes in time also when another process made the change', async () => {
+    const cron = await create();
+    await deployment.pool.query('UPDATE cron SET next_run_date = now() WHERE cron_id = $1', [cron.cron_id]);
+    const signals = new Signals({ ...deployment.redis, topic: 'crons' });
+    signals.send();
+    await firstRunOf(cron.cron_id);
+    signals.close();
     await (await deployment.worker.take()).succeed({});
   });
 

@@ -19,6 +19,8 @@ export interface TestDeployment {
   worker: PlayedWorker;
   pool: pg.Pool;
   service: ServiceProcess;
+  /** How another process of the deployment reaches its Redis. */
+  redis: { redis: string; keyPrefix: string };
   /** Between the service (not the worker) and the two. */
   lines: { postgres: TcpProxy; redis: TcpProxy };
   /** What a memory limit, or an emptied Redis, does to a thread's events. */
@@ -63,6 +65,7 @@ export async function startDeployment(
     worker,
     pool,
     service,
+    redis: { redis: redis.url, keyPrefix: redis.prefix },
     lines,
     async forgetEvents(threadId) {
       const connection = new Redis(redis.url);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, WebhookSignals } from '@runyard/run-engine';
+import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, Signals } from '@runyard/run-engine';
 import { CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -8,12 +8,12 @@ import type pg from 'pg';
 export class PlayedWorker {
   readonly engine: RunEngine;
   readonly streams: RunStreams;
-  readonly #signals: WebhookSignals;
+  readonly #signals: Signals;
   readonly #workerId = randomUUID();
   #registered: Promise<void> | undefined;
 
   constructor({ pool, redis, keyPrefix }: { pool: pg.Pool; redis: string; keyPrefix: string }) {
-    this.#signals = new WebhookSignals({ redis, keyPrefix });
+    this.#signals = new Signals({ redis, keyPrefix, topic: 'webhooks' });
     this.engine = new RunEngine({
       pool,
       deploymentId: 'test',

@@ -9,7 +9,7 @@ import {
   startGraphHost,
   storeSettings,
 } from '@runyard/graph-host';
-import { ApiServers, RunEngine, RunWakeups, WakeupReceiver, WebhookSignals } from '@runyard/run-engine';
+import { ApiServers, RunEngine, RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
 import { atRestWith } from '@runyard/sealing';
 import {
@@ -75,7 +75,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const queue = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX, onError: onRedisError };
   const wakeups = new RunWakeups(queue);
   lifecycle.onStop('wake-ups', () => wakeups.close());
-  const webhookSignals = new WebhookSignals(queue);
+  const webhookSignals = new Signals({ ...queue, topic: 'webhooks' });
   lifecycle.onStop('webhook signals', () => webhookSignals.close());
   const receiver = new WakeupReceiver(queue);
   lifecycle.onStop('wake-up receiver', () => receiver.close());

@@ -2,11 +2,16 @@ import type { Redis } from 'ioredis';
 import { openWakeupConnection } from './redis-connection.ts';
 import type { RunWakeupsOptions } from './run-wakeups.ts';
 
+export interface SignalsOptions extends RunWakeupsOptions {
+  /** What there is news about: `webhooks` to be sent, `crons` whose next slot is another. */
+  topic: 'webhooks' | 'crons';
+}
+
 /**
- * Tells the processes that send webhooks that there is something to send. What, is in Postgres: a signal that is lost costs
- * the time until they look by themselves. To be called after the commit.
+ * Tells the processes of a deployment that there is something to do. What, is in Postgres: a signal that is lost costs the time
+ * until they look by themselves. To be called after the commit.
  */
-export class WebhookSignals {
+export class Signals {
   readonly #redis: Redis;
   readonly #channel: string;
   readonly #onError: (error: Error) => void;
@@ -15,9 +20,9 @@ export class WebhookSignals {
   #isSending = false;
   #isAskedAgain = false;
 
-  constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
+  constructor({ redis, keyPrefix, topic, onError = () => undefined }: SignalsOptions) {
     this.#redis = openWakeupConnection(redis, onError);
-    this.#channel = `${keyPrefix}:webhooks`;
+    this.#channel = `${keyPrefix}:${topic}`;
     this.#onError = onError;
   }
 

@@ -11,7 +11,7 @@ export interface CronClockOptions {
   logger: Logger;
 }
 
-/** A slot may be sooner than this process knows only when the one that was told of it died. */
+/** A slot is sooner than this process knows only when it could not be told of a change. */
 const LOOK_EVERY_MS = 30_000;
 /** What is due is in another process's hands. */
 const TAKEN_MS = 250;
@@ -19,8 +19,8 @@ const RETRY_MS = { first: 1_000, last: 30_000 };
 
 /**
  * Sleeps until the next slot of any cron, by the database's clock, and fires it. Every process of a deployment has one: which of
- * them fires a slot is settled in the database, so none has to be chosen and none is missed. `soon` is called by
- * whoever changed a cron in this process; changes made by others wake themselves.
+ * them fires a slot is settled in the database, so none has to be chosen and none is missed. `soon` is called when a cron was
+ * changed, here or in another process.
  */
 export class CronClock {
   readonly #options: CronClockOptions;

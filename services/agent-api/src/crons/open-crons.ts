@@ -1,4 +1,4 @@
-import type { RunEngine, RunWakeups } from '@runyard/run-engine';
+import type { RunEngine, RunWakeups, Signals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { AtRest } from '@runyard/sealing';
 import type { Logger } from '@runyard/service-kit';
@@ -20,6 +20,8 @@ export interface CronParts {
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
   wakeups: Pick<RunWakeups, 'kick'>;
+  /** Tell the clocks of all processes of a change. */
+  signals: Pick<Signals, 'send' | 'onSignal'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   webhooks: Pick<WebhookTargets, 'accept' | 'targetsOf'>;
   graphIds: readonly string[];
@@ -30,7 +32,7 @@ export interface CronParts {
 
 /** The crons of the deployment: what callers do with them, and the clock that fires them. */
 export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
-  const { prisma, engine, assistants, threads, webhooks, wakeups, graphIds, logger } = parts;
+  const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, logger } = parts;
   const clock = new CronClock({
     engine,
     graphIds,
@@ -47,6 +49,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
     logger,
   });
   const store = new CronStore(prisma, parts.atRest);
-  const onScheduled = () => clock.soon();
+  signals.onSignal(() => clock.soon());
+  const onScheduled = () => signals.send();
   return { clock, service: new CronService({ store, assistants, threads, webhooks, onScheduled }) };
 }

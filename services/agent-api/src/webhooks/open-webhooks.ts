@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Duty } from '@runyard/database';
 import type { Project } from '@runyard/graph-host';
 import { OutboundClient, OutboundPolicy, ResolvedNames } from '@runyard/outbound';
-import { WebhookQueue, type WebhookSignals } from '@runyard/run-engine';
+import { type Signals, WebhookQueue } from '@runyard/run-engine';
 import type { AtRest } from '@runyard/sealing';
 import { ConfigError, type Logger, type Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -31,7 +31,7 @@ export interface WebhookParts {
   own: Record<string, string | undefined>;
   pool: pg.Pool;
   atRest: AtRest;
-  signals: Pick<WebhookSignals, 'onSignal'>;
+  signals: Pick<Signals, 'onSignal'>;
   logger: Logger;
   metrics: Metrics;
 }
