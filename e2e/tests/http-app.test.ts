@@ -37,12 +37,12 @@ it('routes of a project are open to no stranger, and its code never sees a key o
 });
 
 it('routes and graphs of a project reach their own deployment without a URL or a key', async () => {
-  expect(await (await call('/custom/assistants')).json()).toHaveLength(2);
+  expect(await (await call('/custom/assistants')).json()).toHaveLength(3);
   expect(await (await call('/custom/waits')).json()).toMatchObject({
     messages: [{}, { content: 'echo: from a route' }],
   });
   const client = newClient({ apiUrl: deployment.source_config.custom_url });
-  expect(await client.runs.wait(null, 'asking', { input: {} })).toEqual({ assistants: 2, header: 'none' });
+  expect(await client.runs.wait(null, 'asking', { input: {} })).toEqual({ assistants: 3, header: 'none' });
 });
 
 it('runs stream through the app of a project as they do without one', async () => {

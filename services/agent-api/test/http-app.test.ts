@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import type { WebhookDelivery } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
@@ -30,7 +31,7 @@ describe('a project with an app of its own', () => {
     expect(await (await call('/custom/stream')).text()).toBe('line 0\nline 1\nline 2\n');
     const search = await post('/assistants/search', { limit: 1 });
     expect(search.headers.get('x-middleware')).toBe('seen');
-    expect(search.headers.get('x-pagination-total')).toBe('2');
+    expect(search.headers.get('x-pagination-total')).toBe('3');
     expect(await search.json()).toHaveLength(1);
     const missing = await call('/nowhere');
     expect([missing.status, await missing.json()]).toEqual([404, { detail: 'Not Found' }]);
@@ -42,6 +43,26 @@ describe('a project with an app of its own', () => {
     expect(thread.metadata).toEqual({ by: 'middleware' });
   });
 
+  it('takes webhooks whose URL is a path; the server behind it cannot be reached that way', async () => {
+    const logOf = async (webhook: string) => {
+      const created = await post('/runs', { assistant_id: 'echo', input: {}, webhook });
+      const run = (await created.json()) as { run_id: string; thread_id: string };
+      await (await deployment.worker.take()).succeed({ told: webhook });
+      return waitFor(async () => {
+        const log = await call(`/threads/${run.thread_id}/runs/${run.run_id}/webhook-deliveries`);
+        const [delivery] = (await log.json()) as WebhookDelivery[];
+        return delivery?.ended_at ? delivery : undefined;
+      });
+    };
+    expect(await logOf('/custom/hooks')).toMatchObject({ status: 'delivered', attempts: [{ status_code: 204 }] });
+    const received = await (await call('/custom/hooks')).json();
+    expect(received).toMatchObject([{ status: 'success', values: { told: '/custom/hooks' } }]);
+    const threads = await deployment.client.threads.count();
+    // The server's own: it would act with the deployment's rights, for whoever made the run.
+    expect(await logOf('/threads')).toMatchObject({ status: 'failed', attempts: [{ status_code: 403 }] });
+    expect(await deployment.client.threads.count()).toBe(threads);
+  });
+
   it('answers what its code throws with a plain 500, and says it in the log', async () => {
     const failed = await call('/custom/error');
     expect([failed.status, await failed.json()]).toEqual([500, { detail: 'Internal Server Error' }]);
@@ -49,7 +70,7 @@ describe('a project with an app of its own', () => {
   });
 
   it('gives its code the deployment as its own server, and ends circles', async () => {
-    expect(await (await call('/custom/assistants')).json()).toHaveLength(2);
+    expect(await (await call('/custom/assistants')).json()).toHaveLength(3);
     expect((await call('/custom/around')).status).toBe(500);
   });
 
@@ -122,6 +143,17 @@ describe('a project with an app of its own', () => {
     await waitFor(() => deployment.service.output().includes('"headers":{"x-user":"ada"}'));
   });
 
+  it('draws graphs with the headers the project names', async () => {
+    const nodesFor = async (headers: Record<string, string>) => {
+      const drawing = (await (await call('/assistants/shaped/graph', { headers })).json()) as {
+        nodes: { id: string }[];
+      };
+      return drawing.nodes.map(({ id }) => id);
+    };
+    expect(await nodesFor({ 'x-user': 'ada' })).toContain('greet ada');
+    expect(await nodesFor({ 'x-other': 'ada' })).toContain('greet nobody');
+  });
+
   it('counts a request once, by the route that served it', async () => {
     await call('/custom/hello');
     await post('/assistants/count', {});
@@ -165,7 +197,7 @@ describe('a project below a path, with a worker', () => {
 
   it('gives code that runs beside a worker the same server, and runs that were asked for by a route', async () => {
     const asked = await post('/agents/runs/wait', { assistant_id: 'asking', input: {} }, { 'x-user': 'ada' });
-    expect(await asked.json()).toEqual({ assistants: 2, header: 'ada' });
+    expect(await asked.json()).toEqual({ assistants: 3, header: 'ada' });
     const waited = (await (await call('/agents/custom/waits')).json()) as { messages: { content: string }[] };
     expect(waited.messages.at(-1)?.content).toBe('echo: from a route');
     const stranger = await call('/agents/threads/search', {

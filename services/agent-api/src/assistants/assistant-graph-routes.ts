@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   getAssistantGraph,
   getAssistantSchemas,
@@ -5,21 +6,32 @@ import {
   getAssistantSubgraphsIn,
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type { PickHeaders } from '../http/header-choice.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import type { AssistantGraphService } from './assistant-graph-service.ts';
+import type { AssistantGraphService, Looker } from './assistant-graph-service.ts';
 
-export function assistantGraphRoutes(graphs: AssistantGraphService): BoundOperation[] {
+/** @param configurableHeaders request headers that reach `configurable` of graphs that are made anew for each look */
+export function assistantGraphRoutes(
+  graphs: AssistantGraphService,
+  configurableHeaders: PickHeaders,
+): BoundOperation[] {
   return [
-    bind(getAssistantGraph, async ({ params, query }) =>
-      ok(await graphs.draw(UNRESTRICTED, params.assistant_id, { xray: query.xray })),
+    bind(getAssistantGraph, async ({ params, query, headers }) =>
+      ok(await graphs.draw(as(headers), params.assistant_id, { xray: query.xray })),
     ),
-    bind(getAssistantSchemas, async ({ params }) => ok(await graphs.schemas(UNRESTRICTED, params.assistant_id))),
-    bind(getAssistantSubgraphs, async ({ params, query }) =>
-      ok(await graphs.subgraphs(UNRESTRICTED, params.assistant_id, { recurse: isSet(query.recurse) })),
+    bind(getAssistantSchemas, async ({ params, headers }) =>
+      ok(await graphs.schemas(as(headers), params.assistant_id)),
     ),
-    bind(getAssistantSubgraphsIn, async ({ params: { assistant_id, namespace }, query }) =>
-      ok(await graphs.subgraphs(UNRESTRICTED, assistant_id, { namespace, recurse: isSet(query.recurse) })),
+    bind(getAssistantSubgraphs, async ({ params, query, headers }) =>
+      ok(await graphs.subgraphs(as(headers), params.assistant_id, { recurse: isSet(query.recurse) })),
+    ),
+    bind(getAssistantSubgraphsIn, async ({ params: { assistant_id, namespace }, query, headers }) =>
+      ok(await graphs.subgraphs(as(headers), assistant_id, { namespace, recurse: isSet(query.recurse) })),
     ),
   ];
+
+  function as(headers: IncomingHttpHeaders): Looker {
+    return { scope: UNRESTRICTED, headers: configurableHeaders(headers) };
+  }
 }

@@ -12,6 +12,13 @@ export interface DescribingHost {
   available(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
 }
 
+/** Who looks at a graph. */
+export interface Looker {
+  scope: Scope;
+  /** Of the request, those that reach `configurable`; what the assistant says under the same name wins. */
+  headers: Record<string, string>;
+}
+
 /** What an assistant's graph looks like, as its configuration makes it. */
 export class AssistantGraphService {
   readonly #assistants: Pick<AssistantService, 'find'>;
@@ -30,19 +37,19 @@ export class AssistantGraphService {
   }
 
   /** @throws NotFoundError, UnprocessableError */
-  async draw(scope: Scope, idOrGraph: string, options: { xray: string | undefined }): Promise<GraphDrawing> {
+  async draw(looker: Looker, idOrGraph: string, options: { xray: string | undefined }): Promise<GraphDrawing> {
     const xray = parseXray(options.xray);
     return this.#ask(
-      scope,
+      looker,
       idOrGraph,
       async (host, look) => (await host.drawGraph({ ...look, xray })) as unknown as GraphDrawing,
     );
   }
 
   /** @throws NotFoundError, UnprocessableError */
-  async schemas(scope: Scope, idOrGraph: string): Promise<GraphSchema> {
+  async schemas(looker: Looker, idOrGraph: string): Promise<GraphSchema> {
     const sourceTimeoutMs = this.#sourceTimeoutMs;
-    return this.#ask(scope, idOrGraph, async (host, look) => ({
+    return this.#ask(looker, idOrGraph, async (host, look) => ({
       graph_id: look.graphId,
       ...(await host.getSchemas({ ...look, sourceTimeoutMs })),
     }));
@@ -50,31 +57,34 @@ export class AssistantGraphService {
 
   /** @throws NotFoundError, UnprocessableError */
   async subgraphs(
-    scope: Scope,
+    looker: Looker,
     idOrGraph: string,
     options: { namespace?: string; recurse: boolean },
   ): Promise<Subgraphs> {
     const sourceTimeoutMs = this.#sourceTimeoutMs;
-    return this.#ask(scope, idOrGraph, (host, look) => host.getSubgraphs({ ...look, ...options, sourceTimeoutMs }));
+    return this.#ask(looker, idOrGraph, (host, look) => host.getSubgraphs({ ...look, ...options, sourceTimeoutMs }));
   }
 
   async #ask<T>(
-    scope: Scope,
+    { scope, headers }: Looker,
     idOrGraph: string,
     ask: (host: Awaited<ReturnType<DescribingHost['available']>>, look: LookRequest) => Promise<T>,
   ): Promise<T> {
     const assistant = await this.#assistants.find(scope, idOrGraph);
     const host = await this.#host.available();
     try {
-      return await ask(host, lookOf(assistant));
+      return await ask(host, lookOf(assistant, headers));
     } catch (error) {
       throw toCallerError(error);
     }
   }
 }
 
-function lookOf({ assistantId, graphId, config, context }: AssistantRecord): LookRequest {
-  const configurable = { ...config.configurable, graph_id: graphId, assistant_id: assistantId };
+function lookOf(
+  { assistantId, graphId, config, context }: AssistantRecord,
+  headers: Record<string, string>,
+): LookRequest {
+  const configurable = { ...headers, ...config.configurable, graph_id: graphId, assistant_id: assistantId };
   return { graphId, config: { ...config, configurable, context } };
 }
 

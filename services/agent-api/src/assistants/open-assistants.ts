@@ -1,6 +1,7 @@
 import type { ProjectGraph } from '@runyard/graph-host';
 import type { BoundOperation } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { PickHeaders } from '../http/header-choice.ts';
 import type { PrismaClient } from '../prisma.ts';
 import { assistantGraphRoutes } from './assistant-graph-routes.ts';
 import { AssistantGraphService, type DescribingHost } from './assistant-graph-service.ts';
@@ -35,8 +36,10 @@ export async function openAssistants(options: {
   removal: Omit<AssistantRemovalOptions, 'store'>;
   /** Looks at graphs. */
   host: DescribingHost;
+  /** Request headers that reach `configurable`. */
+  configurableHeaders: PickHeaders;
 }): Promise<Assistants> {
-  const { prisma, pool, graphs, environment, removal, host } = options;
+  const { prisma, pool, graphs, environment, removal, host, configurableHeaders } = options;
   const variables = readAssistantVariables(environment);
   const ids = new AssistantIds(graphs.map(({ graphId }) => graphId));
   const visibility = new AssistantVisibility(ids.graphIds);
@@ -47,6 +50,6 @@ export async function openAssistants(options: {
   const looks = new AssistantGraphService({ assistants: service, host, sourceTimeoutMs: variables.schemaTimeoutMs });
   return {
     lookup: new AssistantLookup(pool, ids),
-    routes: [...assistantRoutes(service), ...assistantGraphRoutes(looks)],
+    routes: [...assistantRoutes(service), ...assistantGraphRoutes(looks, configurableHeaders)],
   };
 }

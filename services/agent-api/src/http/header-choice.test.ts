@@ -9,6 +9,7 @@ const headers = {
   'x-tenant-id': 't',
   'x-service-key': 's',
   'x-runyard-principal': 'p',
+  langgraph_auth_user: 'somebody else',
   'x.user': 'dot',
 };
 

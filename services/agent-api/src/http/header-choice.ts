@@ -3,8 +3,8 @@ import type { HeaderChoice } from '@runyard/graph-host';
 
 /** Credentials and whose they are: they go nowhere, whatever a choice says. */
 const NEVER: ReadonlySet<string> = new Set(['x-api-key', 'x-tenant-id', 'x-service-key']);
-/** Of the platform's own making, with signed tokens among them. */
-const OWN_PREFIX = 'x-runyard-';
+/** What the platform says to itself, in headers and in `configurable`: nobody else may speak in its name. */
+const OWN_NAMES = /^(x-runyard-|langgraph_|svc_|__)/;
 
 export type PickHeaders = (headers: IncomingHttpHeaders) => Record<string, string>;
 
@@ -18,7 +18,7 @@ export function headerPicker(choice: HeaderChoice | undefined): PickHeaders {
   if (includes.length === 0) return () => ({});
   const fits = (name: string) =>
     !NEVER.has(name) &&
-    !name.startsWith(OWN_PREFIX) &&
+    !OWN_NAMES.test(name) &&
     !excludes.some((pattern) => pattern.test(name)) &&
     includes.some((pattern) => pattern.test(name));
   return (headers) => {
