@@ -33,6 +33,9 @@ export const usage = `npm run bench -- [options]
   --no-direct           do not measure agent-api without the gateway
   --compare DIR         also measure @langchain/langgraph-api from DIR/node_modules on the same project
   --json FILE           write the numbers as JSON; - prints them instead of the tables
+
+npm run bench -- scale [--threads N] [--json FILE]
+  what searching, counting, state and history take with N threads (default 1000000)
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Flags, readFlags, usage } from './flags.ts';
 import { type Measurement, measure } from './measurement.ts';
 import { tables } from './report/tables.ts';
+import { scaleCommand } from './scale/command.ts';
 import { startAgentServer } from './targets/agent-server.ts';
 import { givenDeployment } from './targets/given-deployment.ts';
 import { startPlatform } from './targets/platform.ts';
@@ -17,6 +18,10 @@ const project = join(repository, 'bench/echo-project');
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(): Promise<void> {
+  if (process.argv[2] === 'scale') {
+    await scaleCommand(process.argv.slice(3), { repository, project, say });
+    return;
+  }
   const flags = readFlags(process.argv.slice(2));
   if (flags.help) {
     process.stdout.write(usage);

@@ -1,0 +1,41 @@
+import { writeFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { QueryTimes } from './measure-queries.ts';
+import { runScale } from './run-scale.ts';
+
+/** States of the one thread that is long. */
+const LONG_HISTORY = 10_000;
+
+/** `npm run bench -- scale`: fills a database of its own, measures each kind of query, and prints a table. */
+export async function scaleCommand(
+  args: string[],
+  { repository, project, say }: { repository: string; project: string; say: (line: string) => void },
+): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { threads: { type: 'string', default: '1000000' }, json: { type: 'string' } },
+  });
+  const threads = Number(values.threads);
+  if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads takes a number, not "${values.threads}".`);
+  const entry = join(repository, 'services/agent-api/dist/main.js');
+  const times = await runScale({ threads, longHistory: LONG_HISTORY, entry, project, say });
+  if (values.json !== undefined) {
+    const machine = { processors: availableParallelism(), node: process.version, loadAverage: loadavg()[0] };
+    const file = resolve(process.env.INIT_CWD ?? process.cwd(), values.json);
+    await writeFile(file, `${JSON.stringify({ machine, threads, times }, null, 2)}\n`);
+  }
+  process.stdout.write(`\n${table(times)}\n`);
+}
+
+function table(times: QueryTimes[]): string {
+  const width = Math.max(...times.map(({ name }) => name.length));
+  const cell = (ms: number) => ms.toFixed(1).padStart(8);
+  return [
+    `${'milliseconds'.padEnd(width)}${['p50', 'p95', 'worst'].map((title) => title.padStart(8)).join('')}`,
+    ...times.map(
+      ({ name, p50Ms, p95Ms, worstMs }) => `${name.padEnd(width)}${[p50Ms, p95Ms, worstMs].map(cell).join('')}`,
+    ),
+  ].join('\n');
+}
