@@ -1,0 +1,94 @@
+import * as checkpointModule from '@langchain/langgraph-checkpoint';
+import { openPool } from '@runyard/database';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createStore, PostgresStore, type StoreBackend } from '../src/index.ts';
+import { type DeploymentDatabase, openDeploymentDatabase } from './deployment-database.ts';
+
+let database: DeploymentDatabase;
+let store: ReturnType<typeof createStore>;
+let backend: StoreBackend;
+
+beforeAll(async () => {
+  database = await openDeploymentDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  await database.pool.query('TRUNCATE store_item');
+  backend = new PostgresStore({ pool: database.pool }).open();
+  store = createStore(checkpointModule, backend);
+});
+
+describe('a scope', () => {
+  const mine = { scope: { owner: 'ada' } };
+  const at = { namespace: ['shared'], key: 'k' };
+
+  it('hides the items of others from every read', async () => {
+    await store.put(at.namespace, at.key, { owner: 'bob' });
+    await store.put(['own'], 'k', { owner: 'ada' });
+    const [item, found, namespaces] = await backend.batch([
+      { kind: 'get', ...at, ...mine },
+      { kind: 'search', namespacePrefix: [], ...mine },
+      { kind: 'listNamespaces', ...mine },
+    ]);
+    expect(item).toBeNull();
+    expect(found).toMatchObject([{ namespace: ['own'] }]);
+    expect(namespaces).toEqual([['own']]);
+  });
+
+  it('leaves the items of others as they are', async () => {
+    await store.put(at.namespace, at.key, { owner: 'bob' });
+    const put = { kind: 'put', ...at, ...mine } as const;
+    await expect(backend.batch([{ ...put, value: { owner: 'ada' } }])).rejects.toMatchObject({ reason: 'not_found' });
+    await backend.batch([{ ...put, value: null }]);
+    expect((await store.get(at.namespace, at.key))?.value).toEqual({ owner: 'bob' });
+    await store.delete(at.namespace, at.key);
+    await backend.batch([{ ...put, value: { owner: 'ada' } }]);
+    await backend.batch([{ ...put, value: null }]);
+    expect(await store.get(at.namespace, at.key)).toBeNull();
+  });
+});
+
+describe('what no store takes', () => {
+  it.each([
+    [{ namespace: [], key: 'k', value: {} }, 'Namespace cannot be empty'],
+    [{ namespace: ['a.b'], key: 'k', value: {} }, "label 'a.b'"],
+    [{ namespace: ['a', ''], key: 'k', value: {} }, "label ''"],
+    [{ namespace: ['a'], key: 'k'.repeat(3000), value: {} }, '2048 bytes'],
+    [{ namespace: ['a'], key: 'k', value: 'text' }, 'value must be an object'],
+    [{ namespace: ['a'], key: 'k', value: {}, index: ['a['] }, 'is not a path'],
+    [{ namespace: ['a'], key: 'k', value: {}, index: 'a' }, 'index must be'],
+  ])('%j is refused', async (operation, message) => {
+    await expect(store.batch([operation as never])).rejects.toMatchObject({
+      reason: 'invalid',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('a search without a limit that is a number gives ten', async () => {
+    for (let index = 0; index < 12; index += 1) await store.put(['a'], `${index}`, {});
+    const operation = { kind: 'search' as const, namespacePrefix: [], limit: null as never };
+    expect((await backend.batch([operation]))[0]).toHaveLength(10);
+  });
+
+  it('a search that takes longer than a statement may says so, and is no outage', async () => {
+    const slow = openPool({
+      connectionString: database.url,
+      max: 1,
+      applicationName: 'checkpointer-test',
+      statementTimeoutMs: 50,
+    });
+    const lock = await database.pool.connect();
+    try {
+      await lock.query('BEGIN; LOCK TABLE store_item IN ACCESS EXCLUSIVE MODE');
+      const operation = { kind: 'search' as const, namespacePrefix: [] };
+      await expect(new PostgresStore({ pool: slow }).open().batch([operation])).rejects.toMatchObject({
+        reason: 'too_large',
+        message: expect.stringContaining('narrower namespace'),
+      });
+    } finally {
+      await lock.query('ROLLBACK');
+      lock.release();
+      await slow.end();
+    }
+  });
+});
