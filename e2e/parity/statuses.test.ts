@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AGENT_SERVER_OPERATIONS } from '@runyard/contracts';
+import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
 import { describe, expect, inject, it } from 'vitest';
 import { CASES } from './cases/index.ts';
 import { wayTo } from './framework/context.ts';
@@ -27,13 +27,22 @@ describe.concurrent('asked from the contract', () => {
         const { status } = await direct.call(operationId, {
           params: unknown,
           query: { ...(examples?.query as Record<string, unknown> | undefined) },
-          ...(operation.body && { body: examples?.body ?? {} }),
+          ...(operation.body && { body: about(unknown, examples) }),
         });
         expect(status).toBe(404);
       });
     }
   }
 });
+
+/** The example of a body, with the ids that the path has. */
+function about(ids: Record<string, string>, examples: Operation['examples']): unknown {
+  let body = JSON.stringify(examples?.body ?? {});
+  for (const [name, example] of Object.entries((examples?.params ?? {}) as Record<string, string>)) {
+    body = body.replaceAll(example, ids[name] ?? example);
+  }
+  return JSON.parse(body);
+}
 
 // A suite without a test would be a failure.
 for (const { file, cases } of CASES.filter((each) => each.cases.some(({ kind }) => kind === 'status'))) {

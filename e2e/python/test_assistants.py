@@ -45,12 +45,12 @@ def test_an_id_that_is_taken_is_a_conflict_unless_that_is_welcome(client):
 
 
 def test_a_graph_is_drawn_and_its_schemas_told(client):
-    [assistant] = client.assistants.search(graph_id="family", metadata={"created_by": "system"})
+    [assistant] = client.assistants.search(graph_id="assembly", metadata={"created_by": "system"})
     drawing = client.assistants.get_graph(assistant["assistant_id"])
-    assert [node["id"] for node in drawing["nodes"]] == ["__start__", "child", "__end__"]
+    assert [node["id"] for node in drawing["nodes"]] == ["__start__", "outer", "__end__"]
     inside = client.assistants.get_graph(assistant["assistant_id"], xray=True)
-    assert "child:shout" in [node["id"] for node in inside["nodes"]]
+    assert "outer:inner:drill" in [node["id"] for node in inside["nodes"]]
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
-    assert schemas["graph_id"] == "family"
-    assert "text" in schemas["state_schema"]["properties"]
-    assert list(client.assistants.get_subgraphs(assistant["assistant_id"])) == ["child"]
+    assert schemas["graph_id"] == "assembly"
+    assert schemas["state_schema"]["properties"]
+    assert list(client.assistants.get_subgraphs(assistant["assistant_id"])) == ["outer"]
