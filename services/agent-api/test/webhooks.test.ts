@@ -5,6 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 
+const template = (name: string) => `Bearer \${{ env.${name} }}`;
+
 let deployment: TestDeployment;
 let receiver: WebhookReceiver;
 const secrets = [1, 2].map(() => `whsec_${randomBytes(32).toString('base64')}`);
@@ -15,12 +17,12 @@ beforeAll(async () => {
       OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32',
       WEBHOOK_SIGNING_SECRETS: secrets.join(','),
       LG_WEBHOOK_TOKEN: 'from-outside',
-      LANGGRAPH_WEBHOOKS: JSON.stringify({ headers: { 'x-token': `Bearer \${{ env.LG_WEBHOOK_TOKEN }}` } }),
+      LANGGRAPH_WEBHOOKS: JSON.stringify({ headers: { 'x-token': template('LG_WEBHOOK_TOKEN') } }),
     },
   });
 });
 afterAll(async () => {
-  await deployment.close();
+  await deployment?.close();
   await receiver.close();
 });
 
@@ -173,6 +175,24 @@ describe('a webhook', () => {
       thread_id: threadId,
     });
   });
+
+  it('is told of each run of its cron', async () => {
+    const { path, webhook } = place();
+    const { cron_id: cronId } = await deployment.client.crons.create('echo', {
+      schedule: '0 0 1 1 *',
+      input: {},
+      webhook,
+    });
+    await deployment.pool.query(`UPDATE cron SET next_run_date = now() - interval '1 second' WHERE cron_id = $1`, [
+      cronId,
+    ]);
+    // Any change calls the clock.
+    await deployment.client.crons.update(cronId, { metadata: {} });
+    await (await deployment.worker.take()).succeed({ cron: true });
+    const [told] = await receiver.received(path);
+    expect(told?.body).toMatchObject({ status: 'success', metadata: { cron_id: cronId }, values: { cron: true } });
+    await deployment.client.crons.delete(cronId);
+  });
 });
 
 describe('a webhook that may not be reached', () => {
@@ -215,4 +235,49 @@ it('the log of a run that tells nobody is empty, and there is none of a run that
   const run = await deployment.client.runs.create(threadId, 'echo', { input: {}, afterSeconds: 600 });
   expect(await log(threadId, run.run_id)).toEqual({ status: 200, body: [] });
   expect((await log(threadId, randomUUID())).status).toBe(404);
+});
+
+describe('a project that says more about webhooks', () => {
+  let other: TestDeployment;
+  beforeAll(async () => {
+    const webhooks = {
+      default_url: receiver.url('/default'),
+      payload_fields: ['status', 'values'],
+      on_refused: 'accept',
+    };
+    other = await startDeployment({
+      env: { OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LANGGRAPH_WEBHOOKS: JSON.stringify(webhooks) },
+    });
+  });
+  afterAll(() => other?.close());
+
+  it('names who is told of runs that name nobody, and what they are told', async () => {
+    const { thread_id: threadId } = await other.client.threads.create();
+    await other.client.runs.create(threadId, 'echo', { input: {} });
+    await (await other.worker.take()).succeed({ n: 1 });
+    const [told] = await receiver.received('/default');
+    expect(told?.body).toEqual({ status: 'success', values: { n: 1 } });
+  });
+
+  it('may have runs made whose webhook is refused; the refusal is in their log from the start', async () => {
+    const { thread_id: threadId } = await other.client.threads.create();
+    const webhook = 'http://10.0.0.1/in?token=secret';
+    const { run_id: runId } = await other.client.runs.create(threadId, 'echo', { input: {}, webhook });
+    const response = await fetch(`${other.url}/threads/${threadId}/runs/${runId}/webhook-deliveries`);
+    expect(await response.json()).toMatchObject([
+      {
+        url: 'http://10.0.0.1/in',
+        status: 'refused',
+        attempts: [{ status_code: null, error: 'Webhook host blocked: private address' }],
+        next_attempt_at: null,
+      },
+    ]);
+    await (await other.worker.take()).succeed({});
+  });
+});
+
+it('a header whose variable is not set stops the start with a sentence', async () => {
+  const section = { headers: { 'x-token': template('LG_WEBHOOK_NOT_SET') } };
+  const starting = startDeployment({ env: { LANGGRAPH_WEBHOOKS: JSON.stringify(section) } });
+  await expect(starting).rejects.toThrow('The variable LG_WEBHOOK_NOT_SET is not set');
 });
