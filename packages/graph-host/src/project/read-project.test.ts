@@ -89,6 +89,19 @@ it('tells which variables are asked for and not set, and which other Node.js the
   ]);
 });
 
+it('tells that cookies are never let in from everywhere', async () => {
+  const cors = (rules: object) =>
+    project({ graphs: { a: './a.ts' }, http: { cors: { allow_credentials: true, ...rules } } });
+  for (const rules of [{}, { allow_origins: ['*'] }]) {
+    expect((await cors(rules)).warnings).toEqual([
+      expect.stringContaining('"http.cors.allow_credentials" has no effect'),
+    ]);
+  }
+  for (const rules of [{ allow_origins: ['https://a.example'] }, { allow_origin_regex: 'https://.*' }]) {
+    expect((await cors(rules)).warnings).toEqual([]);
+  }
+});
+
 it('says in a sentence what is wrong with the file', async () => {
   await expect(project('{')).rejects.toThrow(/langgraph.json is not valid JSON/);
   await expect(project({})).rejects.toThrow(/must be an object with a "graphs" key/);

@@ -150,10 +150,15 @@ async function readEnv(
 }
 
 /** What the file asks of its surroundings and does not get. */
-function unmetWishes({ env, node_version: version }: ProjectFile, variables: Variables): string[] {
+function unmetWishes({ env, node_version: version, http }: ProjectFile, variables: Variables): string[] {
   const missing = Array.isArray(env) ? env.filter((name) => variables[name] === undefined) : [];
   const [runningOn] = process.versions.node.split('.');
+  const { allow_origins: origins, allow_origin_regex: pattern, allow_credentials: credentials } = http?.cors ?? {};
+  const isOpen = origins?.includes('*') ?? pattern === undefined;
   return [
+    ...(credentials === true && isOpen
+      ? ['langgraph.json: "http.cors.allow_credentials" has no effect for origins that only `*` lets in: name them.']
+      : []),
     ...missing.map((name) => `langgraph.json: "env" asks for the variable ${name}, and it is not set.`),
     ...(version === undefined || String(version) === runningOn
       ? []

@@ -133,6 +133,7 @@ export class ProjectApp {
         return path;
       });
       this.#sockets.set(running, socket);
+      socket.catch(() => this.#sockets.delete(running));
     }
     return socket;
   }

@@ -1,0 +1,158 @@
+import { createServer, request } from 'node:http';
+import { defineOperation } from '@runyard/contracts';
+import { EXCHANGE_HEADER, LOOPBACK_HEADER } from '@runyard/graph-host';
+import {
+  bind,
+  createApp,
+  createContext,
+  INTERNAL,
+  listen,
+  ok,
+  type Principal,
+  type PrincipalVerifier,
+  UnauthorizedError,
+} from '@runyard/service-kit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { askingPermission } from '../permissions.ts';
+import { OwnServer } from './own-server.ts';
+import { ProjectApp } from './project-app.ts';
+
+const common = { method: 'get' as const, summary: 'One.', tags: ['x'], responses: { 200: { description: 'It.' } } };
+const createThing = defineOperation({
+  ...common,
+  operationId: 'createThing',
+  path: '/things',
+  access: 'principal',
+  permission: 'runs:create',
+});
+const open = defineOperation({ ...common, operationId: 'open', path: '/open', access: 'public' });
+
+const reader: Principal = { ...INTERNAL, identity: 'reader', permissions: ['runs:read'] };
+const writer: Principal = { ...INTERNAL, identity: 'writer', permissions: ['runs:create'] };
+/** Callers are known by a header. */
+const verifier: PrincipalVerifier = {
+  async authenticate({ headers }) {
+    if (headers.caller === 'reader') return reader;
+    if (headers.caller === 'writer') return writer;
+    throw new UnauthorizedError('Missing authentication headers');
+  },
+};
+
+let own: OwnServer;
+let close: (() => unknown)[];
+/** Paths the project's app was shown. */
+let shown: string[];
+let passed: string[];
+
+beforeEach(async () => {
+  own = await OwnServer.open();
+  close = [() => own.close()];
+  [shown, passed] = [[], []];
+});
+afterEach(async () => {
+  for (const end of close.reverse()) await end();
+});
+
+/** An app that passes everything on but `/mine`, as the graph host does. */
+async function serveApp(_source: unknown, socketPath: string) {
+  const server = createServer((req, res) => {
+    shown.push(req.url!);
+    if (req.url === '/mine') {
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"mine":true}');
+      return;
+    }
+    const name = String(req.headers[EXCHANGE_HEADER]);
+    passed.push(name);
+    const { socketPath: back, token } = own.loopback;
+    const headers = { [EXCHANGE_HEADER]: name, [LOOPBACK_HEADER]: token };
+    request({ socketPath: back, path: req.url, headers }, (answer) => {
+      res.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(res);
+    }).end();
+  });
+  close.push(() => server.close());
+  await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+  return { paths: ['/things', '/open', '/mine'], openApi: null };
+}
+
+async function start({ permissionFirst = false } = {}): Promise<string> {
+  const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+  const principal = own.knowing(verifier);
+  const operations = [
+    bind(createThing, ({ caller }) => ok({ caller: caller.identity })),
+    bind(open, () => ok({ open: true })),
+    bind({ ...createThing, operationId: 'aside', path: '/aside' }, () => ok({ aside: true })),
+  ].map(askingPermission);
+  const projectApp = new ProjectApp({
+    source: { file: '/app.ts', symbol: 'app' },
+    host: { available: async () => host },
+    own,
+    principal,
+    operations: operations.map(({ operation }) => operation),
+    permissionFirst,
+    bodyLimitBytes: 1000,
+  });
+  await projectApp.start();
+  const app = createApp({ context, principal, isInner: own.isInner, before: [projectApp.handler], operations });
+  own.serve(app);
+  const { url } = await listen(app, { host: '127.0.0.1', port: 0, context, drainMs: 100 });
+  close.push(
+    () => projectApp.close(),
+    () => context.lifecycle.stop('the test is over'),
+  );
+  return url;
+}
+const host = { serveApp };
+
+async function call(url: string, headers: Record<string, string> = {}): Promise<unknown[]> {
+  const response = await fetch(url, { headers });
+  return [response.status, await response.json()];
+}
+
+it('shows the app nothing of strangers: they are refused, or answered by the server where everybody is', async () => {
+  const url = await start();
+  for (const path of ['/mine', '/things']) {
+    expect(await call(url + path)).toEqual([401, { detail: 'Missing authentication headers' }]);
+  }
+  expect(await call(`${url}/open`)).toEqual([200, { open: true }]);
+  expect(shown).toEqual([]);
+});
+
+it('passes requests on as those of their callers, and asks the app only what it may be made for', async () => {
+  const url = await start();
+  expect(await call(`${url}/mine`, { caller: 'reader' })).toEqual([200, { mine: true }]);
+  expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
+  expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
+  expect(await call(`${url}/aside`, { caller: 'writer' })).toEqual([200, { aside: true }]);
+  expect(shown).toEqual(['/mine', '/things', '/things']);
+});
+
+it('looks at the role of a caller before the app does, when told so', async () => {
+  const url = await start({ permissionFirst: true });
+  expect(await call(`${url}/things`, { caller: 'reader' })).toMatchObject([403, {}]);
+  expect(shown).toEqual([]);
+  expect(await call(`${url}/things`, { caller: 'writer' })).toEqual([200, { caller: 'writer' }]);
+});
+
+it('lets a request be passed on once, and by nobody who made its name up', async () => {
+  const url = await start();
+  await call(`${url}/things`, { caller: 'writer' });
+  const { socketPath, token } = own.loopback;
+  for (const name of [passed[0]!, 'made-up']) {
+    const headers = { [LOOPBACK_HEADER]: token, [EXCHANGE_HEADER]: name };
+    const answer = await new Promise<{ statusCode?: number }>((resolve, reject) => {
+      request({ socketPath, path: '/things', headers }, (response) => resolve(response.resume()))
+        .on('error', reject)
+        .end();
+    });
+    expect(answer.statusCode).toBe(403);
+  }
+});
+
+it('knows code beside a worker by its token, and trusts no other', async () => {
+  const url = await start();
+  expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: own.workerToken })).toEqual([200, { caller: '' }]);
+  for (const token of ['', 'guess', own.loopback.token]) {
+    expect(await call(`${url}/things`, { [LOOPBACK_HEADER]: token, caller: 'writer' })).toMatchObject([401, {}]);
+  }
+});

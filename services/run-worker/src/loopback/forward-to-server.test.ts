@@ -1,0 +1,70 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { LOOPBACK_HEADER } from '@runyard/graph-host';
+import { createContext } from '@runyard/service-kit';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ServerForwarding } from './forward-to-server.ts';
+
+const { logger } = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+let servers: Server[];
+let forwarding: ServerForwarding;
+beforeEach(() => {
+  servers = [];
+});
+afterEach(() => {
+  forwarding.close();
+  for (const server of servers) server.close();
+});
+
+async function listening(onRequest: RequestListener): Promise<string> {
+  const server = createServer(onRequest);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The forwarding, and how often it asked where the server is. */
+async function forward(urls: (string | undefined)[]) {
+  const lookups = { count: 0 };
+  forwarding = new ServerForwarding({
+    logger,
+    async findServer() {
+      const url = urls[Math.min(lookups.count++, urls.length - 1)];
+      return url === undefined ? undefined : { serverId: 's', url, token: 'secret', revisionId: null };
+    },
+  });
+  return { lookups, url: await listening(forwarding.onRequest) };
+}
+
+it('passes requests on with what opens the server, and answers as they come', async () => {
+  const seen: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
+  const server = await listening(async (req, res) => {
+    seen.push({ url: req.url, headers: req.headers, body: await text(req) });
+    res.writeHead(201, { 'x-answer': 'yes' }).end('done');
+  });
+  const { url, lookups } = await forward([`${server}/agents`]);
+  for (let time = 0; time < 2; time++) {
+    const answer = await fetch(`${url}/threads?a=1`, { method: 'POST', body: '{}', headers: { 'x-mine': '1' } });
+    expect([answer.status, answer.headers.get('x-answer'), await answer.text()]).toEqual([201, 'yes', 'done']);
+  }
+  expect(seen[0]).toMatchObject({
+    url: '/agents/threads?a=1',
+    body: '{}',
+    headers: { 'x-mine': '1', [LOOPBACK_HEADER]: 'secret' },
+  });
+  expect(lookups.count).toBe(1);
+});
+
+it('looks for another server when the one it knew does not answer, and says when there is none', async () => {
+  const gone = await listening(() => undefined);
+  await new Promise((resolve) => servers.pop()!.close(resolve));
+  const server = await listening((_req, res) => res.end('here'));
+  const { url } = await forward([gone, server, undefined]);
+  const refused = await fetch(url);
+  expect([refused.status, await refused.json()]).toEqual([
+    503,
+    { detail: 'The server of the deployment is not reachable at the moment' },
+  ]);
+  expect(await (await fetch(url)).text()).toBe('here');
+});
