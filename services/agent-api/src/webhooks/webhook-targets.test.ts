@@ -54,7 +54,8 @@ it('a path is the own app, when there is one and this machine is not shut out', 
   await expect(targets({ rules }, { hasApp: true }).accept('/hooks/run')).rejects.toThrow(BLOCKED);
   const short = { subject: 'Webhook', maxUrlLength: 5 };
   await expect(targets({ rules: short }, { hasApp: true }).accept('/hooks/run')).rejects.toThrow('longer than 5');
-  for (const url of ['//evil.test/x', '/\\evil.test/x']) {
+  expect(await targets({}, { hasApp: true }).accept('/a/../b c?d=\u0000#e')).toMatchObject([{ url: '/b%20c?d=%00' }]);
+  for (const url of ['//evil.test/x', '/\\evil.test/x', '/.//evil.test/x']) {
     await expect(targets({}, { hasApp: true }).accept(url)).rejects.toThrow('Webhook URL is not valid');
   }
 });

@@ -45,8 +45,9 @@ export class WebhookTargets {
 
   #target(url: string): WebhookTarget {
     if (isOfApp(url)) {
-      const refusal = this.#refusalOfPath(url);
-      return { url, host: '', ...(refusal !== undefined && { refusal }) };
+      const path = pathOf(url);
+      const refusal = this.#refusalOfPath(path);
+      return { url: path, host: '', ...(refusal !== undefined && { refusal }) };
     }
     try {
       const { href, host } = this.#options.policy.checkUrl(url);
@@ -61,6 +62,7 @@ export class WebhookTargets {
     const { hasApp, settings } = this.#options;
     const { loopback, maxUrlLength = 65_536 } = settings.rules;
     if (path.length > maxUrlLength) return `Webhook URL is longer than ${maxUrlLength} characters`;
+    if (!isOfApp(path)) return 'Webhook URL is not valid';
     if (loopback === false) return 'Webhook host blocked: localhost address';
     if (!hasApp) return 'Webhook URL is a path, and the project has no app of its own (http.app) to send it to';
     return undefined;
@@ -81,4 +83,10 @@ export class WebhookTargets {
 /** A path on the own app; two slashes would begin a host, and so would a backslash for a URL parser. */
 export function isOfApp(url: string): boolean {
   return /^\/(?![/\\])/.test(url);
+}
+
+/** As a request line takes it: encoded, without dots to be resolved and without a fragment. */
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url, 'http://app');
+  return pathname + search;
 }
