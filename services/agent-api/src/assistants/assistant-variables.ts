@@ -1,5 +1,5 @@
 import { RunConfig } from '@runyard/contracts';
-import { readConfig } from '@runyard/service-kit';
+import { ConfigError, readConfig } from '@runyard/service-kit';
 import Type from 'typebox';
 
 const Defaults = Type.Object({
@@ -41,10 +41,12 @@ export interface AssistantVariables {
 export function readAssistantVariables(environment: Record<string, string | undefined>): AssistantVariables {
   const { LANGGRAPH_CONFIG, LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS } = readConfig(variables, { environment });
   const defaults = Object.entries(LANGGRAPH_CONFIG).map(
-    ([graphId, { context, ...config }]): [string, AssistantDefault] => [
-      graphId,
-      { config, ...(context !== undefined && { context }) },
-    ],
+    ([graphId, { context, ...config }]): [string, AssistantDefault] => {
+      if (config.configurable && context) {
+        throw new ConfigError([`LANGGRAPH_CONFIG gives "${graphId}" both configurable and context: give one of them.`]);
+      }
+      return [graphId, { config, ...(context !== undefined && { context }) }];
+    },
   );
   return { defaults: Object.fromEntries(defaults), schemaTimeoutMs: LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS };
 }

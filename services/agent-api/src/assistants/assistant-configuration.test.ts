@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { changedConfiguration, configurationOf } from './assistant-configuration.ts';
+
+const before = { config: { tags: ['t'], configurable: { tone: 'old' } }, context: { tone: 'old' } };
+
+it('keeps configurable and context alike, whichever is given', () => {
+  expect(configurationOf({})).toEqual({ config: {}, context: {} });
+  expect(configurationOf({ config: { configurable: { a: 1 } } })).toEqual({
+    config: { configurable: { a: 1 } },
+    context: { a: 1 },
+  });
+  expect(configurationOf({ config: { tags: ['t'] }, context: { a: 1 } })).toEqual({
+    config: { tags: ['t'], configurable: { a: 1 } },
+    context: { a: 1 },
+  });
+});
+
+it('refuses both, and takes an empty one for none', () => {
+  expect(() => configurationOf({ config: { configurable: { a: 1 } }, context: { b: 1 } })).toThrow(
+    /Cannot specify both/,
+  );
+  expect(configurationOf({ config: { configurable: {} }, context: { b: 1 } }).config).toEqual({
+    configurable: { b: 1 },
+  });
+  expect(configurationOf({ config: { configurable: { a: 1 } }, context: {} }).context).toEqual({ a: 1 });
+});
+
+it('replaces as a whole what a change gives, and leaves the rest', () => {
+  expect(changedConfiguration(before, {})).toEqual(before);
+  expect(changedConfiguration(before, { config: { recursion_limit: 3 } })).toEqual({
+    config: { recursion_limit: 3 },
+    context: {},
+  });
+  expect(changedConfiguration(before, { context: { tone: 'new' } })).toEqual({
+    config: { tags: ['t'], configurable: { tone: 'new' } },
+    context: { tone: 'new' },
+  });
+  expect(changedConfiguration(before, { context: {} })).toEqual({ config: { tags: ['t'] }, context: {} });
+});
