@@ -256,8 +256,8 @@ export class RunEngine {
     return this.#write((client) => createThread(client, thread, this.#threadTtl));
   }
 
-  /** Throws NotFoundError. */
-  deleteThread(threadId: string): Promise<void> {
+  /** Throws NotFoundError. Answers its runs that were not over yet, for those who watch them to be told. */
+  deleteThread(threadId: string): Promise<DeletedRun[]> {
     return this.#write((client) => deleteThread(client, threadId, this.#events));
   }
 

@@ -38,6 +38,7 @@ import { tellingRefusedData } from './refused-data.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
+import { tellDeleted } from './runs/tell-ended.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
 import { openStore } from './store/open-store.ts';
 import { OpenResponses } from './streams/open-responses.ts';
@@ -188,6 +189,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     engine,
     state: states,
     onDeleted: onThreadsDeleted,
+    onRunsDeleted: (runs) => tellDeleted({ engine, streams, logger }, runs),
     defaultTtl,
   });
   const sweeper = createThreadSweeper({ engine, pool, settings: retention, onDeleted: onThreadsDeleted, logger });

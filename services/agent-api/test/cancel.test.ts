@@ -155,7 +155,16 @@ describe('deleting a run', () => {
   });
 
   it('is told on its stream, so that every process can end the answers it waits for', async () => {
-    for (const run of [await runningRun(), await pendingRun(), await deployment.client.runs.create(null, 'echo')]) {
+    const deletions = [
+      { run: await runningRun(), what: placeOf },
+      { run: await pendingRun(), what: placeOf },
+      { run: await deployment.client.runs.create(null, 'echo'), what: placeOf },
+      {
+        run: await pendingRun(),
+        what: ({ thread_id }: { thread_id: string }) => `${deployment.url}/threads/${thread_id}`,
+      },
+    ];
+    for (const { run, what } of deletions) {
       const kinds: string[] = [];
       const following = (async () => {
         for await (const { kind } of deployment.worker.streams.read(run.thread_id, { runId: run.run_id })) {
@@ -163,7 +172,7 @@ describe('deleting a run', () => {
           if (kind === 'run.end') return;
         }
       })();
-      await ask(placeOf(run), { method: 'DELETE' });
+      expect((await ask(what(run), { method: 'DELETE' })).status).toBe(204);
       await following;
       expect(kinds.at(-1)).toBe('run.end');
     }

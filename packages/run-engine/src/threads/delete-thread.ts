@@ -2,15 +2,17 @@ import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { lockFences, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import type { DeletedRun } from '../types.ts';
 
 /**
  * Deletes a thread with everything of it in the caller's transaction, also while a run is under way: with the fence gone
- * whatever that run still writes is refused. For the bus its runs in flight end with this, as `interrupted`.
+ * whatever that run still writes is refused. For the bus its runs in flight end with this, as `interrupted`; they are
+ * answered.
  */
-export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<void> {
+export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<DeletedRun[]> {
   const existing = await lockThreads(client, [threadId]);
   if (!existing.has(threadId)) throw new NotFoundError(`Thread with ID ${threadId} not found`);
-  await deleteLockedThreads(client, [threadId], events);
+  return deleteLockedThreads(client, [threadId], events);
 }
 
 /** The same for several threads whose rows the caller has locked. */
@@ -18,9 +20,9 @@ export async function deleteLockedThreads(
   client: pg.ClientBase,
   threadIds: string[],
   events: RunEvents,
-): Promise<void> {
-  if (threadIds.length === 0) return;
-  await lockFences(client, threadIds);
+): Promise<DeletedRun[]> {
+  if (threadIds.length === 0) return [];
+  const epochs = await lockFences(client, threadIds);
   await events.deleting(client, { threadIds });
   const { rows } = await client.query<{
     run_id: string;
@@ -54,4 +56,10 @@ export async function deleteLockedThreads(
            DELETE FROM thread WHERE thread_id = ANY($1::uuid[])`,
     values: [threadIds],
   });
+  return inFlight.map(({ run_id: runId, thread_id: threadId, attempt }) => ({
+    runId,
+    attempt,
+    // Above the epoch of the run's worker: nothing it still appends comes behind the end.
+    fence: { threadId, epoch: (epochs.get(threadId) ?? 0n) + 1n, runId },
+  }));
 }

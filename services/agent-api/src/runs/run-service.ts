@@ -99,7 +99,7 @@ export class RunService {
     await this.find(scope, threadId, runId);
     const deleted = await this.#options.engine.deleteRun(threadId, runId);
     this.#options.onDeleted();
-    if (deleted) await tellDeleted(this.#options, deleted);
+    if (deleted) await tellDeleted(this.#options, [deleted]);
   }
 
   /** Durable when this resolves. @throws NotFoundError when nothing selected is in flight, ConflictError */

@@ -32,7 +32,7 @@ it('tells the end of a run that never started, also when the thread has a newer 
 
 it('tells the worker of a run that is deleted, and whoever watches it', async () => {
   const { appended, publishCancel, options } = telling();
-  await tellDeleted(options, { runId: 'r', attempt: 1, fence });
+  await tellDeleted(options, [{ runId: 'r', attempt: 1, fence }]);
   expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });
   expect(appended).toEqual([{ epoch: 9n, kinds: ['run.end'] }]);
 });

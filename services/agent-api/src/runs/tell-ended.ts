@@ -22,10 +22,15 @@ export async function tellCancelled(telling: EndTelling, cancelled: CancelledRun
   );
 }
 
-/** Tells whoever watches a run that is deleted, in every process, and its worker, which has lost its right to write. */
-export async function tellDeleted(telling: EndTelling, run: DeletedRun): Promise<void> {
-  const { runId, fence } = run;
-  await allTold(telling, [tellEnd(telling, run), telling.streams.publishCancel({ runId, threadId: fence.threadId })]);
+/** Tells whoever watches runs that are deleted, in every process, and their workers, which have lost the right to write. */
+export async function tellDeleted(telling: EndTelling, runs: DeletedRun[]): Promise<void> {
+  await allTold(
+    telling,
+    runs.flatMap((run) => [
+      tellEnd(telling, run),
+      telling.streams.publishCancel({ runId: run.runId, threadId: run.fence.threadId }),
+    ]),
+  );
 }
 
 async function tellEnd({ engine, streams }: EndTelling, { runId, attempt, fence }: DeletedRun): Promise<void> {

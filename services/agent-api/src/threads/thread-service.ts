@@ -6,7 +6,7 @@ import {
   type ThreadSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { RunEngine, ThreadTtl } from '@runyard/run-engine';
+import type { DeletedRun, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Page } from '../pagination.ts';
@@ -26,6 +26,7 @@ export class ThreadService {
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
   readonly #state: Pick<StateService, 'applySupersteps'>;
   readonly #onDeleted: (threadIds: string[]) => void;
+  readonly #onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
   readonly #defaultTtl: ThreadTtl | undefined;
 
   constructor(options: {
@@ -34,12 +35,15 @@ export class ThreadService {
     state: Pick<StateService, 'applySupersteps'>;
     /** Threads are gone, with their runs: whoever waits for one of them should look. */
     onDeleted: (threadIds: string[]) => void;
+    /** These runs were not over: whoever watches them, and their workers, are to be told. */
+    onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
     defaultTtl?: ThreadTtl | undefined;
   }) {
     this.#store = options.store;
     this.#engine = options.engine;
     this.#state = options.state;
     this.#onDeleted = options.onDeleted;
+    this.#onRunsDeleted = options.onRunsDeleted;
     this.#defaultTtl = options.defaultTtl;
   }
 
@@ -97,7 +101,9 @@ export class ThreadService {
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string): Promise<void> {
     found(threadId, await this.#store.findBare(scope, threadId));
-    await this.#engine.deleteThread(threadId);
+    const runs = await this.#engine.deleteThread(threadId);
+    // Before its events are forgotten.
+    await this.#onRunsDeleted(runs);
     this.#onDeleted([threadId]);
   }
 
