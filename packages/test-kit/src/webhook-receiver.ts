@@ -10,7 +10,8 @@ export interface ReceivedWebhook {
   body: any;
 }
 
-type Answer = { status: number; headers?: Record<string, string> };
+/** `never`: the connection stays open and nothing is said. */
+type Answer = { status: number; headers?: Record<string, string> } | 'never';
 
 /** Takes webhooks on 127.0.0.1, each path for itself, and answers 204 unless told otherwise. Keeps no process alive. */
 export class WebhookReceiver {
@@ -20,8 +21,8 @@ export class WebhookReceiver {
     const text = Buffer.concat(chunks).toString('utf8');
     const path = req.url ?? '';
     this.#received.push({ path, headers: req.headers, text, body: JSON.parse(text) });
-    const { status, headers } = this.#answers.get(path)?.shift() ?? { status: 204 };
-    res.writeHead(status, headers).end();
+    const answer = this.#answers.get(path)?.shift() ?? { status: 204 };
+    if (answer !== 'never') res.writeHead(answer.status, answer.headers).end();
   });
   readonly #received: ReceivedWebhook[] = [];
   readonly #answers = new Map<string, Answer[]>();

@@ -19,6 +19,8 @@ export interface TestDeployment {
   worker: PlayedWorker;
   pool: pg.Pool;
   service: ServiceProcess;
+  /** One more agent-api of the same deployment. */
+  startAnother(): Promise<ServiceProcess>;
   /** How another process of the deployment reaches its Redis. */
   redis: { redis: string; keyPrefix: string };
   /** Between the service (not the worker) and the two. */
@@ -51,8 +53,10 @@ export async function startDeployment(
   };
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>
     startServiceProcess({ entry: here(entry), env, secrets: addresses, readyPath: '/ok?check_db=1' });
+  const startAgentApi = () => start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url });
+  const others: ServiceProcess[] = [];
   const [service, realWorker] = await Promise.all([
-    start('../src/main.ts', { DATABASE_URI: lines.postgres.url, REDIS_URI: lines.redis.url }),
+    startAgentApi(),
     options.worker === 'real'
       ? start('../../run-worker/src/main.ts', { DATABASE_URI: database.url, REDIS_URI: redis.url })
       : undefined,
@@ -65,6 +69,11 @@ export async function startDeployment(
     worker,
     pool,
     service,
+    async startAnother() {
+      const another = await startAgentApi();
+      others.push(another);
+      return another;
+    },
     redis: { redis: redis.url, keyPrefix: redis.prefix },
     lines,
     async forgetEvents(threadId) {
@@ -74,7 +83,7 @@ export async function startDeployment(
       connection.disconnect();
     },
     async close() {
-      await Promise.all([service.stop(), realWorker?.stop(), worker.close()]);
+      await Promise.all([service.stop(), ...others.map((other) => other.stop()), realWorker?.stop(), worker.close()]);
       await Promise.all([pool.end(), lines.postgres.close(), lines.redis.close()]);
       await Promise.all([database.close(), redis.close()]);
     },

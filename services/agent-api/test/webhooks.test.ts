@@ -274,6 +274,22 @@ describe('a project that says more about webhooks', () => {
     ]);
     await (await other.worker.take()).succeed({});
   });
+
+  it('is told by another process when the one that was telling dies', async () => {
+    const { path, webhook } = place();
+    receiver.answer(path, 'never');
+    const { thread_id: threadId } = await other.client.threads.create();
+    await other.client.runs.create(threadId, 'echo', { input: {}, webhook });
+    await (await other.worker.take()).succeed({ n: 2 });
+    const [lost] = await receiver.received(path);
+    await other.service.stop({ signal: 'SIGKILL' });
+    // Its lease is over.
+    await other.pool.query(`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`);
+    await other.startAnother();
+    const [, told] = await receiver.received(path, 2);
+    expect(told?.body).toEqual({ status: 'success', values: { n: 2 } });
+    expect(told?.headers['webhook-id']).toBe(lost?.headers['webhook-id']);
+  });
 });
 
 it('a header whose variable is not set stops the start with a sentence', async () => {
