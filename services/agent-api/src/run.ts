@@ -238,6 +238,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     wakeups,
     signals: openSignals('crons'),
     streams,
+    metrics,
     graphIds: project.graphs.map(({ graphId }) => graphId),
     tracingProject,
     logger,

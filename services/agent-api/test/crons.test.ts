@@ -210,6 +210,8 @@ describe('a firing', () => {
     signals.send();
     await firstRunOf(cron.cron_id);
     signals.close();
+    const { text } = await ask(`${deployment.url}/metrics`);
+    expect(text).toMatch(/^lg_api_cron_slots_total\{outcome="run",.*\} [1-9]/m);
     await (await deployment.worker.take()).succeed({});
   });
 

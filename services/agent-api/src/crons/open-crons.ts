@@ -1,7 +1,7 @@
 import type { RunEngine, RunWakeups, Signals } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { AtRest } from '@runyard/sealing';
-import type { Logger } from '@runyard/service-kit';
+import type { Logger, Metrics } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { PrismaClient } from '../prisma.ts';
 import { tellCancelled } from '../runs/tell-ended.ts';
@@ -27,12 +27,14 @@ export interface CronParts {
   graphIds: readonly string[];
   /** Where traces of runs go; left out: nothing is traced. */
   tracingProject: string | undefined;
+  metrics: Metrics;
   logger: Logger;
 }
 
 /** The crons of the deployment: what callers do with them, and the clock that fires them. */
 export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
-  const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, logger } = parts;
+  const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, metrics, logger } = parts;
+  const slotsTotal = metrics.counter('lg_api_cron_slots_total', 'Slots of crons that were fired.', ['outcome']);
   const clock = new CronClock({
     engine,
     graphIds,
@@ -42,6 +44,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
       webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook),
     }),
     onFired: (slots) => {
+      for (const { refusal } of slots) slotsTotal.inc({ outcome: refusal ? 'refused' : 'run' });
       if (slots.some(({ run }) => run !== undefined)) wakeups.kick('created');
       const cancelled = slots.flatMap((slot) => slot.cancelled);
       if (cancelled.length > 0) void tellCancelled(parts, cancelled);
