@@ -56,6 +56,16 @@ it('answers several interrupts at once by their ids', async () => {
   expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about mapped?' } }] });
 });
 
+it('takes answers that are false, zero or empty', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+  const second = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: false } }), backends);
+  expect(second.values).toMatchObject({ __interrupt__: [{ value: { question: 'sure about false?' } }] });
+  const third = await runToEnd(host, runRequest('hitl', { threadId, command: { resume: 0 } }), backends);
+  expect(third.values).toEqual({ topic: 'done with false and 0', answers: [false, 0] });
+});
+
 it('moves to a node and writes state by command', async () => {
   const backends = memoryBackends();
   const threadId = randomUUID();

@@ -65,6 +65,16 @@ export function remainingResume(resume: unknown, runId: string, stored: StoredCh
   return left.length > 0 ? Object.fromEntries(left) : undefined;
 }
 
+/**
+ * The answer in the form LangGraph takes: it looks for one by its truth, so that `false`, `0` and an empty text count only when
+ * they name the interrupt they answer.
+ */
+export function namedAnswer(resume: unknown, stored: StoredCheckpoint | undefined): unknown {
+  if (resume !== false && resume !== 0 && resume !== '') return resume;
+  const [interruptId] = tasksByInterrupt(stored?.pendingWrites ?? []).keys();
+  return interruptId === undefined ? resume : { [interruptId]: resume };
+}
+
 function isMarker({ channel }: PendingWrite): boolean {
   return channel === MARKER_CHANNEL;
 }

@@ -9,7 +9,7 @@ import { EventRenderer, withInterruptSchema } from './event-renderer.ts';
 import type { CompiledGraph, GraphConfig, StateSnapshot } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';
 import { Outbox } from './outbox.ts';
-import { remainingResume } from './resume-marker.ts';
+import { namedAnswer, remainingResume } from './resume-marker.ts';
 import { toCommand } from './run-command.ts';
 import { runMetadata } from './run-metadata.ts';
 import { tracersOf } from './tracing.ts';
@@ -118,15 +118,25 @@ export class Run {
     if (request.continuesAttempt) return null;
     if (!request.command) return request.input ?? null;
     const command = request.attempt > 1 ? await this.#remainingCommand(request.command) : request.command;
-    return command === null ? null : toCommand(graph.modules.langgraph, command);
+    return command === null ? null : toCommand(graph.modules.langgraph, await this.#withNamedAnswer(command));
+  }
+
+  async #withNamedAnswer(command: RunCommand): Promise<RunCommand> {
+    // Anything else is taken as it is, and costs no reading.
+    if (command.resume === undefined || command.resume || !this.#checkpoints) return command;
+    return { ...command, resume: namedAnswer(command.resume, await this.#startingCheckpoint(this.#checkpoints)) };
+  }
+
+  #startingCheckpoint(checkpoints: RemoteCheckpoints) {
+    const { threadId, config } = this.#options.request;
+    return checkpoints.getWithMarkers(threadId, '', config.configurable.checkpoint_id as string | undefined);
   }
 
   /** What an earlier attempt, which came to no checkpoint, has left of the command. */
   async #remainingCommand(command: RunCommand): Promise<RunCommand | null> {
     if (command.resume === undefined || !this.#checkpoints) return command;
     const { request } = this.#options;
-    const { checkpoint_id } = request.config.configurable;
-    const stored = await this.#checkpoints.getWithMarkers(request.threadId, '', checkpoint_id as string | undefined);
+    const stored = await this.#startingCheckpoint(this.#checkpoints);
     const { resume: _stored, ...rest } = command;
     const resume = remainingResume(command.resume, request.runId, stored);
     if (resume !== undefined) return { ...rest, resume };

@@ -61,7 +61,7 @@ const byToken = {
   tags: ['Feedback'],
   access: 'public' as const,
   path: '/feedback/tokens/{token}',
-  params: Type.Object({ token: Type.String({ maxLength: 1_024 }) }),
+  params: Type.Object({ token: Type.String({ maxLength: 4_096 }) }),
   responses: {
     200: { description: 'Kept with the run.', schema: Feedback, example: exampleFeedback },
     404: { description: 'The token was not issued here, has expired, or its run is gone.', schema: ErrorResponse },
