@@ -116,6 +116,12 @@ it('gives up after the time it was given, also on a body that never ends', async
   });
 });
 
+it('answers as soon as the status is known when nothing of the body is asked for', async () => {
+  answer = (_, res) => void res.write('a');
+  const got = await client().request(`http://127.0.0.1:${port}/`, { ...post, maxBodyBytes: 0 });
+  expect(got.status).toBe(200);
+});
+
 it('says when a name does not exist or nobody listens', async () => {
   await expect(client(names({}).lookup).request('http://nowhere.test/', post)).rejects.toMatchObject({
     code: 'ENOTFOUND',
