@@ -53,6 +53,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
     platform: {
       host: config.DEPLOYMENTS_HOST,
+      publicUrl: config.PUBLIC_URL,
       jwksUrl,
       redisUri: config.DATA_REDIS_URI,
       graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,

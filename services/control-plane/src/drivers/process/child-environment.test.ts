@@ -4,6 +4,7 @@ import { childVariables, graceSecondsOf, type PlatformSettings } from './child-e
 
 const platform: PlatformSettings = {
   host: '127.0.0.1',
+  publicUrl: 'http://runyard.example.com/',
   jwksUrl: 'http://org-access.example.com/.well-known/jwks.json',
   redisUri: 'redis://:redis-password@redis.example.com',
   graceSeconds: 180,
@@ -57,6 +58,7 @@ describe('the environment of a process', () => {
     );
     expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
     expect(env.HOST).toBe('127.0.0.1');
+    expect(env.LANGGRAPH_API_URL).toBe('http://runyard.example.com/deployments/deployment');
     // Which inner networks callers may reach is the platform's to say.
     expect(env.OUTBOUND_ALLOWED_NETWORKS).toBe('10.0.0.0/8,fd00::/8');
     expect(env).not.toHaveProperty('NODE_OPTIONS');

@@ -5,6 +5,8 @@ import type { RevisionSpec } from '../driver.ts';
 export interface PlatformSettings {
   /** Name or address the processes listen on. */
   host: string;
+  /** Where people reach the platform; deployments are below it. */
+  publicUrl: string;
   /** Where principal tokens are checked. */
   jwksUrl: string;
   redisUri: string;
@@ -41,6 +43,7 @@ export function childVariables(
       PROJECT_DIR: spec.project.directory,
       LANGGRAPH_CONFIG_PATH: spec.project.configPath,
       DEPLOYMENT_ID: spec.deploymentId,
+      LANGGRAPH_API_URL: `${platform.publicUrl.replace(/\/+$/, '')}/deployments/${spec.deploymentId}`,
       REVISION_ID: spec.revisionId,
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,
