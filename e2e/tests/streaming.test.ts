@@ -59,6 +59,7 @@ describe('each stream mode', () => {
         langgraph_api_version: expect.any(String),
         langgraph_plan: expect.any(String),
         langgraph_host: expect.any(String),
+        langgraph_api_url: expect.stringMatching(/^http.*\/deployments\/[0-9a-f-]{36}$/),
         thread_id: uuid,
         graph_id: 'weather',
         run_id: uuid,
@@ -69,7 +70,6 @@ describe('each stream mode', () => {
         langgraph_path: expect.any(Array),
         langgraph_checkpoint_ns: expect.stringMatching(/^(model|tools):/),
       });
-      expect(metadata).toHaveProperty('langgraph_api_url');
     }
   });
 
