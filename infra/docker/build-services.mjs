@@ -35,15 +35,18 @@ function layOut(folder, target) {
   }
   const config = existsSync(join(folder, 'build.config.json')) ? readJson(folder, 'build.config.json') : {};
   for (const name of config.external ?? []) {
-    copyPackage(join(folder, 'node_modules', name), join(target, 'node_modules'));
+    copyPackage(join(folder, 'node_modules', name), join(target, 'node_modules'), name);
   }
 }
 
-/** A package and all it depends on, side by side. In pnpm's layout a package's dependencies lie beside it. */
-function copyPackage(link, target) {
+/**
+ * A package and all it depends on, side by side. In pnpm's layout a package's dependencies lie beside it. `alias` is the
+ * name it is imported by, where that is not its own.
+ */
+function copyPackage(link, target, alias) {
   const source = realpathSync(link);
   const { name, version, dependencies, optionalDependencies } = readJson(source, 'package.json');
-  const copy = join(target, name);
+  const copy = join(target, alias ?? name);
   if (existsSync(copy)) {
     const present = readJson(copy, 'package.json').version;
     if (present !== version) throw new Error(`${name} is needed in two versions, ${present} and ${version}`);

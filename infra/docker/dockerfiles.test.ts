@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createTestDatabase, startServiceProcess, type TestDatabase, testRedis } from '@runyard/test-kit';
@@ -70,12 +71,20 @@ function platform(): Record<string, string> {
   };
 }
 
+/** Packages that the service finds beside it instead of in its bundle. */
+async function notInlined(service: string): Promise<string[]> {
+  const text = await readFile(join(repository, `services/${service}/build.config.json`), 'utf8').catch(() => '{}');
+  return (JSON.parse(text) as { external?: string[] }).external ?? [];
+}
+
 describe('the Dockerfile of', () => {
   it.each(Object.keys(environments))(
     '%s builds from a clean folder into what starts alone and answers',
     async (service) => {
       const image = await build(service);
       expect(image.command).toEqual(['node', '--enable-source-maps', 'dist/main.js']);
+      const { resolve } = createRequire(join(image.workingDirectory, 'dist/main.js'));
+      for (const name of await notInlined(service)) expect(() => resolve(name)).not.toThrow();
       const running = await startServiceProcess({
         entry: join(image.workingDirectory, 'dist/main.js'),
         env: { ...image.environment, ...platform(), ...(await environments[service]?.()), HOST: '127.0.0.1' },
