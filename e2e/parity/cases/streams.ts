@@ -6,7 +6,7 @@ import { parseEvents } from '../framework/server-sent-events.ts';
 type Params = Record<string, string>;
 
 const FAMILY = { assistant_id: 'family', input: { text: 'hi' } };
-const SLOW = { assistant_id: 'slow', input: { name: 'joined', steps: 60, stepMs: 10 } };
+const SLOW = { assistant_id: 'slow', input: { name: 'joined', steps: 20, stepMs: 80 } };
 const EVERYTHING = { 'last-event-id': '-1' };
 
 const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
