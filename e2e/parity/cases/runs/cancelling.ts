@@ -89,7 +89,7 @@ export const cases: ParityCase[] = [
     field: 'query.cancel_on_disconnect',
     promise: 'a run can be cancelled when who joined it leaves',
     run: async (context) => {
-      const run = await longRun(context);
+      const run = await longRun(context, { seconds: 3 });
       const leaving = new AbortController();
       await context.open('joinRun', { params: run, query: { cancel_on_disconnect: '1' }, signal: leaving.signal });
       leaving.abort();

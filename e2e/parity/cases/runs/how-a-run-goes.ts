@@ -111,7 +111,7 @@ export const cases: ParityCase[] = [
       const threadId = ON_THREAD.includes(context.operation) ? await newThread(context) : undefined;
       const answer = await context.open(context.operation, {
         ...(threadId !== undefined && { params: { thread_id: threadId } }),
-        body: { assistant_id: 'slow', input: { name: 'a', steps: 6, stepMs: 100 }, on_disconnect: 'cancel' },
+        body: { assistant_id: 'slow', input: { name: 'a', steps: 20, stepMs: 100 }, on_disconnect: 'cancel' },
         signal: leaving.signal,
       });
       const place = await placeOf(context, answer.headers);

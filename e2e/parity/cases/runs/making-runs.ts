@@ -82,10 +82,10 @@ export async function waitingRun({ direct }: ParityContext, threadId?: string) {
   return { thread_id, run_id: run.run_id };
 }
 
-/** A run that has begun and would take a second. */
-export async function longRun({ direct }: ParityContext) {
+/** A run that has begun and goes on for so many seconds, if it is let. */
+export async function longRun({ direct }: ParityContext, { seconds = 10 } = {}) {
   const { thread_id } = await direct.client.threads.create();
-  const input = { name: 'long', steps: 20, stepMs: 50 };
+  const input = { name: 'long', steps: 20, stepMs: seconds * 50 };
   for await (const { event, data } of direct.client.runs.stream(thread_id, 'slow', { input })) {
     if (event === 'metadata') return { thread_id, run_id: String(data.run_id) };
   }

@@ -30,6 +30,14 @@ it('tells the end of a run that never started, also when the thread has a newer 
   expect(warn).not.toHaveBeenCalled();
 });
 
+it('tells the worker of a run that is to stop, and no more than which one', async () => {
+  const { appended, publishCancel, options } = telling();
+  const run = { runId: 'r', threadId: 't', attempt: 1, action: 'interrupt', outcome: 'ordered', fence } as const;
+  await tellCancelled(options, [run]);
+  expect(publishCancel).toHaveBeenCalledWith({ runId: 'r', threadId: 't' });
+  expect(appended).toEqual([]);
+});
+
 it('tells the worker of a run that is deleted, and whoever watches it', async () => {
   const { appended, publishCancel, options } = telling();
   await tellDeleted(options, [{ runId: 'r', attempt: 1, fence }]);

@@ -16,7 +16,8 @@ export async function tellCancelled(telling: EndTelling, cancelled: CancelledRun
   await allTold(
     telling,
     cancelled.map(async (run) => {
-      if (run.outcome === 'ordered') return telling.streams.publishCancel(run);
+      const { runId, threadId, outcome } = run;
+      if (outcome === 'ordered') return telling.streams.publishCancel({ runId, threadId });
       await tellEnd(telling, run);
     }),
   );
