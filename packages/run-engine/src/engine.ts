@@ -190,10 +190,18 @@ export class RunEngine {
     }
   }
 
-  /** Takes runs for a worker, oldest first, at most one per thread. */
+  /**
+   * Takes runs for a worker, oldest first, at most one per thread. One whose arguments cannot be decrypted here has failed with
+   * that: it keeps no other run from being claimed, and a worker that has the key may still execute it.
+   */
   async claimRuns(workerId: string, limit: number): Promise<ClaimedRun[]> {
-    const claimed = await claimRuns(this.#pool, { workerId, limit }, this.#events.startedTemplate, this.#atRest);
-    if (claimed.length > 0) this.#onOutboxWritten();
+    const template = this.#events.startedTemplate;
+    const { claimed, unreadable } = await claimRuns(this.#pool, { workerId, limit }, template, this.#atRest);
+    if (claimed.length + unreadable.length > 0) this.#onOutboxWritten();
+    for (const { fence, error } of unreadable) {
+      // What cannot be given back now comes back with the lease: nobody holds it.
+      await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
+    }
     return claimed;
   }
 

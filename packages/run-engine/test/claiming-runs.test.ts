@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { RunStarted } from '@runyard/contracts';
+import { sealedAtRest } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunEngine } from '../src/engine.ts';
 import type { ClaimedRun } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
@@ -126,6 +128,31 @@ describe('a claim', () => {
     expect((await claim).map((run) => run.runId)).toEqual([other.run.runId]);
     expect(intruder).not.toBe(victim);
   });
+});
+
+it('a run that cannot be decrypted fails alone: the others are taken, and a worker with the key may still execute it', async () => {
+  const newKey = new RunEngine({
+    pool: fixture.pool,
+    deploymentId: 'test',
+    source: '/runyard/test',
+    atRest: sealedAtRest('k'.repeat(32)),
+  });
+  const sealed = [await newKey.createRun(aRun()), await newKey.createRun(aRun())].map(({ run }) => run);
+  const { run: plain } = await fixture.engine.createRun(aRun());
+  const worker = await fixture.worker();
+  expect((await fixture.engine.claimRuns(worker, 10)).map(({ runId }) => runId)).toEqual([plain.runId]);
+  const [executed] = await newKey.claimRuns(worker, 1);
+  expect(executed).toMatchObject({ runId: sealed[0]!.runId, attempt: 2, kwargs: sealed[0]!.kwargs });
+  await newKey.finishRun(success(executed!));
+  // Nobody has the key: it is given up as any run whose attempts fail.
+  while ((await newKey.getRun(sealed[1]!.threadId, sealed[1]!.runId))!.status === 'pending') {
+    await fixture.engine.claimRuns(worker, 10);
+  }
+  expect(await newKey.getRun(sealed[1]!.threadId, sealed[1]!.runId)).toMatchObject({
+    status: 'error',
+    error: { error: 'RunAttemptsExhausted', message: expect.stringContaining('LANGGRAPH_AES_KEY') },
+  });
+  await newKey.close();
 });
 
 describe('50 creates at once on one thread', () => {

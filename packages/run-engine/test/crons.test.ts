@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sealedAtRest } from '@runyard/sealing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
 import type { CreateRun, DueCron } from '../src/index.ts';
@@ -149,6 +150,16 @@ describe('a slot that has come', () => {
     );
     expect([await runsOf(thrown), await runsOf(refused), await runsOf(sound)]).toEqual([0, 0, 1]);
     expect(await fire()).toEqual([]);
+  });
+
+  it('is spent alone when its cron cannot be decrypted', async () => {
+    const [locked, sound] = [await cron(), await cron()];
+    const payload = sealedAtRest('k'.repeat(32)).seal(Buffer.from('{}'));
+    await fixture.rows('UPDATE cron SET payload = $2 WHERE cron_id = $1', [locked, payload]);
+    const fired = await fire();
+    expect(fired.find(({ cronId }) => cronId === locked)?.refusal?.message).toContain('LANGGRAPH_AES_KEY');
+    expect([await runsOf(locked), await runsOf(sound)]).toEqual([0, 1]);
+    expect(await row(locked)).toMatchObject({ is_within_a_minute: true });
   });
 });
 

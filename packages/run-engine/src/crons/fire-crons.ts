@@ -1,5 +1,5 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import type { AtRest } from '@runyard/sealing';
+import { type AtRest, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -7,7 +7,7 @@ import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts
 import type { CreatedRun } from '../types.ts';
 import { type CronRow, cronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
-import type { DueCron, FireCrons, FiredSlot } from './types.ts';
+import type { CronRecord, DueCron, FireCrons, FiredSlot } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
@@ -73,6 +73,7 @@ function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, atRest: AtRe
   try {
     const next = slotAfter(cron, now);
     if (cron.isFired) return { cron, next };
+    if (cron.fault) return { cron, next, refusal: cron.fault };
     try {
       return { cron, next, creation: toCreation(toRun(cron), atRest) };
     } catch (error) {
@@ -114,6 +115,8 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** The slot has its run already: the database's clock was put back since. */
   isFired: boolean;
+  /** Its payload cannot be decrypted here: no run can be made of it. */
+  fault?: SealingError;
 }
 
 /** Locks due crons, at most one per thread, in the engine's order: threads first. What another process has is left to it. */
@@ -162,7 +165,7 @@ interface ClaimedRow extends CronRow {
 
 function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
   return {
-    ...cronOfRow(row, atRest),
+    ...readable(row, atRest),
     isFired: row.is_fired,
     assistant: {
       assistantId: row.assistant_id,
@@ -173,6 +176,16 @@ function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
       isSystem: row.is_system,
     },
   };
+}
+
+/** One that cannot be decrypted spends its own slot and holds up no other. */
+function readable(row: CronRow, atRest: AtRest): CronRecord & Pick<ClaimedCron, 'fault'> {
+  try {
+    return cronOfRow(row, atRest);
+  } catch (fault) {
+    if (!(fault instanceof SealingError)) throw fault;
+    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, atRest), fault };
+  }
 }
 
 async function advance(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {

@@ -1,11 +1,17 @@
 import { sqlState } from '@runyard/database';
-import type { AtRest } from '@runyard/sealing';
+import { type AtRest, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import type { RunEventTemplate } from '../run-events.ts';
-import type { ClaimedRun } from '../types.ts';
+import type { ClaimedRun, Fence } from '../types.ts';
 
 const UNIQUE_VIOLATION = '23505';
+
+export interface Claims {
+  claimed: ClaimedRun[];
+  /** Claimed too, and nobody can execute them: their arguments are encrypted with a key that is not here. */
+  unreadable: { fence: Fence; error: SealingError }[];
+}
 
 /**
  * Claims up to `limit` runs for a worker: the longest ready whose thread is idle, of each thread only the first in its line
@@ -20,10 +26,10 @@ export async function claimRuns(
   { workerId, limit }: { workerId: string; limit: number },
   event: RunEventTemplate,
   atRest: AtRest,
-): Promise<ClaimedRun[]> {
+): Promise<Claims> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return (await claimOnce(db, workerId, limit, event)).map((row) => claimedRunOf(row, atRest));
+      return opened(await claimOnce(db, workerId, limit, event), atRest);
     } catch (error) {
       // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
       // Its row is visible now, so the next try passes that thread over.
@@ -56,6 +62,23 @@ interface ClaimedRow {
   created_at: Date;
 }
 
+function opened(rows: ClaimedRow[], atRest: AtRest): Claims {
+  const claims: Claims = { claimed: [], unreadable: [] };
+  for (const row of rows) {
+    try {
+      claims.claimed.push(claimedRunOf(row, atRest));
+    } catch (error) {
+      if (!(error instanceof SealingError)) throw error;
+      claims.unreadable.push({ fence: fenceOf(row), error });
+    }
+  }
+  return claims;
+}
+
+function fenceOf({ thread_id: threadId, epoch, run_id: runId }: ClaimedRow): Fence {
+  return { threadId, epoch: BigInt(epoch), runId };
+}
+
 function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
   return {
     runId: row.run_id,
@@ -65,7 +88,7 @@ function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
     keepsThread: row.keeps_thread,
     metadata: row.metadata,
     kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
-    fence: { threadId: row.thread_id, epoch: BigInt(row.epoch), runId: row.run_id },
+    fence: fenceOf(row),
     hasCheckpoint: row.has_checkpoint,
     hasResumed: row.has_resumed,
     isSuspect: row.is_suspect,
