@@ -37,3 +37,10 @@ it('never picks credentials, nor what the platform says to itself', () => {
     'x.user': 'dot',
   });
 });
+
+it('picks what callers prove themselves with only by its name: it would lie in logs, arguments and webhooks', () => {
+  const credentials = { authorization: 'Bearer a', cookie: 'session=a', 'proxy-authorization': 'Basic a' };
+  expect(headerPicker({ includes: ['*', 'auth*', 'cooki*'] })(credentials)).toEqual({});
+  expect(headerPicker({ includes: ['Authorization', '*'] })(credentials)).toEqual({ authorization: 'Bearer a' });
+  expect(headerPicker({ includes: ['cookie'], excludes: ['*'] })(credentials)).toEqual({});
+});

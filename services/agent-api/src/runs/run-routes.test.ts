@@ -6,7 +6,8 @@ import { runRoutes } from './run-routes.ts';
 import type { RunService } from './run-service.ts';
 
 const cancel = vi.fn(async () => []);
-const routes = runRoutes({ cancel } as unknown as RunService, {} as RunAnswers);
+const answers = { join: vi.fn(), joinStream: vi.fn() };
+const routes = runRoutes({ cancel } as unknown as RunService, answers as unknown as RunAnswers);
 
 function call(operationId: string, request: object): ReturnType<BoundOperation['handler']> {
   const { handler } = routes.find(({ operation }) => operation.operationId === operationId)!;
@@ -24,6 +25,17 @@ it.each(['cancelRun', 'cancelRuns'])(
     await call(operationId, request);
     expect(cancel).toHaveBeenCalledTimes(2);
     cancel.mockClear();
+  },
+);
+
+it.each(['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'])(
+  '%s that ends the run when its client leaves asks for the permission to change it',
+  async (operationId) => {
+    const caller = { organizationRole: 'member', permissions: ['runs:read'] };
+    const leaving = { query: { cancel_on_disconnect: '1' } };
+    await expect(call(operationId, { ...leaving, caller })).rejects.toThrow(ForbiddenError);
+    await call(operationId, leaving);
+    await call(operationId, { query: { cancel_on_disconnect: '0' }, caller });
   },
 );
 

@@ -58,15 +58,19 @@ export function runRoutes(
     }),
 
     bind(contracts.joinRun, async (req) => {
+      requireRightToLeave(req);
       await answers.join(req.params, req.query, req);
     }),
     bind(contracts.joinRunStream, async (req) => {
+      requireRightToLeave(req);
       await answers.joinStream(req.params, req.query, req);
     }),
     bind(contracts.joinRunStreamAlias, async (req) => {
+      requireRightToLeave(req);
       await answers.joinStream(req.params, req.query, req);
     }),
     bind(contracts.joinStatelessRunStream, async (req) => {
+      requireRightToLeave(req);
       await answers.joinStream(req.params, req.query, req);
     }),
 
@@ -99,6 +103,11 @@ export function runRoutes(
   function create(req: HandlerRequest<unknown, unknown, RunRequest>, threadId?: string): Promise<AcceptedRun> {
     return runs.create({ ...originOf(req), ...(threadId !== undefined && { threadId }) }, req.body);
   }
+}
+
+/** Who may only watch a run must not end it by leaving. @throws ForbiddenError */
+function requireRightToLeave({ query, caller }: HandlerRequest<unknown, contracts.RunJoinQuery>): void {
+  if (isSet(query.cancel_on_disconnect)) requirePermission(caller, 'runs:update');
 }
 
 function selectionOf({ thread_id, run_ids, status }: contracts.RunsCancel): CancelSelection {

@@ -1,6 +1,7 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
 import { paginationHeaders } from '../pagination.ts';
+import { requirePermission } from '../permissions.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { ThreadService } from './thread-service.ts';
 
@@ -11,7 +12,9 @@ export function threadRoutes(threads: ThreadService): BoundOperation[] {
       const wanted = [query.include ?? []].flat().flatMap((names) => names.split(','));
       return ok(await threads.get(UNRESTRICTED, params.thread_id, { withTtl: wanted.includes('ttl') }));
     }),
-    bind(patchThread, async ({ params, body, headers }) => {
+    bind(patchThread, async ({ params, body, headers, caller }) => {
+      // What a ttl does in the end is to delete.
+      if (body.ttl) requirePermission(caller, 'runs:delete');
       await threads.patch(UNRESTRICTED, params.thread_id, body);
       const wantsNothing = /(^|[\s,;])return=minimal([\s,;]|$)/.test(String(headers.prefer ?? ''));
       return wantsNothing ? noContent() : ok(await threads.get(UNRESTRICTED, params.thread_id));

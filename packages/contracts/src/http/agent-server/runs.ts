@@ -66,13 +66,17 @@ const FeedbackKeysQuery = Type.Union([Type.String(), Type.Array(Type.String())],
 });
 export const RunWaitQuery = Type.Object({ feedback_keys: Type.Optional(FeedbackKeysQuery) });
 export type RunWaitQuery = Static<typeof RunWaitQuery>;
+const CancelOnDisconnect = Type.Enum(QueryFlag.enum, {
+  type: 'string',
+  description: 'Whether the run is cancelled when the client leaves; needs `runs:update`.',
+});
 export const RunJoinQuery = Type.Object({
-  cancel_on_disconnect: Type.Optional(QueryFlag),
+  cancel_on_disconnect: Type.Optional(CancelOnDisconnect),
   feedback_keys: Type.Optional(FeedbackKeysQuery),
 });
 export type RunJoinQuery = Static<typeof RunJoinQuery>;
 export const RunStreamQuery = Type.Object({
-  cancel_on_disconnect: Type.Optional(QueryFlag),
+  cancel_on_disconnect: Type.Optional(CancelOnDisconnect),
   stream_mode: Type.Optional(QueryList),
 });
 export type RunStreamQuery = Static<typeof RunStreamQuery>;

@@ -274,7 +274,7 @@ export const patchThread = defineOperation({
   method: 'patch',
   path: '/threads/{thread_id}',
   permission: 'runs:update',
-  summary: 'Merge metadata into a thread, or change how long it is kept',
+  summary: 'Merge metadata into a thread, or change how long it is kept, which needs `runs:delete` too',
   headers: { prefer: '`return=minimal` answers 204 without a body.' },
   tags,
   access: 'principal',

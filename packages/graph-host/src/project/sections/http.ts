@@ -9,7 +9,7 @@ const texts = (description: string, options: { default?: string[] } = {}) =>
 const HeaderChoice = (description: string): TSchema =>
   Type.Object(
     {
-      includes: texts('Headers to take.'),
+      includes: texts('Headers to take. `authorization`, `proxy-authorization` and `cookie` only by their full name.'),
       include: texts('The same.'),
       excludes: texts('Headers never to take; looked at first.'),
       exclude: texts('The same.'),
