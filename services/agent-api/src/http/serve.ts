@@ -1,0 +1,62 @@
+import { OPEN_API_INFO } from '@runyard/contracts';
+import { tellingOutages } from '@runyard/database';
+import {
+  type BoundOperation,
+  createApp,
+  listen,
+  type PrincipalVerifier,
+  type ReadinessChecks,
+  type ServiceContext,
+} from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import { askingPermission } from '../permissions.ts';
+import type { ServedProject } from '../project/open-served-project.ts';
+import { openProjectApp, type ProjectApp } from '../project/project-app.ts';
+import { tellingRefusedData } from '../refused-data.ts';
+import type { HttpSettings } from './http-settings.ts';
+import { locatedBelow, mounted } from './mount-prefix.ts';
+
+export interface Served {
+  /** Where the server listens. */
+  url: string;
+  projectApp: ProjectApp | undefined;
+}
+
+/**
+ * Answers requests: the project's own app first, then the operations, everything below the mount prefix.
+ *
+ * @throws GraphLoadError when the project's app cannot be loaded
+ */
+export async function serve(parts: {
+  config: Config;
+  context: ServiceContext;
+  settings: HttpSettings;
+  principal: PrincipalVerifier;
+  served: Pick<ServedProject, 'project' | 'host' | 'own'>;
+  operations: BoundOperation[];
+  readiness: ReadinessChecks;
+}): Promise<Served> {
+  const { config, context, settings, principal, readiness } = parts;
+  const { project, host, own } = parts.served;
+  const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(tellingOutages);
+  const projectApp = await openProjectApp(project.app, { host, own, principal, http: settings, operations, config });
+  if (projectApp) context.lifecycle.onStop('project app', () => projectApp.close());
+  const app = createApp({
+    context,
+    principal,
+    cors: settings.cors,
+    isInner: own.isInner,
+    loggedHeaders: settings.loggedHeaders,
+    without: settings.isDisabled,
+    before: [own.tellRoute, ...(projectApp ? [projectApp.handler] : []), locatedBelow(settings.mountPrefix)],
+    metricsPrefix: 'lg_api_',
+    bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
+    openApi: OPEN_API_INFO['agent-server'],
+    alsoDescribes: projectApp?.openApi,
+    readiness,
+    operations,
+  });
+  own.serve(app);
+  const { url } = await listen(mounted(settings.mountPrefix, app), { host: config.HOST, port: config.PORT, context });
+  return { url, projectApp };
+}

@@ -1,0 +1,34 @@
+import { fileURLToPath } from 'node:url';
+import { applyMigrations, openPool } from '@runyard/database';
+import type { ServiceContext } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { Config } from './config.ts';
+import { openPrisma, type PrismaClient } from './prisma.ts';
+
+/** Bundled, the migrations lie beside this file; from source, with the package whose tables they make. */
+const migrationsDir = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../../packages/run-engine/prisma/migrations' : './migrations',
+    import.meta.url,
+  ),
+);
+
+/** The database of the deployment, with the tables of this version. */
+export async function openDatabase(
+  config: Config,
+  { logger, lifecycle }: ServiceContext,
+): Promise<{ pool: pg.Pool; prisma: PrismaClient }> {
+  const pool = openPool({
+    connectionString: config.DATABASE_URI,
+    max: config.DATABASE_POOL_SIZE,
+    min: config.DATABASE_POOL_MIN_SIZE,
+    connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
+    applicationName: 'runyard-agent-api',
+    onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
+  });
+  lifecycle.onStop('database', () => pool.end());
+  await applyMigrations(pool, migrationsDir);
+  const prisma = openPrisma(pool);
+  lifecycle.onStop('prisma', () => prisma.$disconnect());
+  return { pool, prisma };
+}

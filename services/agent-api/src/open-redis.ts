@@ -1,0 +1,39 @@
+import { RunWakeups, Signals, type SignalsOptions } from '@runyard/run-engine';
+import { RunStreams } from '@runyard/run-stream';
+import { countConnectionsTo, type RedisUse, type ServiceContext } from '@runyard/service-kit';
+import type { Config } from './config.ts';
+
+export interface DeploymentRedis {
+  streams: RunStreams;
+  wakeups: RunWakeups;
+  /** News that the processes of the deployment tell each other. */
+  openSignals(topic: SignalsOptions['topic']): Signals;
+  use: RedisUse;
+}
+
+/** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
+export function openRedis(config: Config, { logger, lifecycle }: ServiceContext): DeploymentRedis {
+  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
+  const streams = new RunStreams({ ...redis, resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000 });
+  lifecycle.onStop('run streams', () => streams.close());
+  const wakeups = new RunWakeups({
+    ...redis,
+    onError: (error) => logger.debug('workers could not be woken', { error }),
+  });
+  lifecycle.onStop('wake-ups', () => wakeups.close());
+  return {
+    streams,
+    wakeups,
+    openSignals(topic) {
+      const signals = new Signals({
+        ...redis,
+        topic,
+        onError: (error) => logger.debug('other processes could not be told of news', { topic, error }),
+      });
+      lifecycle.onStop(`signals about ${topic}`, () => signals.close());
+      return signals;
+    },
+    use,
+  };
+}

@@ -1,0 +1,49 @@
+import { openProject, type Project, startGraphHost } from '@runyard/graph-host';
+import { type AtRest, atRestWith } from '@runyard/sealing';
+import type { ServiceContext } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import { OwnServer } from './own-server.ts';
+import { refuseUnmetProtection } from './refused-settings.ts';
+import { logOfProject, ServingHost } from './serving-host.ts';
+
+export interface ServedProject {
+  project: Project;
+  /** The whole environment of the project's code. */
+  environment: Record<string, string>;
+  atRest: AtRest;
+  /** This server, as the project's code reaches it. */
+  own: OwnServer;
+  host: ServingHost;
+  /** Rejects with a GraphLoadError when the project's code does not load. */
+  loaded: Promise<void>;
+}
+
+/**
+ * The project of the deployment. Its code is being loaded when this resolves, so that other parts open meanwhile.
+ *
+ * @throws GraphLoadError when its settings cannot be served
+ */
+export async function openServedProject(config: Config, { logger, lifecycle }: ServiceContext): Promise<ServedProject> {
+  const { project, aesKey, ...location } = await openProject(config, process.env);
+  const { environment } = location;
+  for (const warning of project.warnings) logger.warn(warning);
+  refuseUnmetProtection(project, { ...process.env, ...environment });
+  const own = await OwnServer.open();
+  lifecycle.onStop('own server', () => own.close());
+  const host = new ServingHost({
+    logger,
+    start: (onExit) =>
+      startGraphHost({
+        role: 'serve',
+        ...location,
+        loopback: own.loopback,
+        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+        onLog: logOfProject(logger),
+        onExit,
+      }),
+  });
+  lifecycle.onStop('graph host', () => host.close());
+  const loaded = host.start();
+  loaded.catch(() => undefined); // Whoever opens the service awaits it later; until then other parts may fail first.
+  return { project, environment, atRest: atRestWith(aesKey), own, host, loaded };
+}

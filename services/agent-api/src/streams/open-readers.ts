@@ -1,0 +1,42 @@
+import type { RunEngine } from '@runyard/run-engine';
+import type { ServiceContext } from '@runyard/service-kit';
+import type pg from 'pg';
+import { OpenResponses } from './open-responses.ts';
+import { RunWatch } from './run-watch.ts';
+import { createThreadWatch } from './thread-watch.ts';
+
+/** Those who read streams or wait for results in this process. */
+export interface Readers {
+  open: OpenResponses;
+  watch: RunWatch;
+  threadWatch: RunWatch;
+  /** Something is gone without an end of its own: whoever waits for it looks. */
+  checkSoon(): void;
+}
+
+export function openReaders(
+  engine: Pick<RunEngine, 'runsInFlight'>,
+  pool: pg.Pool,
+  { logger, lifecycle }: ServiceContext,
+): Readers {
+  const open = new OpenResponses();
+  lifecycle.onDrain('open streams', () => open.cutAll());
+  const watch = new RunWatch({
+    findInFlight: (runIds) => engine.runsInFlight(runIds),
+    onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
+  });
+  lifecycle.onStop('run watch', () => watch.close());
+  const threadWatch = createThreadWatch(pool, (error) =>
+    logger.warn('the threads of open streams could not be looked up', { error }),
+  );
+  lifecycle.onStop('thread watch', () => threadWatch.close());
+  return {
+    open,
+    watch,
+    threadWatch,
+    checkSoon() {
+      watch.checkSoon();
+      threadWatch.checkSoon();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
+import type { ThreadRetentionSettings } from '@runyard/graph-host';
+import type { RunEngine } from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
+import type { AtRest } from '@runyard/sealing';
+import type { BoundOperation, Logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { PrismaClient } from '../prisma.ts';
+import type { ServingHost } from '../project/serving-host.ts';
+import { tellDeleted } from '../runs/tell-ended.ts';
+import type { Readers } from '../streams/open-readers.ts';
+import { tellStateUpdate } from '../streams/tell-state-update.ts';
+import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
+import { retentionRoutes } from './retention-routes.ts';
+import { stateRoutes } from './state-routes.ts';
+import { StateService } from './state-service.ts';
+import { ThreadRetention } from './thread-retention.ts';
+import { threadRoutes } from './thread-routes.ts';
+import { ThreadService } from './thread-service.ts';
+import { ThreadStore } from './thread-store.ts';
+import type { ThreadSweeper } from './thread-sweeper.ts';
+import { afterDeletion, createThreadSweeper } from './thread-upkeep.ts';
+
+export interface ThreadParts {
+  prisma: PrismaClient;
+  pool: pg.Pool;
+  atRest: AtRest;
+  engine: RunEngine;
+  checkpoints: PostgresCheckpoints;
+  /** The long-term store, for graphs whose state is read or updated. */
+  store: StoreBackend;
+  host: ServingHost;
+  streams: RunStreams;
+  readers: Readers;
+  retention: ThreadRetentionSettings;
+  logger: Logger;
+}
+
+export interface Threads {
+  store: ThreadStore;
+  service: ThreadService;
+  sweeper: ThreadSweeper;
+  routes: BoundOperation[];
+}
+
+/** Threads and their state: what callers do with them, and the end of those that are past their time. */
+export function openThreads(parts: ThreadParts): Threads {
+  const { pool, engine, checkpoints, host, streams, readers, retention, logger } = parts;
+  const store = new ThreadStore(parts.prisma, parts.atRest);
+  const state = new StateService({
+    threads: store,
+    engine,
+    host,
+    backends: (fence) => ({
+      checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
+      store: parts.store,
+    }),
+    onUpdated: (fence, state) =>
+      tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
+  });
+  const onDeleted = afterDeletion({ streams, tellWaiting: () => readers.checkSoon(), logger });
+  const service = new ThreadService({
+    store,
+    engine,
+    state,
+    onDeleted,
+    onRunsDeleted: (runs) => tellDeleted({ engine, streams, logger }, runs),
+    defaultTtl: retention.defaultTtl,
+  });
+  return {
+    store,
+    service,
+    sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, logger }),
+    routes: [
+      ...threadRoutes(service),
+      ...retentionRoutes(new ThreadRetention({ store, engine, state, onDeleted })),
+      ...stateRoutes(state),
+      ...threadStreamRoutes(store, { streams, threadWatch: readers.threadWatch, open: readers.open }),
+    ],
+  };
+}
