@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DEPLOYMENT_VARIABLES, translateVariables } from './deployment-variables.ts';
+import { DEPLOYMENT_VARIABLES, TUNABLE_VARIABLES, translateVariables } from './deployment-variables.ts';
 
 const translate = (environment: Record<string, string>) => translateVariables(environment).environment;
 
@@ -48,8 +48,19 @@ describe('variables of agent servers', () => {
   });
 
   it('are all in the documentation', () => {
-    const page = readFileSync(new URL('../../../docs/services/agent-api/variables.md', import.meta.url), 'utf8');
+    const page = pageOf('agent-api/variables');
     const missing = DEPLOYMENT_VARIABLES.filter(({ name }) => !page.includes(`\`${name}\``));
     expect(missing).toEqual([]);
   });
+
+  it('that a deployment may choose itself are those the page of the control plane names', () => {
+    const tuning = pageOf('control-plane').match(/tune the platform's part of the deployment: (.*?)\./s)?.[1];
+    const named = [...(tuning ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
+    const isNoEffect = (name: string) => DEPLOYMENT_VARIABLES.some((v) => v.name === name && 'noEffect' in v);
+    expect(named).toEqual(TUNABLE_VARIABLES.filter((name) => !isNoEffect(name)));
+  });
 });
+
+function pageOf(service: string): string {
+  return readFileSync(new URL(`../../../docs/services/${service}.md`, import.meta.url), 'utf8');
+}
