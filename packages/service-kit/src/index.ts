@@ -9,6 +9,7 @@ export * from './http/cors.ts';
 export { answerError, breakOff } from './http/error-answer.ts';
 export { health, type ReadinessChecks } from './http/health.ts';
 export * from './http/listen.ts';
+export { loggedPath } from './http/logged-path.ts';
 export { listenForMetrics } from './http/metrics-port.ts';
 export * from './http/reply.ts';
 export * from './http/request-id.ts';

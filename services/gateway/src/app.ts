@@ -6,6 +6,7 @@ import {
   answerError,
   BadGatewayError,
   ClientGoneError,
+  loggedPath,
   RequestMetrics,
   requestIdOf,
   type ServiceContext,
@@ -139,7 +140,7 @@ export class Gateway {
     const status = res.writableFinished ? res.statusCode : 499;
     const method = req.method ?? 'GET';
     this.#metrics.finished(method, labelOf(destination), status, elapsedMs);
-    const path = (req.url ?? '/').split('?', 1)[0];
+    const path = loggedPath((req.url ?? '/').split('?', 1)[0] as string);
     this.#parts.context.logger.http('request', {
       requestId,
       method,

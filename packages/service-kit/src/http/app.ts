@@ -9,6 +9,7 @@ import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } f
 import { createDispatcher } from './dispatch.ts';
 import { answerError } from './error-answer.ts';
 import type { ReadinessChecks } from './health.ts';
+import { loggedPath } from './logged-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import type { ValidationErrorStyle } from './validate-request.ts';
@@ -90,7 +91,7 @@ function observe(options: AppOptions): RequestHandler {
       requestMetrics.finished(req.method, res.locals.route, status, elapsedMs);
       res.locals.log.http('request', {
         method: req.method,
-        path: req.path,
+        path: loggedPath(req.path),
         status,
         ms: Math.round(elapsedMs * 10) / 10,
         ...(loggedHeaders && { headers: loggedHeaders(req.headers) }),
