@@ -4,7 +4,6 @@ ALTER TABLE store_item
   ADD COLUMN ttl_minutes  double precision,                -- what a refresh gives the item again; null: it never expires
   ADD COLUMN expires_at   timestamptz,                     -- from then on nobody sees it, swept or not
   ADD COLUMN embedding_id uuid;                            -- its vectors; null: not embedded
-CREATE INDEX store_item_expiry ON store_item (expires_at) WHERE expires_at IS NOT NULL;
 
 -- The vectors of one value of an item. A later value has an id of its own, so the two are never mixed.
 CREATE TABLE store_embedding (
