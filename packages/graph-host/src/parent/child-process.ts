@@ -8,6 +8,8 @@ import { LineSplitter } from '../output-lines.ts';
 export interface SpawnedChild {
   process: ChildProcess;
   socket: Duplex;
+  /** Why the process is gone, once it is. */
+  exited: Promise<string>;
 }
 
 export interface SpawnOptions {
@@ -41,7 +43,11 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
   );
   drain(child.stdout as Readable, (line) => onOutput('info', line));
   drain(child.stderr as Readable, (line) => onOutput('error', line));
-  return { process: child, socket: child.stdio[3] as unknown as Duplex };
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(`the process could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `exited with code ${code}`));
+  });
+  return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
 }
 
 /** Bundled, it lies beside the service's main file; from source, where it is written. */

@@ -1,7 +1,6 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
 import type { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
-import { droppedLines, OutputBudget } from '../output-lines.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
@@ -15,7 +14,6 @@ import type {
   GraphHostOptions,
   GraphSchemas,
   HistoryRequest,
-  HostLog,
   RunHandle,
   RunHandlers,
   RunRequest,
@@ -27,12 +25,12 @@ import type {
   ThreadStateJson,
 } from '../types.ts';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
+import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { embedTexts } from './embed-texts.ts';
 import { ParentRun } from './run.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
-const LAST_WORDS = 20;
 const LIMITS = {
   creditBytes: 1024 * 1024,
   bufferBytes: 64 * 1024 * 1024,
@@ -46,13 +44,10 @@ export class ChildGraphHost implements GraphHost {
   readonly #connection: Connection;
   readonly #runs = new Map<number, ParentRun>();
   readonly #uses = new Map<number, BackendUse>();
-  readonly #exited: Promise<string>;
   #graphs: GraphDescription[] = [];
   #nextUse = 1;
   #isClosing = false;
-  /** The child's last lines outside its own capture: what it says when it cannot even start. */
-  readonly #lastWords: string[] = [];
-  readonly #outputBudget: OutputBudget;
+  readonly #output: ChildOutput;
   /** Why the child is gone; undefined while it lives. */
   #gone: string | undefined;
   #hello!: () => void;
@@ -63,14 +58,12 @@ export class ChildGraphHost implements GraphHost {
   constructor(options: GraphHostOptions) {
     this.#options = options;
     const { logBytesPerSecond } = { ...LIMITS, ...options.limits };
-    this.#outputBudget = new OutputBudget(logBytesPerSecond, (lines) =>
-      options.onLog({ level: 'warn', message: droppedLines(lines) }),
-    );
+    this.#output = new ChildOutput(logBytesPerSecond, options.onLog);
     this.#child = spawnChild({
       projectDir: options.projectDir,
       environment: options.environment,
       heapLimitMb: options.heapLimitMb,
-      onOutput: (level, message) => this.#onOutput(level, message),
+      onOutput: (level, message) => this.#output.add(level, message),
     });
     this.#connection = new Connection({
       socket: this.#child.socket,
@@ -78,13 +71,7 @@ export class ChildGraphHost implements GraphHost {
       onMessage: (message) => this.#receive(message),
       onClose: () => this.#child.process.kill('SIGKILL'),
     });
-    this.#exited = new Promise((resolve) => {
-      this.#child.process.once('error', (error) => resolve(`the process could not be started: ${error.message}`));
-      this.#child.process.once('exit', (code, signal) =>
-        resolve(signal ? `ended by ${signal}` : `exited with code ${code}`),
-      );
-    });
-    void this.#exited.then((reason) => this.#onExit(reason));
+    void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
   /** Loads the project. @throws GraphLoadError */
@@ -98,8 +85,8 @@ export class ChildGraphHost implements GraphHost {
       );
       tooSlow.signal.addEventListener('abort', () => clearTimeout(timer));
     });
-    const died = this.#exited.then((reason) => {
-      throw new GraphLoadError([`The process that loads the project ${reason}.`, ...this.#lastWords].join('\n'));
+    const died = this.#child.exited.then((reason) => {
+      throw new GraphLoadError([`The process that loads the project ${reason}.`, ...this.#output.lastLines].join('\n'));
     });
     try {
       await Promise.race([this.#load(), died, timeout]);
@@ -204,9 +191,9 @@ export class ChildGraphHost implements GraphHost {
     this.#isClosing = true;
     if (this.#gone !== undefined) return;
     const kill = setTimeout(() => this.#child.process.kill('SIGKILL'), graceMs);
-    await Promise.race([this.#drainRuns(), this.#exited]);
+    await Promise.race([this.#drainRuns(), this.#child.exited]);
     this.#connection.request(0, { t: 'shutdown' }).catch(() => {});
-    await this.#exited;
+    await this.#child.exited;
     clearTimeout(kill);
   }
 
@@ -267,12 +254,6 @@ export class ChildGraphHost implements GraphHost {
     }
   }
 
-  #onOutput(level: HostLog['level'], message: string): void {
-    this.#lastWords.push(message);
-    if (this.#lastWords.length > LAST_WORDS) this.#lastWords.shift();
-    if (this.#outputBudget.take(message)) this.#options.onLog({ level, message });
-  }
-
   #refuseEnded(use: number, id: number): void {
     this.#connection.answerError(use, id, { kind: 'fenced', error: 'BackendError', message: 'this use has ended' });
   }
@@ -288,7 +269,7 @@ export class ChildGraphHost implements GraphHost {
 
   #onExit(reason: string): void {
     this.#gone = `the graph host ${reason}`;
-    this.#outputBudget.close();
+    this.#output.close();
     this.#connection.close(this.#gone);
     for (const run of [...this.#runs.values()]) run.cutShort({ kind: 'lost', reason: this.#gone });
     if (!this.#isClosing) this.#options.onExit?.(reason);
