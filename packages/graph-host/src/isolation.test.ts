@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type HostUnderTest, runRequest, runToEnd, startHost, startRun } from '../test/host-under-test.ts';
+import { fixtures, type HostUnderTest, runRequest, runToEnd, startHost, startRun } from '../test/host-under-test.ts';
+import { temporaryProject } from '../test/temporary-project.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -20,6 +21,24 @@ const isAlive = (pid: number) =>
     (stat) => !/\) Z /.test(stat),
     () => false,
   );
+
+it('does not give the project what opens the data of its deployment, though it stands in its own file', async () => {
+  const graph = await readFile(`${fixtures}basic/probe.ts`, 'utf8');
+  const directory = await temporaryProject({
+    'agent.ts': graph,
+    'langgraph.json': JSON.stringify({
+      graphs: { agent: './agent.ts:graph' },
+      env: { LANGGRAPH_AES_KEY: 'k', MINE: 'm' },
+    }),
+  });
+  const own = await startHost('basic', { projectDir: directory, configPath: `${directory}/langgraph.json` });
+  try {
+    const { values } = await runToEnd(own, runRequest('agent', { input: { do: 'environment' } }));
+    expect((values!.seen as { env: object }).env).toEqual({ MINE: 'm' });
+  } finally {
+    await own.close();
+  }
+});
 
 it('gives the project the variables it is allowed and nothing else of its parent', async () => {
   process.env.PARENT_SECRET = 'do not tell';

@@ -1,6 +1,7 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
 import type { BackendError } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
+import { withoutKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
@@ -109,7 +110,7 @@ export class ChildGraphHost implements GraphHost {
     const header = {
       t: 'init',
       role,
-      project: { directory, graphs, env },
+      project: { directory, graphs, env: withoutKeys(env) },
       loopback: loopback ?? null,
       limits: { ...LIMITS, ...this.#options.limits },
     };

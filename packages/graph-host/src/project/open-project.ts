@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { projectEnvironment } from './project-environment.ts';
+import { projectEnvironment, withoutKeys } from './project-environment.ts';
 import { type Project, readProject } from './read-project.ts';
 import { sectionVariables } from './section-variables.ts';
 
@@ -28,6 +28,7 @@ export async function openProject(
   const deployment = config.PROJECT_ENV;
   const configPath = resolve(projectDir, config.LANGGRAPH_CONFIG_PATH);
   const project = await readProject(projectDir, configPath, { ...sectionVariables(own), ...deployment });
-  const { LANGGRAPH_AES_KEY: given, ...environment } = projectEnvironment({ own, project: project.env, deployment });
-  return { project, projectDir, configPath, environment, aesKey: given || own.LANGGRAPH_AES_KEY || undefined };
+  const variables = projectEnvironment({ own, project: project.env, deployment });
+  const aesKey = variables.LANGGRAPH_AES_KEY || own.LANGGRAPH_AES_KEY || undefined;
+  return { project, projectDir, configPath, environment: withoutKeys(variables), aesKey };
 }

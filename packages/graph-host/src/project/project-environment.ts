@@ -16,3 +16,9 @@ export function projectEnvironment(sources: {
   const address: Record<string, string> = LANGGRAPH_API_URL === undefined ? {} : { LANGGRAPH_API_URL };
   return { ...machineEnvironment(own), ...address, ...project, ...sectionVariables(own), ...deployment };
 }
+
+/** What opens the data of the deployment is for the platform alone, wherever it is given. */
+export function withoutKeys(variables: Record<string, string>): Record<string, string> {
+  const { LANGGRAPH_AES_KEY: _, ...rest } = variables;
+  return rest;
+}
