@@ -6,12 +6,14 @@
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
  * - `GroupCommitter`: many callers' writes in common transactions, without one caller's data failing another's.
  * - `acquireDuty`, `Duty`: what one process at a time may do, by a lease in the database's time.
+ * - `DutyRounds`: such work at every interval.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres takes, also from graphs that emit U+0000.
  * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
  * - `tellingOutages`: a database that is away as the 503 a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
  */
 export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
+export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { tellingOutages } from './outages.ts';

@@ -25,7 +25,7 @@ import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
 import { HostSupervisor } from './hosts/host-supervisor.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
-import { Sweeper } from './leases/sweeper.ts';
+import { createSweeper } from './leases/sweeper.ts';
 import { ServerForwarding } from './loopback/forward-to-server.ts';
 import { untilAvailable, warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
@@ -165,7 +165,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
     lookEveryMs: LOOK_EVERY_MS,
   });
-  const sweeper = new Sweeper({
+  const sweeper = createSweeper({
     metrics,
     engine,
     duty: new Duty(pool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { installVectorExtension, PostgresStore, type StoreBackend } from '@runyard/checkpointer';
-import { Duty } from '@runyard/database';
+import { Duty, leaseMsOfRounds } from '@runyard/database';
 import { embeddingsOf, GraphLoadError, type Project, type StoreSettings, storeSettings } from '@runyard/graph-host';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { ServingHost } from '../project/serving-host.ts';
 import { storeRoutes } from './store-routes.ts';
 import { StoreService } from './store-service.ts';
-import { StoreSweeper } from './store-sweeper.ts';
+import { createStoreSweeper } from './store-sweeper.ts';
 
 export interface OpenStoreOptions {
   project: Pick<Project, 'store' | 'directory'>;
@@ -26,10 +26,6 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** A holder that is gone is succeeded after this many intervals. */
-const INTERVALS_PER_LEASE = 1.5;
-const LEASE_MS_MIN = 60_000;
-
 /** The long-term store as the project's `langgraph.json` sets it. @throws GraphLoadError */
 export function openStore({ project, pool, host, logger }: OpenStoreOptions): OpenStore {
   const settings = storeSettings(project);
@@ -37,9 +33,8 @@ export function openStore({ project, pool, host, logger }: OpenStoreOptions): Op
   const store = new PostgresStore({ pool, ...settings });
   const backend = store.open(embeddings && { embed: embeddingsOf(host, embeddings) });
   const everyMs = (sweepEveryMinutes ?? 0) * 60_000;
-  const leaseMs = Math.max(LEASE_MS_MIN, everyMs * INTERVALS_PER_LEASE);
-  const duty = new Duty(pool, { name: 'store sweep', holder: randomUUID(), leaseMs });
-  const sweeper = everyMs > 0 ? new StoreSweeper({ store, duty, logger, everyMs }) : undefined;
+  const duty = new Duty(pool, { name: 'store sweep', holder: randomUUID(), leaseMs: leaseMsOfRounds(everyMs) });
+  const sweeper = everyMs > 0 ? createStoreSweeper({ store, duty, logger, everyMs }) : undefined;
   return {
     backend,
     routes: storeRoutes(new StoreService(backend)),

@@ -1,6 +1,6 @@
 import type { Logger } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
-import { StoreSweeper } from './store-sweeper.ts';
+import { createStoreSweeper } from './store-sweeper.ts';
 
 const logger = { info: vi.fn(), warn: vi.fn() } as unknown as Logger;
 
@@ -13,7 +13,7 @@ function sweeperOf({ isMine = true, left = [] as number[] }) {
       return left.shift() ?? 0;
     },
   };
-  return { sweeper: new StoreSweeper({ store, duty, logger, everyMs: 60_000 }), limits, duty };
+  return { sweeper: createStoreSweeper({ store, duty, logger, everyMs: 60_000 }), limits, duty };
 }
 
 it('sweeps at its start, batch after batch until one is not full', async () => {
@@ -23,21 +23,6 @@ it('sweeps at its start, batch after batch until one is not full', async () => {
   await sweeper.close();
   expect(limits).toHaveLength(3);
   expect(duty.release).toHaveBeenCalled();
-});
-
-it('sweeps at every interval', async () => {
-  vi.useFakeTimers();
-  try {
-    const { sweeper, limits } = sweeperOf({});
-    sweeper.start();
-    await vi.advanceTimersByTimeAsync(120_000);
-    expect(limits).toHaveLength(3);
-    await sweeper.close();
-    await vi.advanceTimersByTimeAsync(120_000);
-    expect(limits).toHaveLength(3);
-  } finally {
-    vi.useRealTimers();
-  }
 });
 
 it('deletes nothing while another process has the duty', async () => {

@@ -1,4 +1,5 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
+import type { DutyRounds } from '@runyard/database';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
@@ -11,6 +12,7 @@ import { tellDeleted } from '../runs/tell-ended.ts';
 import type { Readers } from '../streams/open-readers.ts';
 import { tellStateUpdate } from '../streams/tell-state-update.ts';
 import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
+import { afterDeletion } from './after-deletion.ts';
 import { retentionRoutes } from './retention-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import { StateService } from './state-service.ts';
@@ -18,8 +20,7 @@ import { ThreadRetention } from './thread-retention.ts';
 import { threadRoutes } from './thread-routes.ts';
 import { ThreadService } from './thread-service.ts';
 import { ThreadStore } from './thread-store.ts';
-import type { ThreadSweeper } from './thread-sweeper.ts';
-import { afterDeletion, createThreadSweeper } from './thread-upkeep.ts';
+import { createThreadSweeper } from './thread-sweeper.ts';
 
 export interface ThreadParts {
   prisma: PrismaClient;
@@ -39,7 +40,7 @@ export interface ThreadParts {
 export interface Threads {
   store: ThreadStore;
   service: ThreadService;
-  sweeper: ThreadSweeper;
+  sweeper: DutyRounds;
   routes: BoundOperation[];
 }
 

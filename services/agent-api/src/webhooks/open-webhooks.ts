@@ -11,7 +11,7 @@ import type { RunService } from '../runs/run-service.ts';
 import { deliverWebhook, type SendRequest } from './deliver-webhook.ts';
 import { WebhookLog, webhookRoutes } from './webhook-log.ts';
 import { registerWebhookMetrics } from './webhook-metrics.ts';
-import { WebhookRetention } from './webhook-retention.ts';
+import { createWebhookRetention } from './webhook-retention.ts';
 import { WebhookSender } from './webhook-sender.ts';
 import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
 import { isOfApp, WebhookTargets } from './webhook-targets.ts';
@@ -78,7 +78,7 @@ export function openWebhooks(parts: WebhookParts) {
     },
     logger,
   });
-  const retention = new WebhookRetention({
+  const retention = createWebhookRetention({
     queue,
     duty: new Duty(pool, { name: 'webhook log sweep', holder: randomUUID(), leaseMs: 120_000 }),
     keptMs: config.WEBHOOK_LOG_RETENTION_HOURS * 3_600_000,
@@ -96,7 +96,7 @@ export function openWebhooks(parts: WebhookParts) {
       sender.start();
     },
     async stop() {
-      await retention.stop();
+      await retention.close();
       await sender.stop(STOP_PATIENCE_MS);
       stopping.abort();
       await client.close();

@@ -1,4 +1,4 @@
-import type { Duty } from '@runyard/database';
+import { type Duty, DutyRounds } from '@runyard/database';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
 import { appendEnd, type EndAppending } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
@@ -15,48 +15,26 @@ export interface SweeperOptions extends EndAppending {
 }
 
 /** Of all workers of the deployment one sweeps at a time: dead workers' runs go on, forgotten ones are woken for. */
-export class Sweeper {
-  readonly #options: SweeperOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #sweeping: Promise<void> | undefined;
-
-  constructor(options: SweeperOptions) {
-    this.#options = options;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => {
-      this.#sweeping ??= this.#sweep().finally(() => {
-        this.#sweeping = undefined;
-      });
-    }, this.#options.everyMs);
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#sweeping;
-    await this.#options.duty.release().catch(() => undefined);
-  }
-
-  async #sweep(): Promise<void> {
-    const { engine, duty, wakeups, metrics, logger } = this.#options;
-    try {
-      if (!(await duty.isMine())) return;
+export function createSweeper(options: SweeperOptions): DutyRounds {
+  const { engine, duty, wakeups, metrics, logger, everyMs } = options;
+  return new DutyRounds({
+    duty,
+    everyMs,
+    async round() {
       const { resumedRunIds, ended, hasForgottenRuns } = await engine.sweep();
       if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
       if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
       metrics.exceededAttempts.inc(ended.filter(({ status }) => status === 'error').length);
-      await Promise.all(ended.map((run) => this.#tellEnd(run)));
-    } catch (error) {
-      logger.warn('a sweep failed', { error });
-    }
-  }
+      await Promise.all(ended.map((run) => tellEnd(options, run)));
+    },
+    onError: (error) => logger.warn('a sweep failed', { error }),
+  });
+}
 
-  async #tellEnd({ fence, status, error, ...run }: SweptRun): Promise<void> {
-    const streamed = { ...run, fence, isResumable: false };
-    const end = endEvent(streamed, status, null);
-    await appendEnd(this.#options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>
-      this.#options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }),
-    );
-  }
+async function tellEnd(options: SweeperOptions, { fence, status, error, ...run }: SweptRun): Promise<void> {
+  const streamed = { ...run, fence, isResumable: false };
+  const end = endEvent(streamed, status, null);
+  await appendEnd(options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>
+    options.logger.warn('the end of a run could not be told', { runId: run.runId, cause }),
+  );
 }
