@@ -59,6 +59,29 @@ it('says in metadata what every step wrote, by node', async () => {
   });
 });
 
+it("keeps with each checkpoint which run made it, and that run's metadata", async () => {
+  const backends = memoryBackends();
+  const first = runRequest('steps', { input: { until: 2 } });
+  first.config.metadata = { batch: 7, writes: 'mine', source: 'mine' };
+  await runToEnd(host, first, backends);
+  const { threadId } = first;
+  const second = runRequest('steps', { threadId, input: { until: 3 } });
+  await runToEnd(host, second, backends);
+  const ofRun = await historyOf('steps', threadId, backends, { metadata: { run_id: first.runId } });
+  expect(ofRun.map(({ metadata }) => [metadata.source, metadata.step])).toEqual([
+    ['loop', 2],
+    ['loop', 1],
+    ['loop', 0],
+    ['input', -1],
+  ]);
+  for (const { metadata } of ofRun) {
+    const { runId, assistantId } = first;
+    expect(metadata).toMatchObject({ run_id: runId, assistant_id: assistantId, run_attempt: 1, batch: 7 });
+  }
+  expect(ofRun.at(-1)?.metadata.writes).toEqual({ __start__: { until: 2 } });
+  expect((await stateOf('steps', threadId, backends)).metadata).toMatchObject({ run_id: second.runId });
+});
+
 it('pages, filters and starts history where it is told', async () => {
   const backends = memoryBackends();
   const { threadId } = runRequest('steps');

@@ -11,7 +11,7 @@ import type { LoadedGraph } from './load-graphs.ts';
 import { Outbox } from './outbox.ts';
 import { namedAnswer, remainingResume } from './resume-marker.ts';
 import { toCommand } from './run-command.ts';
-import { runMetadata } from './run-metadata.ts';
+import { checkpointMetadata, runMetadata } from './run-metadata.ts';
 import { tracersOf } from './tracing.ts';
 import { toWireJson } from './wire-json.ts';
 
@@ -176,10 +176,11 @@ export class Run {
     const { modules, saverOptions } = this.#options.graph;
     const saver = createSaver(modules.checkpoint, checkpoints, saverOptions);
     const put = saver.put.bind(saver);
-    saver.put = async (...checkpoint) => {
+    const ofRun = checkpointMetadata(this.#options.request);
+    saver.put = async (config, checkpoint, metadata, versions) => {
       this.#outbox.hold();
       try {
-        return await put(...checkpoint);
+        return await put(config, checkpoint, { ...ofRun, ...metadata }, versions);
       } finally {
         this.#outbox.release();
       }
