@@ -1,5 +1,6 @@
 import type { CreateRun, DueCron, FiredSlot, RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
+import { DueWork } from '../due-work.ts';
 
 export interface CronClockOptions {
   engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot'>;
@@ -15,7 +16,6 @@ export interface CronClockOptions {
 const LOOK_EVERY_MS = 30_000;
 /** What is due is in another process's hands. */
 const TAKEN_MS = 250;
-const RETRY_MS = { first: 1_000, last: 30_000 };
 
 /**
  * Sleeps until the next slot of any cron, by the database's clock, and fires it. Every process of a deployment has one: which of
@@ -24,51 +24,34 @@ const RETRY_MS = { first: 1_000, last: 30_000 };
  */
 export class CronClock {
   readonly #options: CronClockOptions;
-  #isStopped = false;
-  #isCalled = false;
-  #wake: () => void = () => undefined;
-  #running: Promise<void> | undefined;
+  readonly #due: DueWork;
 
   constructor(options: CronClockOptions) {
     this.#options = options;
+    this.#due = new DueWork({
+      work: () => this.#fireDue(),
+      onError: (error) => options.logger.warn('crons cannot be fired at the moment', { error }),
+    });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#due.start();
   }
 
   /** Looks for the next slot again, at once. */
   soon(): void {
-    this.#isCalled = true;
-    this.#wake();
+    this.#due.soon();
   }
 
   /** Resolves when the slots in hand are settled; no other is begun. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#wake();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    let retryMs = RETRY_MS.first;
-    while (!this.#isStopped) {
-      this.#isCalled = false;
-      try {
-        await this.#sleep(await this.#fireDue());
-        retryMs = RETRY_MS.first;
-      } catch (error) {
-        this.#options.logger.warn('crons cannot be fired at the moment', { error });
-        await this.#sleep(retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS.last);
-      }
-    }
+    await this.#due.stop();
   }
 
   /** Fires what is due; answers the milliseconds until there is something to do again. */
   async #fireDue(): Promise<number> {
     const { engine, graphIds, toRun, onFired, logger } = this.#options;
-    while (!this.#isStopped) {
+    while (!this.#due.isStopped) {
       const inMs = await engine.millisecondsToNextSlot(graphIds);
       if (inMs === undefined) return LOOK_EVERY_MS;
       if (inMs > 0) return Math.min(Math.ceil(inMs), LOOK_EVERY_MS);
@@ -80,17 +63,5 @@ export class CronClock {
       onFired(slots);
     }
     return 0;
-  }
-
-  #sleep(ms: number): Promise<void> {
-    if (this.#isStopped || this.#isCalled) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        this.#wake = () => undefined;
-        resolve();
-      };
-    });
   }
 }

@@ -1,5 +1,6 @@
 import type { ClaimedWebhook, WebhookQueue } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
+import { DueWork } from '../due-work.ts';
 import { type DeliveryResult, TIMEOUT_MS } from './deliver-webhook.ts';
 
 export interface WebhookSenderOptions {
@@ -19,7 +20,6 @@ const LEASE_MS = TIMEOUT_MS + 20_000;
 const LOOK_EVERY_MS = 30_000;
 /** What is due is in another process's hands at this moment. */
 const TAKEN_MS = 100;
-const RETRY_MS = { first: 1_000, last: 30_000 };
 
 /**
  * Sends what the queue holds: sleeps until something is due, takes no more than it has places for, and leaves places to other
@@ -28,30 +28,28 @@ const RETRY_MS = { first: 1_000, last: 30_000 };
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #underWay = new Map<ClaimedWebhook, Promise<void>>();
-  #isStopped = false;
-  #isCalled = false;
-  #wake: () => void = () => undefined;
-  #running: Promise<void> | undefined;
+  readonly #due: DueWork;
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
+    this.#due = new DueWork({
+      work: () => this.#takeDue(),
+      onError: (error) => options.logger.warn('webhooks cannot be read from the database at the moment', { error }),
+    });
   }
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#due.start();
   }
 
   /** Something may be due: looks at once. */
   soon(): void {
-    this.#isCalled = true;
-    this.#wake();
+    this.#due.soon();
   }
 
   /** Begins no further try and waits so long for those under way; the rest is given back. */
   async stop(patienceMs: number): Promise<void> {
-    this.#isStopped = true;
-    this.#wake();
-    await this.#running;
+    await this.#due.stop();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, patienceMs);
@@ -61,21 +59,6 @@ export class WebhookSender {
     const left = [...this.#underWay.keys()];
     this.#underWay.clear();
     await this.#options.queue.giveBack(left);
-  }
-
-  async #run(): Promise<void> {
-    let retryMs = RETRY_MS.first;
-    while (!this.#isStopped) {
-      this.#isCalled = false;
-      try {
-        await this.#sleep(await this.#takeDue());
-        retryMs = RETRY_MS.first;
-      } catch (error) {
-        this.#options.logger.warn('webhooks cannot be read from the database at the moment', { error });
-        await this.#sleep(retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS.last);
-      }
-    }
   }
 
   /** Starts what is due as far as there are places; answers the milliseconds until it is worth looking again. */
@@ -117,17 +100,5 @@ export class WebhookSender {
       // The lease brings it back.
       logger.warn('the outcome of a webhook could not be written down', { error, deliveryId: webhook.deliveryId });
     }
-  }
-
-  #sleep(ms: number): Promise<void> {
-    if (ms <= 0 || this.#isStopped || this.#isCalled) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), ms);
-      this.#wake = () => {
-        clearTimeout(timer);
-        this.#wake = () => undefined;
-        resolve();
-      };
-    });
   }
 }

@@ -1,0 +1,69 @@
+export interface DueWorkOptions {
+  /** Does what is due; answers the milliseconds until it is worth looking again, 0 for at once. */
+  work: () => Promise<number>;
+  /** The work failed; it is tried again after a pause that grows. */
+  onError: (error: unknown) => void;
+}
+
+const RETRY_MS = { first: 1_000, last: 30_000 };
+
+/** Does work when it is due and sleeps in between; whoever knows of more wakes it. */
+export class DueWork {
+  readonly #options: DueWorkOptions;
+  #isStopped = false;
+  #isCalled = false;
+  #wake: () => void = () => undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: DueWorkOptions) {
+    this.#options = options;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Something may be due: looks at once, or again after the look under way. */
+  soon(): void {
+    this.#isCalled = true;
+    this.#wake();
+  }
+
+  /** Resolves when the look under way is over; no other begins. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    while (!this.#isStopped) {
+      this.#isCalled = false;
+      try {
+        await this.#sleep(await this.#options.work());
+        retryMs = RETRY_MS.first;
+      } catch (error) {
+        this.#options.onError(error);
+        await this.#sleep(retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS.last);
+      }
+    }
+  }
+
+  #sleep(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isStopped || this.#isCalled) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#wake(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = () => undefined;
+        resolve();
+      };
+    });
+  }
+}
