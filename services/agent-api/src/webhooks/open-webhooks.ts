@@ -55,6 +55,7 @@ export function openWebhooks(parts: WebhookParts) {
   });
   const policy = policyOf(settings);
   const isEnabled = !config.WEBHOOKS_DISABLED && project.http?.disable_webhooks !== true;
+  if (isEnabled) for (const warning of settings.warnings) logger.warn(warning);
   const names = new ResolvedNames(policy);
   const targets = new WebhookTargets({ settings, policy, names, isEnabled, hasApp: project.app !== null });
   requireGoodDefaults(targets);

@@ -111,3 +111,11 @@ it('secrets are the operator’s, else the project’s; one that is none stops t
   expect(problem).not.toContain('hunter2');
   expect(others).toEqual([]);
 });
+
+it('says when what headers take from variables may go to receivers of any name', () => {
+  const headers = { authorization: template('LG_WEBHOOK_TOKEN') };
+  const environment = { LG_WEBHOOK_TOKEN: 't' };
+  expect(settings({ headers }, { environment }).warnings).toEqual([expect.stringContaining('allowed_domains')]);
+  expect(settings({ headers, url: { allowed_domains: ['a.test'] } }, { environment }).warnings).toEqual([]);
+  expect(settings({ headers: { 'x-from': 'us' } }).warnings).toEqual([]);
+});

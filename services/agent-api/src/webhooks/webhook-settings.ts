@@ -13,6 +13,8 @@ export interface WebhookSettings {
   acceptsRefused: boolean;
   /** Newest first; empty when webhooks are not signed. */
   signingKeys: Buffer[];
+  /** What is worth a word at start. */
+  warnings: string[];
 }
 
 export interface WebhookSettingsSources {
@@ -51,9 +53,19 @@ export function webhookSettings(sources: WebhookSettingsSources): WebhookSetting
     defaultUrls: [section?.default_url ?? []].flat(),
     acceptsRefused: section?.on_refused === 'accept',
     signingKeys: signingKeysOf(sources, problems),
+    warnings: warningsAbout(section),
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return settings;
+}
+
+/** Whoever creates runs names receivers, and with them who learns what the headers say. */
+function warningsAbout(section: WebhooksSection | null): string[] {
+  const isFromVariables = Object.values(section?.headers ?? {}).some((value) => value.includes('${{'));
+  if (!isFromVariables || section?.url?.allowed_domains) return [];
+  return [
+    'langgraph.json: webhooks.headers with variables go to every receiver that a run names. webhooks.url.allowed_domains says which may be named.',
+  ];
 }
 
 function headersOf(sources: WebhookSettingsSources, problems: string[]): Record<string, string> {
