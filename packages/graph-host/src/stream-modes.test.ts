@@ -120,6 +120,24 @@ it('tasks: a start and an end of each task', async () => {
   ]);
 });
 
+it('tasks and debug: the end of a failed task says what went wrong, with and without checkpoints', async () => {
+  for (const backends of [memoryBackends(), { store: memoryBackends().store }]) {
+    const request = runRequest('boom', { input: { how: 'own class' }, streamModes: ['tasks', 'debug'] });
+    const { events } = await runToEnd(host, request, backends);
+    const error = { error: 'OutOfStock', message: 'no more apples' };
+    expect(events.filter(({ event }) => event === 'tasks').at(-1)?.data).toMatchObject({ name: 'boom', error });
+    expect(events.filter(({ event }) => event === 'debug').at(-1)?.data).toMatchObject({
+      type: 'task_result',
+      payload: { name: 'boom', error },
+    });
+  }
+});
+
+it('tasks: an interrupt is no error', async () => {
+  const ends = (await streamed('hitl', ['tasks'], { input: { topic: 'tea' } })).map(({ data }) => data);
+  expect(ends.at(-1)).toMatchObject({ name: 'ask', error: null, interrupts: [expect.anything()] });
+});
+
 it('checkpoints: each checkpoint, and nothing of ours or of the caller in its config', async () => {
   const events = await streamed('echo', ['checkpoints'], {
     config: { configurable: { tone: 'kind', langgraph_auth_user: { identity: 'me', token: 'secret' } } },

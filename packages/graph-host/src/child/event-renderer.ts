@@ -1,5 +1,6 @@
 /** Turns what a graph streams into the events of the v1 stream, one class of event per stream mode. */
 import type { StreamedEvent } from './graph-types.ts';
+import { TaskErrors } from './task-errors.ts';
 import { flattenChunk, flattenMessage, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
 
 export interface RenderedEvent {
@@ -17,6 +18,7 @@ const INTERRUPT = '__interrupt__';
 export class EventRenderer {
   readonly #asked: ReadonlySet<string>;
   readonly #emit: Emit;
+  readonly #taskErrors = new TaskErrors();
   /** The newest values of each namespace, to which an interrupt is added. */
   readonly #values = new Map<string, unknown>();
   /** Messages seen under mode `messages`, accumulated from their chunks. */
@@ -41,6 +43,11 @@ export class EventRenderer {
     return [...modes];
   }
 
+  /** Callback handlers that the modes asked for need. */
+  get callbacks(): object[] {
+    return this.#asked.has('tasks') || this.#asked.has('debug') ? [this.#taskErrors.handler] : [];
+  }
+
   /** The root graph's newest values; undefined before any. */
   get rootValues(): unknown {
     return this.#values.get('');
@@ -58,14 +65,14 @@ export class EventRenderer {
         this.#renderMessage(namespace, payload as [Message, Record<string, unknown>]);
         break;
       case 'tasks':
-        this.#send('tasks', namespace, taskEvent(payload as Record<string, unknown>));
+        this.#send('tasks', namespace, taskEvent(payload as Record<string, unknown>, this.#taskErrors));
         break;
       case 'checkpoints':
         // A lightweight envelope accompanies `values` in some versions; only the full snapshot is an event.
         if (isSnapshot(payload)) this.#send('checkpoints', namespace, checkpointEvent(payload));
         break;
       case 'debug':
-        this.#send('debug', namespace, debugEvent(payload as DebugChunk));
+        this.#send('debug', namespace, debugEvent(payload as DebugChunk, this.#taskErrors));
         break;
       default:
         this.#send(mode, namespace, payload);
@@ -164,8 +171,8 @@ interface DebugChunk {
   payload: Record<string, unknown>;
 }
 
-function debugEvent(chunk: DebugChunk): unknown {
-  if (chunk.type !== 'checkpoint') return { ...chunk, payload: taskEvent(chunk.payload) };
+function debugEvent(chunk: DebugChunk, errors: TaskErrors): unknown {
+  if (chunk.type !== 'checkpoint') return { ...chunk, payload: taskEvent(chunk.payload, errors) };
   const payload = checkpointEvent(chunk.payload) as Record<string, unknown>;
   return {
     ...chunk,
@@ -197,12 +204,12 @@ function checkpointTask(task: Record<string, unknown>): unknown {
   return { ...rest, error: rest.error ?? null, state: isSnapshotConfig(state) ? checkpointOf(state) : (state ?? null) };
 }
 
-function taskEvent(task: Record<string, unknown>): unknown {
+function taskEvent(task: Record<string, unknown>, errors: TaskErrors): unknown {
   if (!('result' in task)) {
     const { interrupts: _none, ...start } = task;
     return start;
   }
-  return { ...task, error: task.error ?? null };
+  return { ...task, error: task.error ?? errors.of(task.id) };
 }
 
 function isSnapshotConfig(value: unknown): value is { configurable: Record<string, unknown> } {

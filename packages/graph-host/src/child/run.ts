@@ -102,7 +102,8 @@ export class Run {
     try {
       const use = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.take({ ...request.config, context: request.context }, use);
-      const config = this.#config(await tracersOf(request, graph.modules));
+      const tracers = (await tracersOf(request, graph.modules)) ?? [];
+      const config = this.#config([...tracers, ...this.#renderer.callbacks]);
       await this.#stream(compiled, await this.#input(), config);
       await this.#checkpoints?.settled();
       if (this.#failure) throw this.#failure;
@@ -143,7 +144,7 @@ export class Run {
     return Object.keys(rest).length > 0 ? rest : null;
   }
 
-  #config(callbacks: object[] | undefined): GraphConfig {
+  #config(callbacks: object[]): GraphConfig {
     const { request, graph, connection, use } = this.#options;
     const { checkpoint_id, ...configurable } = request.config.configurable;
     // A fork point is where the run began; another attempt goes on from the checkpoints made since.
@@ -159,7 +160,7 @@ export class Run {
       runId: request.runId,
       signal: this.#abort.signal,
       durability: request.durability,
-      ...(callbacks && { callbacks }),
+      ...(callbacks.length > 0 && { callbacks }),
       ...(this.#control && { control: this.#control }),
       ...(request.config.tags && { tags: request.config.tags }),
       ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),
