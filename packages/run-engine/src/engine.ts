@@ -3,16 +3,16 @@ import { type AtRest, PLAIN } from '@runyard/sealing';
 import type pg from 'pg';
 import { fireCrons, millisecondsToNextSlot } from './crons/fire-crons.ts';
 import type { FireCrons, FiredSlot } from './crons/types.ts';
-import { FencedError } from './errors.ts';
-import { currentEpoch, lockOwnedRuns, lockThreads } from './locks.ts';
+import { currentEpoch } from './locks.ts';
 import { RunEvents } from './run-events.ts';
-import { cancelRuns, threadsInFlight } from './runs/cancel-runs.ts';
+import { cancelRuns } from './runs/cancel-runs.ts';
 import { claimRuns } from './runs/claim-runs.ts';
 import { createRuns, type RunCreation, toCreation } from './runs/create-runs.ts';
 import { deleteRun } from './runs/delete-run.ts';
 import { finishRuns } from './runs/finish-runs.ts';
 import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
-import { releaseRuns } from './runs/release-runs.ts';
+import { releaseRun } from './runs/release-runs.ts';
+import { sealedState } from './sealed-state.ts';
 import { queueStatistics } from './statistics.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
@@ -177,13 +177,7 @@ export class RunEngine {
   async requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
     const all: CancelledRun[] = [];
     for (;;) {
-      const cancelled = await this.#write(async (client) => {
-        const threadIds = await threadsInFlight(client, selection);
-        const runIds = 'runIds' in selection ? selection.runIds : undefined;
-        const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
-        const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
-        return cancelRuns(client, { threadIds, runIds, status, assistantId, action, reason }, this.#events);
-      });
+      const cancelled = await this.#write((client) => cancelRuns(client, { selection, action, reason }, this.#events));
       all.push(...cancelled);
       // A selection that names no thread is worked off in batches; what has its order is not selected again.
       if ('threadId' in selection || cancelled.length === 0) return all;
@@ -215,7 +209,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#finishes.submit(this.#sealed(finish));
+    return this.#finishes.submit(sealedState(this.#atRest, finish));
   }
 
   /**
@@ -223,13 +217,7 @@ export class RunEngine {
    * Throws FencedError when it is not the caller's any more.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
-    return this.#write(async (client) => {
-      await lockThreads(client, [fence.threadId]);
-      const run = (await lockOwnedRuns(client, [fence.threadId])).get(fence.threadId);
-      if (!run || run.epoch !== fence.epoch) throw new FencedError(fence.threadId, fence.epoch);
-      const released = await releaseRuns(client, [{ run, ...release }], this.#options, this.#events);
-      return released.get(run.runId)!;
-    });
+    return this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events));
   }
 
   registerWorker(registration: WorkerRegistration): Promise<void> {
@@ -276,7 +264,7 @@ export class RunEngine {
 
   /** Throws FencedError when a run has begun since `beginStateUpdate`. */
   commitStateUpdate(update: CommitStateUpdate): Promise<void> {
-    return this.#write((client) => commitStateUpdate(client, this.#sealed(update)));
+    return this.#write((client) => commitStateUpdate(client, sealedState(this.#atRest, update)));
   }
 
   /** From now on only workers of this revision claim; null lets any. */
@@ -291,15 +279,6 @@ export class RunEngine {
   /** Resolves when everything submitted is settled. The pool stays open. */
   async close(): Promise<void> {
     await Promise.all([this.#creations.close(), this.#finishes.close()]);
-  }
-
-  #sealed<T extends Pick<FinishRun, 'values' | 'interrupts'>>(state: T): T {
-    const { values, interrupts } = state;
-    return {
-      ...state,
-      values: values && this.#atRest.seal(values),
-      interrupts: interrupts && this.#atRest.seal(interrupts),
-    };
   }
 
   async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

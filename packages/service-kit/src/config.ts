@@ -29,6 +29,35 @@ export const eventBusVariables = {
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
 
+/** Variables of the processes of a deployment, about what they share: its database, and the Redis that carries its streams. */
+export const deploymentStorageVariables = {
+  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  DATABASE_POOL_MIN_SIZE: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 500,
+    description: 'Connections that stay open although nobody uses them.',
+  }),
+  DATABASE_POOL_TIMEOUT_SECONDS: Type.Number({
+    default: 10,
+    exclusiveMinimum: 0,
+    maximum: 3600,
+    description: 'How long a caller waits for a connection.',
+  }),
+  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
+  REDIS_MAX_CONNECTIONS: Type.Integer({
+    default: 2000,
+    minimum: 10,
+    description: 'Connections to Redis at most. Commands share connections: a process has less than ten.',
+  }),
+  REDIS_KEY_PREFIX: Type.String({
+    default: 'runyard',
+    minLength: 1,
+    description: 'Before every key of the deployment; the same for all its processes.',
+  }),
+  RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
+};
+
 /** Variables of the processes of a deployment, about their metrics. */
 export const deploymentMetricsVariables = {
   METRIC_PREFIX: Type.String({

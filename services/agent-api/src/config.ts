@@ -1,5 +1,10 @@
 import { projectVariables } from '@runyard/graph-host';
-import { deploymentMetricsVariables, eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import {
+  deploymentMetricsVariables,
+  deploymentStorageVariables,
+  eventBusVariables,
+  serviceVariables,
+} from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
@@ -7,31 +12,8 @@ export const configSchema = Type.Object({
   ...eventBusVariables,
   ...projectVariables,
   ...deploymentMetricsVariables,
-  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  ...deploymentStorageVariables,
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
-  DATABASE_POOL_MIN_SIZE: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 500,
-    description: 'Connections that stay open although nobody uses them.',
-  }),
-  DATABASE_POOL_TIMEOUT_SECONDS: Type.Number({
-    default: 10,
-    exclusiveMinimum: 0,
-    maximum: 3600,
-    description: 'How long a caller waits for a connection.',
-  }),
-  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
-  REDIS_MAX_CONNECTIONS: Type.Integer({
-    default: 2000,
-    minimum: 10,
-    description: 'Connections to Redis at most. Commands share connections: a process has less than ten.',
-  }),
-  REDIS_KEY_PREFIX: Type.String({
-    default: 'runyard',
-    minLength: 1,
-    description: 'Before every key of the deployment.',
-  }),
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),
   REVISION_ID: Type.Optional(Type.String({ description: 'The revision of the deployment that is served.' })),
@@ -74,6 +56,5 @@ export const configSchema = Type.Object({
   ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
-  RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
 });
 export type Config = Static<typeof configSchema>;

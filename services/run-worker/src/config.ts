@@ -1,36 +1,13 @@
 import { projectVariables } from '@runyard/graph-host';
-import { deploymentMetricsVariables, serviceVariables } from '@runyard/service-kit';
+import { deploymentMetricsVariables, deploymentStorageVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...projectVariables,
   ...deploymentMetricsVariables,
-  DATABASE_URI: Type.String({ minLength: 1, description: 'The Postgres database of the deployment.' }),
+  ...deploymentStorageVariables,
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 3, maximum: 500, description: 'Connections at most.' }),
-  DATABASE_POOL_MIN_SIZE: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 500,
-    description: 'Connections that stay open although nobody uses them.',
-  }),
-  DATABASE_POOL_TIMEOUT_SECONDS: Type.Number({
-    default: 10,
-    exclusiveMinimum: 0,
-    maximum: 3600,
-    description: 'How long a caller waits for a connection.',
-  }),
-  REDIS_URI: Type.String({ minLength: 1, description: 'Redis for event streams and wake-ups.' }),
-  REDIS_MAX_CONNECTIONS: Type.Integer({
-    default: 2000,
-    minimum: 10,
-    description: 'Connections to Redis at most. Commands share connections: a process has less than ten.',
-  }),
-  REDIS_KEY_PREFIX: Type.String({
-    default: 'runyard',
-    minLength: 1,
-    description: 'Before every key of the deployment; the same for its agent-api.',
-  }),
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1, description: 'Named in events.' }),
   REVISION_ID: Type.String({
     default: 'local',
@@ -51,7 +28,6 @@ export const configSchema = Type.Object({
     maximum: 3600,
     description: 'At a stop runs may end within this time; then they are handed back.',
   }),
-  RESUMABLE_STREAM_TTL_SECONDS: Type.Number({ default: 120, minimum: 1 }),
   STREAM_MESSAGE_MAX_BYTES: Type.Integer({
     default: 128 * 1024 * 1024,
     minimum: 1024,

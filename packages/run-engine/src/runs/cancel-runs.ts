@@ -19,7 +19,7 @@ export interface Cancellation {
 }
 
 /** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
-export async function threadsInFlight(client: pg.ClientBase, selection: CancelSelection): Promise<string[]> {
+async function threadsInFlight(client: pg.ClientBase, selection: CancelSelection): Promise<string[]> {
   if ('threadId' in selection) return [selection.threadId];
   const isByStatus = 'status' in selection && selection.status !== 'all';
   const statuses = isByStatus ? [selection.status] : ['pending', 'running'];
@@ -34,14 +34,18 @@ export async function threadsInFlight(client: pg.ClientBase, selection: CancelSe
   return rows.map((row) => row.thread_id);
 }
 
-/** Cancels runs in the caller's transaction; thread rows are locked here. */
+/** Cancels runs in the caller's transaction; thread rows are locked here. Of a selection that names no thread a part, or none. */
 export async function cancelRuns(
   client: pg.ClientBase,
-  cancellation: Cancellation,
+  { selection, action, reason }: { selection: CancelSelection; action: CancelAction; reason: string },
   events: RunEvents,
 ): Promise<CancelledRun[]> {
-  await lockThreads(client, cancellation.threadIds);
-  return cancelRunsOfThreads(client, cancellation, events);
+  const threadIds = await threadsInFlight(client, selection);
+  await lockThreads(client, threadIds);
+  const runIds = 'runIds' in selection ? selection.runIds : undefined;
+  const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
+  const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
+  return cancelRunsOfThreads(client, { threadIds, runIds, status, assistantId, action, reason }, events);
 }
 
 /**

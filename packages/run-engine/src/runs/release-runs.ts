@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
+import { FencedError } from '../errors.ts';
+import { lockOwnedRuns, lockThreads, NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { ErrorInfo, ReleasedRun, RunRelease } from '../types.ts';
+import type { ErrorInfo, Fence, ReleasedRun, RunRelease } from '../types.ts';
 import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
 
 /** A running run and why it is taken from its worker. */
@@ -10,6 +11,20 @@ export interface OwnedRelease extends RunRelease {
 }
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
+
+/** Gives back the run that the fence holds; thread and run are locked here. Throws FencedError when it holds none any more. */
+export async function releaseRun(
+  client: pg.ClientBase,
+  { fence, release }: { fence: Fence; release: RunRelease },
+  options: { maxFailures: number },
+  events: RunEvents,
+): Promise<ReleasedRun> {
+  await lockThreads(client, [fence.threadId]);
+  const run = (await lockOwnedRuns(client, [fence.threadId])).get(fence.threadId);
+  if (!run || run.epoch !== fence.epoch) throw new FencedError(fence.threadId, fence.epoch);
+  const released = await releaseRuns(client, [{ run, ...release }], options, events);
+  return released.get(run.runId)!;
+}
 
 /**
  * Takes running runs from their worker in the caller's transaction: back to waiting, to be claimed again and to go on from
