@@ -157,7 +157,7 @@ describe('without an event bus', () => {
     await upstream.close();
   });
 
-  const request = (deployment = route, path = '') =>
+  const request = (deployment = route, path = '/threads') =>
     fetch(`${gateway.url}/deployments/${deployment.deployment_id}${path}`, { headers: { 'x-api-key': key.key } });
 
   it('a revoked key is refused after 4 s at most, and its open streams are cut within 5 s', async () => {
