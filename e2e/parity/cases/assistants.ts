@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import {
+  answerCase,
   fieldCase,
   type ParityCase,
   type ParityContext,
   type Request,
-  statusCase,
   type Way,
 } from '../framework/index.ts';
 
@@ -297,38 +297,27 @@ const looking: ParityCase[] = [
   }),
 ];
 
-const status = (
-  operation: string,
-  code: number,
-  promise: string,
-  request: Request | ((ctx: ParityContext) => Promise<Request>),
-) =>
-  statusCase({
-    operation,
-    status: code,
-    promise,
-    run: async (ctx) => ctx.call(operation, typeof request === 'function' ? await request(ctx) : request),
-  });
-
 const both = { config: { configurable: { a: 1 } }, context: { b: 1 } };
 const noAssistant = { params: { assistant_id: 'nobody' } };
 
 const statuses: ParityCase[] = [
-  status('createAssistant', 400, 'refuses configurable and context together', { body: { graph_id: 'echo', ...both } }),
-  status('createAssistant', 404, 'names the graphs there are', { body: { graph_id: 'zap' } }),
-  status('createAssistant', 409, 'refuses an id that is taken', async (ctx) => {
+  answerCase('createAssistant', 400, 'refuses configurable and context together', {
+    body: { graph_id: 'echo', ...both },
+  }),
+  answerCase('createAssistant', 404, 'names the graphs there are', { body: { graph_id: 'zap' } }),
+  answerCase('createAssistant', 409, 'refuses an id that is taken', async (ctx) => {
     const { assistant_id } = await create(ctx.direct);
     return { body: { graph_id: 'echo', assistant_id } };
   }),
-  status('getAssistant', 200, 'takes the name of a graph for its default assistant', { params: assembly }),
-  status('getAssistant', 422, 'refuses what is neither an id nor a graph', noAssistant),
-  status('patchAssistant', 400, 'refuses configurable and context together', async (ctx) => {
+  answerCase('getAssistant', 200, 'takes the name of a graph for its default assistant', { params: assembly }),
+  answerCase('getAssistant', 422, 'refuses what is neither an id nor a graph', noAssistant),
+  answerCase('patchAssistant', 400, 'refuses configurable and context together', async (ctx) => {
     const { assistant_id } = await create(ctx.direct);
     return { params: { assistant_id }, body: both };
   }),
-  status('getAssistantGraph', 422, 'refuses an xray of nothing', { params: assembly, query: { xray: '0' } }),
-  status('getAssistantSchemas', 200, 'tells what the graph takes, gives and keeps', { params: assembly }),
-  status('getAssistantSchemas', 422, 'refuses what is neither an id nor a graph', noAssistant),
+  answerCase('getAssistantGraph', 422, 'refuses an xray of nothing', { params: assembly, query: { xray: '0' } }),
+  answerCase('getAssistantSchemas', 200, 'tells what the graph takes, gives and keeps', { params: assembly }),
+  answerCase('getAssistantSchemas', 422, 'refuses what is neither an id nor a graph', noAssistant),
 ];
 
 export const cases: ParityCase[] = [

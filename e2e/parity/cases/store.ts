@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import {
-  fieldCase,
-  type ParityCase,
-  type ParityContext,
-  type Request,
-  statusCase,
-  type Way,
-} from '../framework/index.ts';
+import { answerCase, fieldCase, type ParityCase, type Way } from '../framework/index.ts';
 
 /** A namespace of the case alone. */
 const place = () => ['parity', randomUUID()];
@@ -241,43 +234,32 @@ const listing: ParityCase[] = namespaceFields.map(({ field, promise, body, rests
   }),
 );
 
-const status = (
-  operation: string,
-  code: number,
-  promise: string,
-  request: Request | ((ctx: ParityContext) => Promise<Request>),
-) =>
-  statusCase({
-    operation,
-    status: code,
-    promise,
-    run: async (ctx) => ctx.call(operation, typeof request === 'function' ? await request(ctx) : request),
-  });
-
 const statuses: ParityCase[] = [
-  status('putItem', 204, 'writes the item', { body: { namespace: place(), key: 'k', value: {} } }),
-  status('putItem', 400, 'refuses the root that LangGraph keeps for itself', {
+  answerCase('putItem', 204, 'writes the item', { body: { namespace: place(), key: 'k', value: {} } }),
+  answerCase('putItem', 400, 'refuses the root that LangGraph keeps for itself', {
     body: { namespace: ['langgraph'], key: 'k', value: {} },
   }),
-  status('putItem', 422, 'refuses a label with a period', { body: { namespace: ['a.b'], key: 'k', value: {} } }),
-  status('putItem', 502, 'tells that the embeddings failed', {
+  answerCase('putItem', 422, 'refuses a label with a period', { body: { namespace: ['a.b'], key: 'k', value: {} } }),
+  answerCase('putItem', 502, 'tells that the embeddings failed', {
     body: { namespace: place(), key: 'k', value: { text: 'unembeddable' } },
   }),
-  status('getItem', 200, 'answers null for an item that is not there', {
+  answerCase('getItem', 200, 'answers null for an item that is not there', {
     query: { namespace: 'parity.none', key: 'k' },
   }),
-  status('getItem', 400, 'asks for a key', { query: { namespace: 'parity' } }),
-  status('getItem', 422, 'asks for a namespace', { query: { key: 'k' } }),
-  status('deleteItem', 204, 'is content when the item was not there', { body: { namespace: place(), key: 'k' } }),
-  status('deleteItem', 400, 'asks for a namespace', { body: { namespace: [], key: 'k' } }),
-  status('deleteItem', 422, 'refuses an empty label', { body: { namespace: ['a', ''], key: 'k' } }),
-  status('searchItems', 200, 'finds nothing below a namespace without items', { body: { namespace_prefix: place() } }),
-  status('searchItems', 422, 'names an operator it does not know', { body: { filter: { n: { $regex: '.' } } } }),
-  status('searchItems', 502, 'tells that the embeddings failed', {
+  answerCase('getItem', 400, 'asks for a key', { query: { namespace: 'parity' } }),
+  answerCase('getItem', 422, 'asks for a namespace', { query: { key: 'k' } }),
+  answerCase('deleteItem', 204, 'is content when the item was not there', { body: { namespace: place(), key: 'k' } }),
+  answerCase('deleteItem', 400, 'asks for a namespace', { body: { namespace: [], key: 'k' } }),
+  answerCase('deleteItem', 422, 'refuses an empty label', { body: { namespace: ['a', ''], key: 'k' } }),
+  answerCase('searchItems', 200, 'finds nothing below a namespace without items', {
+    body: { namespace_prefix: place() },
+  }),
+  answerCase('searchItems', 422, 'names an operator it does not know', { body: { filter: { n: { $regex: '.' } } } }),
+  answerCase('searchItems', 502, 'tells that the embeddings failed', {
     body: { namespace_prefix: place(), query: 'unembeddable' },
   }),
-  status('listNamespaces', 200, 'lists nothing below a namespace without items', { body: { prefix: place() } }),
-  status('listNamespaces', 422, 'refuses an empty label', { body: { prefix: [''] } }),
+  answerCase('listNamespaces', 200, 'lists nothing below a namespace without items', { body: { prefix: place() } }),
+  answerCase('listNamespaces', 422, 'refuses an empty label', { body: { prefix: [''] } }),
 ];
 
 export const cases: ParityCase[] = [...writing, ...reading, ...searching, ...listing, ...statuses];

@@ -1,4 +1,4 @@
-import type { ParityContext } from './context.ts';
+import type { ParityContext, Request } from './context.ts';
 
 interface CaseBase {
   /** What a client may rely on, in words: the name of the test and the text of the parity table. */
@@ -43,6 +43,21 @@ export function fieldCase(definition: Omit<FieldCase, 'kind'>): FieldCase {
 
 export function statusCase(definition: Omit<StatusCase, 'kind'>): StatusCase {
   return { kind: 'status', ...definition };
+}
+
+/** A status case of a single request, which may need something made before. */
+export function answerCase(
+  operation: string,
+  status: number,
+  promise: string,
+  request: Request | ((context: ParityContext) => Promise<Request>),
+): StatusCase {
+  return statusCase({
+    operation,
+    status,
+    promise,
+    run: async (ctx) => ctx.call(operation, typeof request === 'function' ? await request(ctx) : request),
+  });
 }
 
 export function shownElsewhere(definition: Omit<ElsewhereCase, 'kind'>): ElsewhereCase {
