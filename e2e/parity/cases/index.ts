@@ -8,6 +8,7 @@ import { cases as system } from './system.ts';
 import { cases as threadSearch } from './thread-search.ts';
 import { cases as threadState } from './thread-state.ts';
 import { cases as threads } from './threads.ts';
+import { cases as ui } from './ui.ts';
 import { cases as webhooks } from './webhooks.ts';
 
 /** Every case, with the file that holds it. */
@@ -21,5 +22,6 @@ export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'thread-search.ts', cases: threadSearch },
   { file: 'thread-state.ts', cases: threadState },
   { file: 'threads.ts', cases: threads },
+  { file: 'ui.ts', cases: ui },
   { file: 'webhooks.ts', cases: webhooks },
 ];

@@ -25,4 +25,5 @@ export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/.well-known/agent-card.json',
   '/a2a/{assistant_id}/.well-known/agent-card.json',
   '/feedback/tokens/{token}',
+  '/ui/{agent}/{basename}',
 ];

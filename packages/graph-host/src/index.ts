@@ -1,5 +1,6 @@
 export * from './errors.ts';
 export { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type Loopback } from './local-http.ts';
+export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';
 export { isFrom, type LoopbackServer, openLoopback, SocketFolder } from './parent/local-server.ts';

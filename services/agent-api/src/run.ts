@@ -24,6 +24,7 @@ import { tracingProjectOf } from './runs/tracing-project.ts';
 import { openStore } from './store/open-store.ts';
 import { openReaders } from './streams/open-readers.ts';
 import { openThreads } from './threads/open-threads.ts';
+import { openUi } from './ui/open-ui.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 /** One process of a deployment's API. What it knows is in Postgres; others like it may run beside it. */
@@ -33,6 +34,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const callers = principalsOf(config, logger);
   const served = await openServedProject(config, context);
   const { project, environment, atRest, own, host } = served;
+  const ui = openUi(served, context);
   const http = httpSettings(project.http, config);
   const retention = threadRetentionSettings(project);
   const tracingProject = tracingProjectOf(environment);
@@ -113,6 +115,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
   await served.loaded;
+  await ui.bundled;
   await store.start();
   const readiness: ReadinessChecks = http.checksNothing
     ? {}
@@ -135,6 +138,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...webhooks.routes(runs),
       ...cronRoutes(crons.service),
       ...store.routes,
+      ...ui.routes,
       ...metaRoutes({ context, config, readiness, reports }),
     ],
   });

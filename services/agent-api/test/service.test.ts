@@ -120,6 +120,9 @@ describe('callers', () => {
       expect((await ask(`${guarded.url}/threads`, { headers, body: {} })).status).toBe(403);
       expect((await ask(`${guarded.url}/ok`)).status).toBe(200);
       expect((await ask(`${guarded.url}/docs`)).status).toBe(200);
+      expect((await ask(`${guarded.url}/ui/echo/entrypoint.js`)).status).toBe(200);
+      expect((await ask(`${guarded.url}/ui/echo`, { body: { name: 'counter' } })).status).toBe(401);
+      expect((await ask(`${guarded.url}/ui/echo`, { headers, body: { name: 'counter' } })).status).toBe(200);
     } finally {
       await guarded.close();
       keys.close();

@@ -25,6 +25,14 @@ export interface ProjectGraph extends ProjectExport {
   description?: string;
 }
 
+/** `ui` and `ui_config`. */
+export interface ProjectUi {
+  /** By agent, the file of its components, as written: relative to the project's folder. */
+  files: Record<string, string>;
+  /** Modules that pages bring. */
+  shared: string[];
+}
+
 export interface Project {
   /** Folder of `langgraph.json`: relative paths start here. */
   directory: string;
@@ -42,6 +50,8 @@ export interface Project {
   store: StoreSection | null;
   checkpointer: CheckpointerSection | null;
   webhooks: WebhooksSection | null;
+  /** Components for pages; null when the project has none. */
+  ui: ProjectUi | null;
   /** The dotenv file that `env` names and that is not there. Usual on a fresh clone, and worth a word when a variable is missing. */
   missingEnvFile: string | null;
   /** One sentence each, for the person who wrote the file. */
@@ -88,6 +98,7 @@ export async function readProject(
     store: value.store ?? null,
     checkpointer: value.checkpointer ?? null,
     webhooks: value.webhooks ?? null,
+    ui: value.ui ? { files: value.ui, shared: value.ui_config?.shared ?? [] } : null,
     warnings: [...warnings, ...unmetWishes(value, variables)],
   };
 }

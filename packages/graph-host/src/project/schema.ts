@@ -10,7 +10,7 @@ import { imageSections } from './sections/image.ts';
 import { NodeLoaderSection, NodeVersionSection } from './sections/node.ts';
 import { pythonSections } from './sections/python.ts';
 import { StoreSection } from './sections/store.ts';
-import { uiSections } from './sections/ui.ts';
+import { UiConfigSection, UiSection } from './sections/ui.ts';
 import { WebhooksSection } from './sections/webhooks.ts';
 
 export const ProjectFile = Type.Object({
@@ -25,8 +25,8 @@ export const ProjectFile = Type.Object({
   webhooks: Type.Optional(WebhooksSection),
   auth: Type.Optional(AuthSection),
   encryption: Type.Optional(EncryptionSection),
-  ui: Type.Optional(uiSections.ui),
-  ui_config: Type.Optional(uiSections.ui_config),
+  ui: Type.Optional(UiSection),
+  ui_config: Type.Optional(UiConfigSection),
   dockerfile_lines: Type.Optional(imageSections.dockerfile_lines),
   docker_compose_file: Type.Optional(imageSections.docker_compose_file),
   api_version: Type.Optional(imageSections.api_version),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { ownAddress } from '../http/own-address.ts';
 import type { FeedbackTokens } from './feedback-tokens.ts';
 
 /** URLs by feedback key, as clients are answered. */
@@ -9,7 +10,7 @@ export function feedbackUrls(
   tokens: Pick<FeedbackTokens, 'issue'>,
   { runId, keys, headers }: { runId: string; keys: readonly string[]; headers: IncomingHttpHeaders },
 ): FeedbackUrls {
-  const address = addressOf(headers);
+  const address = ownAddress(headers);
   return Object.fromEntries(keys.map((key) => [key, `${address}/feedback/tokens/${tokens.issue({ runId, key })}`]));
 }
 
@@ -17,14 +18,4 @@ export function feedbackUrls(
 export function feedbackKeys(created: unknown, asked: string | string[] | undefined): string[] {
   const inQuery = [asked ?? []].flat().flatMap((text) => text.split(',').map((key) => key.trim()));
   return [...new Set([...(Array.isArray(created) ? created.map(String) : []), ...inQuery.filter((key) => key !== '')])];
-}
-
-function addressOf(headers: IncomingHttpHeaders): string {
-  const protocol = first(headers['x-forwarded-proto']) ?? 'http';
-  const host = first(headers['x-forwarded-host']) ?? headers.host ?? 'localhost';
-  return `${protocol}://${host}${first(headers['x-forwarded-prefix']) ?? ''}`;
-}
-
-function first(value: string | string[] | undefined): string | undefined {
-  return (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim();
 }

@@ -55,6 +55,7 @@ describe('where a path leads', () => {
     '/openapi.json',
     '/.well-known/agent-card.json',
     '/a2a/A/.well-known/agent-card.json',
+    '/ui/agent/entrypoint.js',
   ])('%s of a deployment needs no key', (path) => {
     expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: true });
   });
@@ -68,6 +69,8 @@ describe('where a path leads', () => {
     '/%6fk',
     '/a2a//.well-known/agent-card.json',
     '/a2a/A/x',
+    '/ui/agent',
+    '/ui/agent/a/b',
     '/info',
   ])('%s of a deployment needs one', (path) => {
     expect(resolvePath(`/deployments/hello${path}`)).toMatchObject({ isPublic: false });

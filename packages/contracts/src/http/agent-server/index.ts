@@ -12,6 +12,7 @@ import { THREAD_RETENTION_OPERATIONS } from './thread-retention.ts';
 import { THREAD_STATE_OPERATIONS } from './thread-state.ts';
 import { THREAD_STREAM_OPERATIONS } from './thread-stream.ts';
 import { THREAD_OPERATIONS } from './threads.ts';
+import { UI_OPERATIONS } from './ui.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation of a deployment's agent server. */
@@ -29,6 +30,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...WEBHOOK_OPERATIONS,
   ...CRON_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...UI_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 ];
 
@@ -52,4 +54,5 @@ export * from './thread-retention.ts';
 export * from './thread-state.ts';
 export * from './thread-stream.ts';
 export * from './threads.ts';
+export * from './ui.ts';
 export * from './webhooks.ts';

@@ -1,19 +1,21 @@
-import Type from 'typebox';
-import { noEffect } from './no-effect.ts';
+import Type, { type Static } from 'typebox';
 
-const NOT_BUNDLED = 'user interface components are not bundled or served';
+/** `ui`: components that pages load beside the answers of a graph. */
+export const UiSection = Type.Record(Type.String(), Type.String({ minLength: 1 }), {
+  description:
+    'User interface components by graph: `"./file.tsx"`, whose default export is an object of React components by name. Bundled at start, and given to pages by `/ui/{agent}`.',
+});
 
-/** `ui`, `ui_config`: components a chat page may load. */
-export const uiSections = {
-  ui: noEffect(
-    Type.Record(Type.String(), Type.String(), { description: 'User interface components by name.' }),
-    NOT_BUNDLED,
-  ),
-  ui_config: noEffect(
-    Type.Object(
-      { shared: Type.Optional(Type.Array(Type.String(), { description: 'Modules all components share.' })) },
-      { description: 'How the components are bundled.' },
+/** `ui_config`: how they are bundled. */
+export const UiConfigSection = Type.Object(
+  {
+    shared: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'Modules left out of the bundles: the page gives its own copy with `experimental_loadShare`. `react`, `react-dom` and `@langchain/langgraph-sdk` always are.',
+      }),
     ),
-    NOT_BUNDLED,
-  ),
-};
+  },
+  { description: 'How the components of `ui` are bundled.' },
+);
+export type UiConfigSection = Static<typeof UiConfigSection>;

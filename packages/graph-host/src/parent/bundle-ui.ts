@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Readable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { GraphLoadError } from '../errors.ts';
+import { LineSplitter } from '../output-lines.ts';
+import type { ProjectUi } from '../project/read-project.ts';
+import type { HostLog } from '../types.ts';
+import type { BundleAnswer, BundleRequest, UiFile } from '../ui-bundler/messages.ts';
+
+export type { UiFile } from '../ui-bundler/messages.ts';
+
+export interface BundleUiOptions {
+  ui: ProjectUi;
+  /** The project's folder. */
+  directory: string;
+  /** The whole environment of the project's code. */
+  environment: Record<string, string>;
+  /** What the bundler prints, for example warnings. */
+  onLog(line: HostLog): void;
+  /** Ends the work. */
+  signal: AbortSignal;
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Bundles the components of a project for browsers, in a process of its own.
+ *
+ * @returns the files by agent
+ * @throws GraphLoadError with a sentence per agent whose components cannot be bundled
+ */
+export async function bundleUi(options: BundleUiOptions): Promise<Map<string, UiFile[]>> {
+  const { ui, directory, environment, onLog, timeoutMs = TIMEOUT_MS } = options;
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  const child = spawn(
+    process.execPath,
+    ['--experimental-import-meta-resolve', '--disable-warning=ExperimentalWarning', '--import', loader, childEntry()],
+    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' },
+  );
+  const stop = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  logLines(child.stdout as Readable, (message) => onLog({ level: 'info', message }));
+  logLines(child.stderr as Readable, (message) => onLog({ level: 'warn', message }));
+  try {
+    const request: BundleRequest = { directory, files: ui.files, shared: ui.shared };
+    // An end without an answer is told below.
+    child.send(request, () => {});
+    const ended = once(child, 'exit').then(([code, by]) => ({
+      faults: [withoutAnswer(signal, timeoutMs, by ?? code)],
+    }));
+    const answered = once(child, 'message').then(([answer]) => answer as BundleAnswer);
+    const answer = await Promise.race([answered, ended]);
+    if ('faults' in answer) throw new GraphLoadError(answer.faults.join('\n'));
+    return new Map(answer.bundles);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function withoutAnswer(signal: AbortSignal, timeoutMs: number, end: string | number): string {
+  if (signal.aborted && signal.reason?.name === 'TimeoutError') {
+    return `The components of "ui" were not bundled within ${timeoutMs} ms.`;
+  }
+  return `The process that bundles the components of "ui" ended (${end}).`;
+}
+
+/** Bundled, it lies beside the service's main file; from source, where it is written. */
+function childEntry(): string {
+  const isSource = import.meta.url.endsWith('.ts');
+  return fileURLToPath(new URL(isSource ? '../ui-bundler/main.ts' : './graph-host-ui.js', import.meta.url));
+}
+
+function logLines(stream: Readable, onLine: (line: string) => void): void {
+  const lines = new LineSplitter(onLine);
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => lines.push(text));
+  stream.on('error', () => {});
+}

@@ -1,0 +1,58 @@
+import { extname } from 'node:path';
+import * as contracts from '@runyard/contracts';
+import { bundleUi, type UiFile } from '@runyard/graph-host';
+import { type BoundOperation, bind, NotFoundError, ok, type ServiceContext } from '@runyard/service-kit';
+import { addressForPages } from '../http/own-address.ts';
+import type { ServedProject } from '../project/open-served-project.ts';
+import { logOfProject } from '../project/serving-host.ts';
+import { uiElements } from './ui-elements.ts';
+
+export interface Ui {
+  routes: BoundOperation[];
+  /** Rejects with a GraphLoadError when components cannot be bundled. */
+  bundled: Promise<void>;
+}
+
+const CONTENT_TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/** The components of the project for pages. They are being bundled when this returns, so that other parts open meanwhile. */
+export function openUi(
+  { project, environment }: Pick<ServedProject, 'project' | 'environment'>,
+  { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
+): Ui {
+  const bundles = new Map<string, UiFile[]>();
+  const bundled = bundle();
+  bundled.catch(() => undefined); // Awaited when the service is about to open.
+  return {
+    bundled,
+    routes: [
+      bind(contracts.getUi, async ({ params: { agent }, body, headers }) => {
+        const files = bundles.get(agent);
+        if (!files) throw new NotFoundError(`There are no components of "${agent}"`);
+        const basenames = files.map(({ basename }) => basename);
+        const html = uiElements(agent, body.name, { address: addressForPages(headers), basenames });
+        return ok(html, { 'content-type': 'text/html' });
+      }),
+      bind(contracts.getUiFile, async ({ params: { agent, basename } }) => {
+        const file = bundles.get(agent)?.find((each) => each.basename === basename);
+        if (!file) throw new NotFoundError('There is no such file');
+        return ok(file.contents, {
+          'content-type': CONTENT_TYPES[extname(basename)] ?? 'text/plain; charset=utf-8',
+          'x-content-type-options': 'nosniff',
+        });
+      }),
+    ],
+  };
+
+  async function bundle(): Promise<void> {
+    const { ui, http, directory } = project;
+    if (ui === null || http?.disable_ui) return;
+    const stopping = new AbortController();
+    lifecycle.onStop('ui bundler', () => stopping.abort());
+    const files = await bundleUi({ ui, directory, environment, onLog: logOfProject(logger), signal: stopping.signal });
+    for (const [agent, its] of files) bundles.set(agent, its);
+  }
+}
