@@ -31,7 +31,7 @@ export const cases = [
     promise: 'the script defines what renders the components',
     run: async ({ call }) => {
       const answer = await call('getUiFile', { params: { ...params, basename: 'entrypoint.js' } });
-      expect(answer.text).toMatch(/^"use strict";\s*var __LGUI_echo = /);
+      expect(answer.text).toContain('var __LGUI_echo = ');
       return answer;
     },
   }),
