@@ -35,30 +35,32 @@ function layOut(folder, target) {
   }
   const config = existsSync(join(folder, 'build.config.json')) ? readJson(folder, 'build.config.json') : {};
   for (const name of config.external ?? []) {
-    copyPackage(join(folder, 'node_modules', name), join(target, 'node_modules'), name);
+    copyPackage(join(folder, 'node_modules', name), join(target, 'node_modules'), { alias: name });
   }
 }
 
 /**
- * A package and all it depends on, side by side. In pnpm's layout a package's dependencies lie beside it. `alias` is the
- * name it is imported by, where that is not its own.
+ * A package and all it depends on, side by side; a second version of a package lies inside the dependent that wants it. In
+ * pnpm's layout a package's dependencies lie beside it. `alias` is the name it is imported by, where that is not its own.
  */
-function copyPackage(link, target, alias) {
+function copyPackage(link, target, { alias, dependent } = {}) {
   const source = realpathSync(link);
   const { name, version, dependencies, optionalDependencies } = readJson(source, 'package.json');
-  const copy = join(target, alias ?? name);
-  if (existsSync(copy)) {
-    const present = readJson(copy, 'package.json').version;
-    if (present !== version) throw new Error(`${name} is needed in two versions, ${present} and ${version}`);
-    return;
-  }
+  const places = [target, ...(dependent ? [join(dependent, 'node_modules')] : [])].map((at) => join(at, alias ?? name));
+  if (places.some((place) => versionAt(place) === version)) return;
+  const copy = places.find((place) => !existsSync(place));
+  if (!copy) throw new Error(`${name} ${version} is needed beside ${versionAt(places[0])}`);
   cpSync(source, copy, { recursive: true, dereference: true });
   const siblings = name.startsWith('@') ? dirname(dirname(source)) : dirname(source);
   for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
     const path = join(siblings, dependency);
     // An optional one that is for another platform is not there.
-    if (existsSync(path) || dependencies?.[dependency]) copyPackage(path, target);
+    if (existsSync(path) || dependencies?.[dependency]) copyPackage(path, target, { dependent: copy });
   }
+}
+
+function versionAt(folder) {
+  return existsSync(folder) ? readJson(folder, 'package.json').version : undefined;
 }
 
 function run(cwd, command, args) {
