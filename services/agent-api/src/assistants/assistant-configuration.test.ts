@@ -29,7 +29,7 @@ it('replaces as a whole what a change gives, and leaves the rest', () => {
   expect(changedConfiguration(before, {})).toEqual(before);
   expect(changedConfiguration(before, { config: { recursion_limit: 3 } })).toEqual({
     config: { recursion_limit: 3 },
-    context: {},
+    context: { tone: 'old' },
   });
   expect(changedConfiguration(before, { context: { tone: 'new' } })).toEqual({
     config: { tags: ['t'], configurable: { tone: 'new' } },

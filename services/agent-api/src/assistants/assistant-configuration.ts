@@ -26,12 +26,15 @@ export function configurationOf({ config = {}, context = {} }: Given): Assistant
 
 /**
  * The configuration after a change. What is given replaces what there was as a whole: a config takes its tags and its recursion
- * limit with it, and the context follows; a context alone leaves those two as they are.
+ * limit with it, and the context follows its `configurable` if it has one; a context alone leaves tags and limit as they are.
  *
  * @throws BadRequestError when `config.configurable` and `context` are both given
  */
 export function changedConfiguration(current: AssistantConfiguration, given: Given): AssistantConfiguration {
-  if (given.config !== undefined) return configurationOf(given);
+  if (given.config !== undefined) {
+    const isAboutContext = given.config.configurable !== undefined || given.context !== undefined;
+    return isAboutContext ? configurationOf(given) : { config: given.config, context: current.context };
+  }
   if (given.context === undefined) return { config: current.config, context: current.context };
   const { configurable: _, ...config } = current.config;
   return configurationOf({ config, context: given.context });
