@@ -61,6 +61,14 @@ it('goes on after a round that failed', async () => {
   await expect(rounds.close()).resolves.toBeUndefined();
 });
 
+it('makes no round when it is started after its end', async () => {
+  const { rounds, round } = roundsOf({ atStart: true });
+  await rounds.close();
+  rounds.start();
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(round).not.toHaveBeenCalled();
+});
+
 it('takes intervals longer than a timer can be', async () => {
   const { rounds, round } = roundsOf({ everyMs: 2 ** 40 });
   rounds.start();

@@ -38,6 +38,7 @@ export class DutyRounds {
   }
 
   start(): void {
+    if (this.#isClosing) return;
     const { everyMs, atStart = false } = this.#options;
     this.#timer ??= setInterval(() => this.#begin(), Math.min(everyMs, TIMER_MS_MAX));
     if (atStart) this.#begin();
