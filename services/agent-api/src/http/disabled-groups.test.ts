@@ -16,6 +16,7 @@ it.each([
   ['runs', '/threads/{thread_id}/runs', '/threads/{thread_id}/state'],
   ['store', '/store/items', '/threads'],
   ['meta', '/info', '/ok'],
+  ['ui', '/ui/{agent}', '/info'],
 ] as const)('switches %s off, and nothing else', (group, gone, stays) => {
   const paths = new Set([...left({ [`disable_${group}`]: true }).map(({ path }) => path), '/ok']);
   expect(paths).not.toContain(gone);
@@ -23,10 +24,7 @@ it.each([
 });
 
 it('knows the group of every operation', () => {
-  const all = { disable_assistants: true, disable_threads: true, disable_runs: true, disable_store: true };
-  expect(left({ ...all, disable_meta: true, disable_mcp: true, disable_a2a: true }).map(({ path }) => path)).toEqual(
-    left({ ...all, disable_meta: true, disable_mcp: true, disable_a2a: true })
-      .map(({ path }) => path)
-      .filter((path) => path === '/ok'),
-  );
+  const groups = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'meta', 'ui'];
+  const all = Object.fromEntries(groups.map((group) => [`disable_${group}`, true]));
+  expect(left(all).map(({ path }) => path)).toEqual(['/ok']);
 });
