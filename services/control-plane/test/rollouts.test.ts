@@ -78,6 +78,8 @@ describe('a revision', () => {
       client.query('SELECT active_revision FROM deployment'),
     );
     expect(active.rows).toEqual([{ active_revision: body.latest_revision_id }]);
+    const late = await fetch(`http://127.0.0.1:${old.env.PORT}/ok`);
+    expect(late.status, 'who has not heard of the new one is answered still').toBe(200);
     await untilGone(old.pid);
     const before = await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${first}`);
     expect(before.body.status).toBe('DEPLOYED');

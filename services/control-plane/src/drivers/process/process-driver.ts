@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
@@ -17,6 +18,8 @@ export interface ProcessDriverOptions {
 
 /** After its own grace a process gets this long to close what it has open. */
 const CLOSING_MS = 5_000;
+/** How long a replaced agent-api goes on answering those who have not heard yet that there is a new one. */
+const FOLLOW_MS = 2_000;
 const FAILED_LOG_LINES = 15;
 
 /** Runs a revision as processes of this machine, children of this one: an agent-api and one or more run-workers. */
@@ -48,6 +51,7 @@ class ProcessRevision implements RunningRevision {
   readonly #log: RevisionLog;
   readonly #graceMs: number;
   readonly #isFirst: boolean;
+  readonly #stopping = new AbortController();
   #url: string | null = null;
 
   constructor(
@@ -113,12 +117,14 @@ class ProcessRevision implements RunningRevision {
 
   async drain(): Promise<void> {
     // Clients of runs under way stay connected to the old agent-api until its workers are through.
-    await Promise.all(this.#workers.map((worker) => worker.stop(this.#graceMs + CLOSING_MS)));
+    const followed = pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    await Promise.all([followed, ...this.#workers.map((worker) => worker.stop(this.#graceMs + CLOSING_MS))]);
     await this.#agentApi.stop(this.#graceMs + CLOSING_MS);
     await this.#log.close();
   }
 
   async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
     await Promise.all([this.#agentApi, ...this.#workers].map((service) => service.stop(graceMs)));
     await this.#log.close();
   }
