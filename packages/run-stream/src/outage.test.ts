@@ -1,16 +1,16 @@
+import { FaultLine } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONTROL_KINDS, type RunStreams } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
-import { type TcpProxy, tcpProxy } from './test/tcp-proxy.ts';
 
 const TIMEOUT_MS = 300;
 let fixture: StreamFixture;
-let proxy: TcpProxy;
+let proxy: FaultLine;
 /** Streams whose Redis can be made to fail. */
 let streams: RunStreams;
 beforeEach(async () => {
   fixture = new StreamFixture();
-  proxy = await tcpProxy(fixture.redis.url);
+  proxy = await FaultLine.to(fixture.redis.url);
   streams = fixture.open({ redis: proxy.url, timeoutMs: TIMEOUT_MS });
 });
 afterEach(async () => {
@@ -33,13 +33,13 @@ const appendUntilItWorks = (data: unknown[]) =>
 describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failure) => {
   it('an append fails by name within the time limit, the next that works marks the gap, and ids go on', async () => {
     const ids = await fixture.append([1], { by: streams });
-    proxy[failure]();
+    await proxy[failure]();
     for (const value of [2, 3]) {
       const startedAt = performance.now();
       await expect(fixture.append([value], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
       expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 500);
     }
-    proxy.heal();
+    await proxy.heal();
     await appendUntilItWorks([4]);
     const reader = fixture.collect({ runId: fixture.run });
     await expect.poll(() => reader.data().at(-1)).toBe(4);
@@ -56,9 +56,9 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await fixture.append([1]);
     await reader.until(1);
-    proxy[failure]();
+    await proxy[failure]();
     await fixture.append([2, 3]);
-    proxy.heal();
+    await proxy.heal();
     await fixture.append([4]);
     expect(await reader.until(4)).toEqual([1, 2, 3, 4]);
   });
@@ -66,10 +66,10 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
 
 describe('start and stop', () => {
   it('streams that are opened before Redis is there work once it is', async () => {
-    proxy.refuse();
+    await proxy.refuse();
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await expect(streams.check()).rejects.toMatchObject({ name: 'StreamUnavailableError' });
-    proxy.heal();
+    await proxy.heal();
     await appendUntilItWorks(['first']);
     await expect.poll(() => reader.data().at(-1)).toBe('first');
   });
@@ -78,7 +78,7 @@ describe('start and stop', () => {
     const reader = fixture.collect({ runId: fixture.run }, streams);
     await fixture.append([1]);
     await reader.until(1);
-    proxy.refuse();
+    await proxy.refuse();
     await reader.stop();
   });
 });
@@ -94,9 +94,9 @@ describe('cancel signals', () => {
     await expect.poll(receivers).toBe(2);
     await signal('1');
     await expect.poll(() => got.sort()).toEqual(['a 1', 'b 1']);
-    proxy.refuse();
+    await proxy.refuse();
     await expect.poll(receivers).toBe(1);
-    proxy.heal();
+    await proxy.heal();
     await expect.poll(receivers).toBe(2);
     await signal('2');
     await expect.poll(() => got.sort()).toEqual(['a 1', 'a 2', 'b 1', 'b 2']);

@@ -1,3 +1,4 @@
+export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
 export { kafkaAvailable, type TestKafka, testKafka } from './kafka.ts';
 export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';

@@ -217,10 +217,10 @@ describe('a firing', () => {
 
   it('needs no Redis', async () => {
     const cron = await create();
-    await deployment.lines.redis.cut();
+    await deployment.lines.redis.refuse();
     await comeDue(cron.cron_id);
     await firstRunOf(cron.cron_id);
-    await deployment.lines.redis.mend();
+    await deployment.lines.redis.heal();
     await (await deployment.worker.take()).succeed({});
   });
 });

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@langchain/langgraph-sdk';
 import { openPool } from '@runyard/database';
-import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
+import { createTestDatabase, FaultLine, type ServiceProcess, startServiceProcess, testRedis } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
 import type pg from 'pg';
 import { PlayedWorker } from './played-worker.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MIGRATIONS = here('../../../packages/run-engine/prisma/migrations');
@@ -24,7 +23,7 @@ export interface TestDeployment {
   /** How another process of the deployment reaches its Redis. */
   redis: { redis: string; keyPrefix: string };
   /** Between the service (not the worker) and the two. */
-  lines: { postgres: TcpProxy; redis: TcpProxy };
+  lines: { postgres: FaultLine; redis: FaultLine };
   /** What a memory limit, or an emptied Redis, does to a thread's events. */
   forgetEvents(threadId: string): Promise<void>;
   close(): Promise<void>;
@@ -39,7 +38,7 @@ export async function startDeployment(
 ): Promise<TestDeployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();
-  const lines = { postgres: await TcpProxy.to(database.url), redis: await TcpProxy.to(redis.url) };
+  const lines = { postgres: await FaultLine.to(database.url), redis: await FaultLine.to(redis.url) };
   const env = {
     REDIS_KEY_PREFIX: redis.prefix,
     EVENT_BUS: 'redis',

@@ -12,7 +12,7 @@ afterAll(() => deployment?.close());
 const body = { assistant_id: 'echo', input: {} };
 
 describe('while Redis is away', () => {
-  beforeAll(() => deployment.lines.redis.cut());
+  beforeAll(() => deployment.lines.redis.refuse());
 
   it('says that it is not ready, and which part is missing', async () => {
     expect((await ask(`${deployment.url}/ok`)).status).toBe(200);
@@ -42,7 +42,7 @@ describe('while Redis is away', () => {
     const answer = await open(`${deployment.url}/runs/stream`, { body: { ...body, stream_resumable: true } });
     const run = await deployment.worker.take();
     await run.emit('values', { n: 1 });
-    await deployment.lines.redis.mend();
+    await deployment.lines.redis.heal();
     await answer.until('{"n":1}', 15_000);
     await run.emit('values', { n: 2 });
     await run.succeed({});
@@ -53,7 +53,7 @@ describe('while Redis is away', () => {
 });
 
 describe('while Postgres is away', () => {
-  beforeAll(() => deployment.lines.postgres.cut());
+  beforeAll(() => deployment.lines.postgres.refuse());
 
   it('answers 503 and when to come back, whichever part asked the database', async () => {
     const requests = [
@@ -84,7 +84,7 @@ describe('while Postgres is away', () => {
   });
 
   it('works again once it is back', async () => {
-    await deployment.lines.postgres.mend();
+    await deployment.lines.postgres.heal();
     await waitFor(async () => (await ask(`${deployment.url}/threads/count`, { body: {} })).status === 200);
     const answer = await open(`${deployment.url}/runs/wait`, { body });
     const run = await deployment.worker.take();
