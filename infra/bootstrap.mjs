@@ -1,4 +1,4 @@
-// What `npm start`, `npm test`, `npm run check` and `npm run bench` run. Plain Node without dependencies: on a fresh clone
+// What `npm start`, `npm test` and the other commands of package.json run. Plain Node without dependencies: on a fresh clone
 // nothing is installed yet. Each verb first installs and builds what changed since last time.
 //
 // package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child alone and
@@ -26,6 +26,13 @@ const verbs = {
   async check() {
     await prepare();
     conclude(await runChecks());
+  },
+  /** Fails everything on purpose and measures what comes of it; the flags are the fault bench's. */
+  async faults() {
+    await prepare();
+    process.exitCode = await run('The fault bench', installed('tsx'), ['e2e/faults/main.ts', ...args], {
+      allowFailure: true,
+    });
   },
   /** Measures a platform started for that. */
   async bench() {

@@ -23,6 +23,8 @@ export interface Platform extends Ready {
   dataDir: string;
   /** The url of the first deployment. */
   deploymentUrl: string;
+  /** Of `npm start`; all other processes are below it. */
+  pid: number;
   /** Everything `npm start` has printed. */
   output(): string;
   /** Stops as a person would, with Ctrl-C; resolves with the exit code and how long it took. */
@@ -31,13 +33,22 @@ export interface Platform extends Ready {
   remove(): Promise<void>;
 }
 
-export async function startPlatform(options: { project?: string; dataDir?: string } = {}): Promise<Platform> {
+export interface PlatformOptions {
+  /** Default: the probe project. */
+  project?: string;
+  /** Default: a new folder. */
+  dataDir?: string;
+  /** Over this process's own environment. */
+  env?: Record<string, string>;
+}
+
+export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
   const args = ['start', '--', '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
   const child = spawn('npm', args, {
     cwd: repository,
     // Where tests take webhooks; `localhost` by its name stays refused.
-    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' },
+    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -50,6 +61,7 @@ export async function startPlatform(options: { project?: string; dataDir?: strin
     ...ready,
     dataDir,
     deploymentUrl: first.url,
+    pid: child.pid as number,
     output: () => output,
     stop: () => stop(child),
     remove: () => rm(dataDir, { recursive: true, force: true }),

@@ -12,6 +12,7 @@ const checks = [
 const suites = [
   { name: 'unit and integration tests', config: 'vitest.config.ts' },
   { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
+  { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
 ];
 
 /** Gives how many passed and failed, each check counted as one test. */

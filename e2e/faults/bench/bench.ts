@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { BenchDeployment, type DeploymentOptions } from './deployment.ts';
+import type { Tier } from './goal.ts';
+import type { Measure } from './measure.ts';
+import { BenchPlatform } from './platform.ts';
+import { Random } from './random.ts';
+import type { BenchServers } from './servers.ts';
+
+export interface BenchOptions {
+  servers: BenchServers;
+  tier: Tier;
+  seed: number;
+  /** Sizes are multiplied by this; below 1 to try a goal out. */
+  scale: number;
+  /** Checkout of the release before this one, built; undefined when there is none to compare with. */
+  previous?: string | undefined;
+  say(line: string): void;
+}
+
+/** What a goal works with. All it opens here is closed when the goal is over. */
+export class Bench {
+  readonly servers: BenchServers;
+  readonly tier: Tier;
+  readonly seed: number;
+  readonly random: Random;
+  readonly previous: string | undefined;
+  readonly measures: Measure[] = [];
+  readonly #options: BenchOptions;
+  readonly #folder: string;
+  readonly #closings: (() => Promise<unknown>)[] = [];
+
+  private constructor(options: BenchOptions, goalId: string, folder: string) {
+    this.servers = options.servers;
+    this.tier = options.tier;
+    this.seed = options.seed;
+    this.random = new Random(options.seed).fork(goalId);
+    this.previous = options.previous;
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  static async open(options: BenchOptions, goalId: string): Promise<Bench> {
+    return new Bench(options, goalId, await mkdtemp(path.join(tmpdir(), `runyard-${goalId.toLowerCase()}-`)));
+  }
+
+  /** How many of something, by tier and scale; at least 1. */
+  size({ fast, full }: { fast: number; full: number }): number {
+    return Math.max(1, Math.round((this.tier === 'fast' ? fast : full) * this.#options.scale));
+  }
+
+  log(line: string): void {
+    this.#options.say(`  ${line}`);
+  }
+
+  measure(measure: Measure): void {
+    this.measures.push(measure);
+  }
+
+  /** Nothing of a kind must be; the first few that are get printed. */
+  measureNone(what: string, found: readonly string[], samples: number): void {
+    for (const each of found.slice(0, 5)) this.log(`${what}: ${each}`);
+    this.measure({ what, measured: found.length, limit: 0, unit: '', samples });
+  }
+
+  async deployment(options: DeploymentOptions = {}): Promise<BenchDeployment> {
+    const deployment = await BenchDeployment.start(this.servers, this.#folder, options);
+    this.onClose(() => deployment.close());
+    return deployment;
+  }
+
+  async platform(): Promise<BenchPlatform> {
+    const platform = await BenchPlatform.start(this.servers, this.#folder);
+    this.onClose(() => platform.close());
+    return platform;
+  }
+
+  /** A folder of the goal's own. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  onClose(close: () => Promise<unknown>): void {
+    this.#closings.push(close);
+  }
+
+  async close(): Promise<void> {
+    await this.servers.heal();
+    for (const close of this.#closings.splice(0).reverse()) {
+      await close().catch((error: unknown) => this.log(`while closing: ${(error as Error).message}`));
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
+import { openPool } from '@runyard/database';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import type pg from 'pg';
+import { type Call, type CallOptions, History } from './history.ts';
+import { Ledger, type LedgerInput } from './ledger.ts';
+import { Part } from './part.ts';
+import type { BenchServers } from './servers.ts';
+import { Truth } from './truth.ts';
+
+const repository = path.resolve(import.meta.dirname, '../../..');
+const MIGRATIONS = 'packages/run-engine/prisma/migrations';
+const PROJECT = path.join(repository, 'e2e/faults/project');
+
+export interface DeploymentOptions {
+  /** Default 1. */
+  agentApis?: number;
+  /** Default 1. */
+  workers?: number;
+  /** Over the bench's own settings, for all parts. */
+  env?: Record<string, string>;
+  /** Where their events go. Default kafka, as `npm start` has it. */
+  bus?: 'kafka' | 'redis';
+  /** Checkout that the database's tables, and parts that name none, are taken from. Default: this one. */
+  checkout?: string;
+}
+
+/** A run that a client was told is accepted, with what it was asked to do. */
+export interface AcceptedRun {
+  runId: string;
+  threadId: string;
+  steps: number;
+}
+
+/** One deployment as real processes on the bench's servers, each reaching each server over a line of its own. */
+export class BenchDeployment {
+  readonly agentApis: Part[] = [];
+  readonly workers: Part[] = [];
+  readonly history = new History();
+  readonly ledger: Ledger;
+  readonly truth: Truth;
+  /** Past the lines: for looking, never for the parts. */
+  readonly pool: pg.Pool;
+  readonly #database: TestDatabase;
+  readonly #servers: BenchServers;
+  readonly #settings: Record<string, string>;
+
+  private constructor(
+    database: TestDatabase,
+    servers: BenchServers,
+    ledger: Ledger,
+    { env = {}, bus = 'kafka' }: DeploymentOptions,
+  ) {
+    this.#database = database;
+    this.#servers = servers;
+    this.ledger = ledger;
+    this.pool = openPool({ connectionString: database.url, max: 6, applicationName: 'fault-bench' });
+    this.truth = new Truth(this.pool, ledger);
+    const prefix = `bench-${randomUUID().slice(0, 8)}`;
+    this.#settings = {
+      REDIS_KEY_PREFIX: prefix,
+      TOPIC_PREFIX: `${prefix}.`,
+      ...(bus === 'kafka' && { EVENT_BUS: 'kafka', KAFKA_BROKERS: servers.kafka.address.brokers.join(',') }),
+      ...(bus === 'redis' && { EVENT_BUS: 'redis', EVENT_BUS_REDIS_URI: servers.redis.address.url }),
+      PROJECT_DIR: PROJECT,
+      DEPLOYMENT_ID: randomUUID(),
+      REVISION_ID: 'bench',
+      RUNYARD_AUTH: 'none',
+      LOG_JSON: 'true',
+      ...env,
+    };
+  }
+
+  static async start(servers: BenchServers, folder: string, options: DeploymentOptions): Promise<BenchDeployment> {
+    const database = await createTestDatabase(path.join(options.checkout ?? repository, MIGRATIONS));
+    const ledger = new Ledger(path.join(folder, `${database.name}.ledger.jsonl`));
+    const deployment = new BenchDeployment(database, servers, ledger, options);
+    try {
+      await deployment.truth.watchStatuses();
+      const { agentApis = 1, workers = 1, checkout } = options;
+      for (let index = 0; index < agentApis; index += 1) await deployment.addPart('agent-api', checkout);
+      for (let index = 0; index < workers; index += 1) await deployment.addPart('run-worker', checkout);
+      await Promise.all(deployment.parts.map((part) => part.start()));
+      return deployment;
+    } catch (error) {
+      await deployment.close();
+      throw error;
+    }
+  }
+
+  get parts(): Part[] {
+    return [...this.agentApis, ...this.workers];
+  }
+
+  get topicPrefix(): string {
+    return this.#settings.TOPIC_PREFIX ?? '';
+  }
+
+  get keyPrefix(): string {
+    return this.#settings.REDIS_KEY_PREFIX ?? '';
+  }
+
+  /** One more process, not started yet. */
+  async addPart(
+    service: 'agent-api' | 'run-worker',
+    checkout?: string,
+    env: Record<string, string> = {},
+  ): Promise<Part> {
+    const part = await Part.create({
+      service,
+      env: { ...this.#settings, ...env },
+      servers: { DATABASE_URI: this.#database.url, REDIS_URI: this.#servers.redis.address.url },
+      ...(checkout !== undefined && { checkout }),
+    });
+    (service === 'agent-api' ? this.agentApis : this.workers).push(part);
+    return part;
+  }
+
+  /** The URL of the first agent-api, or of another. */
+  url(index = 0): string {
+    const part = this.agentApis[index];
+    if (!part) throw new Error(`there is no agent-api ${index}`);
+    return part.url;
+  }
+
+  /** The official SDK, which asks each thing once. */
+  client(index = 0): Client {
+    return new Client({ apiUrl: this.url(index), apiKey: null, callerOptions: { maxRetries: 0 } });
+  }
+
+  /** A request to an agent-api, kept in the history. Never rejects. */
+  call(method: string, pathAndQuery: string, options: CallOptions & { at?: number } = {}): Promise<Call> {
+    return this.history.call(method, this.url(options.at) + pathAndQuery, options);
+  }
+
+  /** Asks for a run of the ledger graph on a new thread; undefined when it was not accepted, or nobody knows. */
+  async createRun(
+    input: LedgerInput,
+    options: CallOptions & { at?: number; run?: Record<string, unknown>; threadId?: string } = {},
+  ): Promise<AcceptedRun | undefined> {
+    const threadId = options.threadId ?? randomUUID();
+    const call = await this.call('POST', `/threads/${threadId}/runs`, {
+      ...options,
+      body: this.ledger.runRequest(input, options.run),
+    });
+    if (call.outcome !== 'ok') return undefined;
+    return { runId: (call.body as { run_id: string }).run_id, threadId, steps: input.steps };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.parts.map((part) => part.close()));
+    await this.pool.end();
+    await this.#database.close();
+  }
+}

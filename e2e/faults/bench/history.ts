@@ -1,0 +1,80 @@
+/** What a client sent and what it learned of it. */
+export interface Call {
+  /** Milliseconds since 1970. */
+  at: number;
+  ms: number;
+  method: string;
+  path: string;
+  /**
+   * `ok`: 2xx, so it must be true. `refused`: 4xx, or 503 with Retry-After, so nothing happened. `failed`: what must never be
+   * answered. `unknown`: the connection broke, so it may have happened or not.
+   */
+  outcome: 'ok' | 'refused' | 'failed' | 'unknown';
+  status?: number;
+  body?: unknown;
+  error?: string;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  headers?: Record<string, string>;
+  timeoutMs?: number;
+}
+
+/** The calls of all clients of a goal, for the checks after the fact. */
+export class History {
+  readonly calls: Call[] = [];
+
+  /** Never rejects: what went wrong is the call's outcome. */
+  async call(method: string, url: string, options: CallOptions = {}): Promise<Call> {
+    const { pathname, search } = new URL(url);
+    const call: Call = { at: Date.now(), ms: 0, method, path: pathname + search, outcome: 'unknown' };
+    this.calls.push(call);
+    const begun = performance.now();
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: { ...(options.body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+        signal: AbortSignal.timeout(options.timeoutMs ?? 60_000),
+      });
+      const text = await response.text();
+      call.status = response.status;
+      call.body = parsed(text);
+      call.outcome = outcomeOf(response);
+    } catch (error) {
+      call.error = describe(error);
+    }
+    call.ms = performance.now() - begun;
+    return call;
+  }
+
+  /** Answers that break the promise: 5xx other than 503, and 503 that does not say when to come back. */
+  failures(): Call[] {
+    return this.calls.filter((call) => call.outcome === 'failed');
+  }
+
+  /** Calls that took longer than they may, answered or not. */
+  slowerThan(ms: number): Call[] {
+    return this.calls.filter((call) => call.ms > ms);
+  }
+}
+
+function outcomeOf({ ok, status, headers }: Response): Call['outcome'] {
+  if (ok) return 'ok';
+  if (status === 503) return headers.has('retry-after') ? 'refused' : 'failed';
+  return status < 500 ? 'refused' : 'failed';
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function describe(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

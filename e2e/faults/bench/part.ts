@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { FaultLine, freePort, type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+
+const repository = path.resolve(import.meta.dirname, '../../..');
+
+export type ServiceName = 'agent-api' | 'run-worker' | 'gateway' | 'control-plane' | 'org-access';
+
+export interface PartOptions {
+  service: ServiceName;
+  env: Record<string, string>;
+  /** Addresses of servers by variable; the part reaches each over a line of its own. */
+  servers: { DATABASE_URI: string; REDIS_URI: string };
+  /** Checkout whose built services are run. Default: this one. */
+  checkout?: string;
+}
+
+/** A process of the deployment under test: to be killed, frozen, stopped and started again on its port. */
+export class Part {
+  readonly service: ServiceName;
+  readonly lines: { postgres: FaultLine; redis: FaultLine };
+  readonly port: number;
+  readonly #options: PartOptions;
+  #process: ServiceProcess | undefined;
+  #isUp = false;
+  /** What earlier processes of this part have printed. */
+  #earlierOutput = '';
+
+  private constructor(options: PartOptions, port: number, lines: Part['lines']) {
+    this.service = options.service;
+    this.port = port;
+    this.lines = lines;
+    this.#options = options;
+  }
+
+  static async create(options: PartOptions): Promise<Part> {
+    const [port, postgres, redis] = await Promise.all([
+      freePort(),
+      FaultLine.to(options.servers.DATABASE_URI),
+      FaultLine.to(options.servers.REDIS_URI),
+    ]);
+    return new Part(options, port, { postgres, redis });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get pid(): number {
+    if (!this.#process) throw new Error(`${this.service} was never started`);
+    return this.#process.pid;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** All it has printed, over all its lives. */
+  output(): string {
+    return this.#earlierOutput + (this.#process?.output() ?? '');
+  }
+
+  /** Resolves when it is ready, or with `until: 'spawned'` at once. */
+  async start({ until = 'ready' }: { until?: 'ready' | 'live' | 'spawned' } = {}): Promise<void> {
+    if (this.#isUp) return;
+    this.#earlierOutput = this.output();
+    this.#isUp = true;
+    const { service, env, checkout = repository } = this.#options;
+    try {
+      const started = await startServiceProcess({
+        entry: path.join(checkout, 'services', service, 'dist/main.js'),
+        env: { ...env, PORT: String(this.port) },
+        secrets: { DATABASE_URI: this.lines.postgres.url, REDIS_URI: this.lines.redis.url },
+        readyPath: { ready: '/ok?check_db=1', live: '/ok', spawned: null }[until],
+        readyTimeoutMs: 60_000,
+      });
+      this.#process = started;
+      void started.exited.then(() => {
+        if (this.#process === started) this.#isUp = false;
+      });
+    } catch (error) {
+      this.#isUp = false;
+      throw error;
+    }
+  }
+
+  /** Resolves when the process is gone. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    const started = this.#process;
+    if (!started) throw new Error(`${this.service} was never started`);
+    if (this.#isUp) process.kill(started.pid, signal);
+    const end = await started.exited;
+    this.#isUp = false;
+    return end;
+  }
+
+  /** Freezes the process as it is. */
+  pause(): void {
+    process.kill(this.pid, 'SIGSTOP');
+  }
+
+  resume(): void {
+    process.kill(this.pid, 'SIGCONT');
+  }
+
+  /** SIGTERM, and the end it came to. */
+  stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+    return this.kill('SIGTERM');
+  }
+
+  /** Whether it says that it can work. */
+  async isReady(): Promise<boolean> {
+    return fetch(`${this.url}/ok?check_db=1`, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  }
+
+  /** Bytes of memory the process holds. */
+  async residentBytes(): Promise<number> {
+    const status = await readFile(`/proc/${this.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.lines).map((line) => line.heal()));
+    if (this.#isUp) {
+      this.resume();
+      await this.kill();
+    }
+    await Promise.all(Object.values(this.lines).map((line) => line.close()));
+  }
+}

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Platform, startPlatform } from '../../harness/platform.ts';
+import { History } from './history.ts';
+import { Ledger } from './ledger.ts';
+import type { ServiceName } from './part.ts';
+import type { BenchServers } from './servers.ts';
+
+const PROJECT = path.join(import.meta.dirname, '../project');
+
+/** The whole platform as `npm start` brings it up, on the bench's servers, with all its processes within reach. */
+export class BenchPlatform {
+  readonly history = new History();
+  readonly ledger: Ledger;
+  readonly #platform: Platform;
+
+  private constructor(platform: Platform, ledger: Ledger) {
+    this.#platform = platform;
+    this.ledger = ledger;
+  }
+
+  static async start(servers: BenchServers, folder: string): Promise<BenchPlatform> {
+    const ledger = new Ledger(path.join(await mkdtemp(path.join(folder, 'platform-')), 'ledger.jsonl'));
+    const platform = await startPlatform({
+      project: PROJECT,
+      env: {
+        RUNYARD_POSTGRES_URL: servers.postgres.address.adminUrl,
+        RUNYARD_REDIS_URL: servers.redis.address.url,
+        RUNYARD_KAFKA_BROKERS: servers.kafka.address.brokers.join(','),
+      },
+    });
+    return new BenchPlatform(platform, ledger);
+  }
+
+  get url(): string {
+    return this.#platform.url;
+  }
+
+  get deploymentUrl(): string {
+    return this.#platform.deploymentUrl;
+  }
+
+  get headers(): Record<string, string> {
+    return { 'x-api-key': this.#platform.apiKey };
+  }
+
+  output(): string {
+    return this.#platform.output();
+  }
+
+  /** The processes of a service that run now; those that are on their way out too. */
+  async pids(service: ServiceName): Promise<number[]> {
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
+    const processes = stdout
+      .split('\n')
+      .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+      .filter((match) => match !== null)
+      .map(([, pid, parent, args]) => ({ pid: Number(pid), parent: Number(parent), args: args ?? '' }));
+    const below = new Set([this.#platform.pid]);
+    // A parent stands before its children or after them: as many rounds as there are generations.
+    for (let generation = 0; generation < 6; generation += 1) {
+      for (const { pid, parent } of processes) if (below.has(parent)) below.add(pid);
+    }
+    return processes
+      .filter(({ pid, args }) => below.has(pid) && args.includes(`/services/${service}/dist/main.js`))
+      .map(({ pid }) => pid);
+  }
+
+  /** Kills one process of a service, or all of them. */
+  async kill(service: ServiceName, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    for (const pid of await this.pids(service)) process.kill(pid, signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#platform.stop();
+    await this.#platform.remove();
+  }
+}

@@ -1,0 +1,55 @@
+import { Bench, type BenchOptions } from './bench.ts';
+import type { Goal, Tier } from './goal.ts';
+import { isMet, type Measure } from './measure.ts';
+
+/** What one goal came to. */
+export interface Outcome {
+  goal: string;
+  seed: number;
+  tier: Tier;
+  seconds: number;
+  measures: Measure[];
+  /** Why the goal could not be judged. */
+  error?: string;
+}
+
+const LIMIT_MINUTES = 10;
+
+/** Puts a goal to the test. Never rejects: a goal that throws has not been met. */
+export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcome> {
+  const begun = performance.now();
+  const bench = await Bench.open(options, goal.id);
+  let error: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const limitMinutes = goal.limitMinutes ?? LIMIT_MINUTES;
+    const late = new Promise<never>((_, reject) => {
+      const tell = () => reject(new Error(`the goal was not over after ${limitMinutes} minutes`));
+      timer = setTimeout(tell, limitMinutes * 60_000);
+    });
+    await Promise.race([goal.run(bench), late]);
+    if (bench.measures.length === 0) throw new Error('nothing was measured');
+  } catch (thrown) {
+    error = describe(thrown);
+  } finally {
+    clearTimeout(timer);
+    await bench.close();
+  }
+  return {
+    goal: goal.id,
+    seed: options.seed,
+    tier: options.tier,
+    seconds: Math.round((performance.now() - begun) / 1000),
+    measures: bench.measures,
+    ...(error !== undefined && { error }),
+  };
+}
+
+export function isReached({ error, measures }: Outcome): boolean {
+  return error === undefined && measures.every(isMet);
+}
+
+function describe(error: unknown): string {
+  const { message, cause, stack } = error as Error;
+  return [stack ?? message, ...(cause instanceof Error ? [`caused by ${cause.message}`] : [])].join('\n');
+}

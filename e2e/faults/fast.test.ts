@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isMet } from './bench/measure.ts';
+import { runGoal } from './bench/run-goal.ts';
+import { openSession, type Session } from './bench/session.ts';
+import { goals } from './goals/index.ts';
+
+/** Repeats the choices of a run that failed. */
+const seed = Number(process.env.RUNYARD_FAULTS_SEED ?? Math.floor(Math.random() * 1_000_000));
+
+let session: Session;
+beforeAll(async () => {
+  session = await openSession();
+});
+afterAll(() => session.close());
+
+for (const goal of goals.filter(({ isFast }) => isFast)) {
+  test(`${goal.id}: ${goal.title}`, async () => {
+    const say = (line: string) => console.log(line);
+    const outcome = await runGoal(goal, { servers: session.servers, tier: 'fast', seed, scale: 1, say });
+    expect({
+      seed,
+      error: outcome.error,
+      notMet: outcome.measures.filter((measure) => !isMet(measure)),
+    }).toEqual({ seed, error: undefined, notMet: [] });
+  });
+}

@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import type { Goal, Tier } from './bench/goal.ts';
+
+export interface Flags {
+  tier: Tier;
+  seed: number;
+  goals: Goal[];
+  scale: number;
+  isRecorded: boolean;
+  /** Git ref of the release before this one. */
+  previous: string | undefined;
+  help: boolean;
+}
+
+export const usage = `npm run test:faults -- [options]
+
+  --tier fast|full   how much of each goal (default full); fast is what npm test shows
+  --seed N           choices that come out the same again (default: a new one, printed)
+  --only R1,R4       these goals alone
+  --scale 0.1        sizes multiplied, to try a goal out
+  --previous REF     the release that runs beside this one in R17 (default: the newest tag v*)
+  --record           keep the results in e2e/faults/results and write docs/reliability.md
+`;
+
+/** @throws Error with a sentence for the person at the keyboard */
+export function readFlags(args: string[], all: readonly Goal[]): Flags {
+  const { values } = parseArgs({
+    args,
+    options: {
+      tier: { type: 'string', default: 'full' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      scale: { type: 'string', default: '1' },
+      previous: { type: 'string' },
+      record: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const { tier, only } = values;
+  if (tier !== 'fast' && tier !== 'full') throw new Error(`--tier is fast or full, not "${tier}".`);
+  const named = only?.split(',').map((id) => {
+    const goal = all.find((each) => each.id.toLowerCase() === id.trim().toLowerCase());
+    if (!goal) throw new Error(`There is no goal "${id}", only ${all.map((each) => each.id).join(', ')}.`);
+    return goal;
+  });
+  return {
+    tier,
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber('--seed', values.seed),
+    goals: named ?? all.filter((goal) => tier === 'full' || goal.isFast),
+    scale: positive('--scale', values.scale),
+    isRecorded: values.record,
+    previous: values.previous,
+    help: values.help,
+  };
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new Error(`${flag} takes a whole number, not "${text}".`);
+  return Number(text);
+}
+
+function positive(flag: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`${flag} takes a number above 0, not "${text}".`);
+  return number;
+}

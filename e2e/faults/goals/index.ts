@@ -1,0 +1,5 @@
+import type { Goal } from '../bench/goal.ts';
+import { goal as r01 } from './r01-killed-workers.ts';
+
+/** All goals, in the order of their numbers. */
+export const goals: readonly Goal[] = [r01];

@@ -1,0 +1,67 @@
+import type { Goal } from '../bench/goal.ts';
+import { isMet, type Measure } from '../bench/measure.ts';
+import { isReached } from '../bench/run-goal.ts';
+import { notes } from './notes.ts';
+import { promises } from './promises.ts';
+import type { RecordedOutcome } from './results.ts';
+
+/** docs/reliability.md: what is promised, and for each goal what was measured with which seed. */
+export function reportPage(goals: readonly Goal[], outcomes: readonly RecordedOutcome[]): string {
+  const ofGoal = (goal: Goal) => outcomes.filter((outcome) => outcome.goal === goal.id);
+  return [
+    '# Reliability',
+    '',
+    promises,
+    '',
+    '## Goals at a glance',
+    '',
+    '| Goal | Promise | Reached with seeds | Not reached with |',
+    '|---|---|---|---|',
+    ...goals.map((goal) => overviewRow(goal, ofGoal(goal))),
+    '',
+    ...goals.flatMap((goal) => [...section(goal, ofGoal(goal)), '']),
+  ].join('\n');
+}
+
+function overviewRow(goal: Goal, outcomes: RecordedOutcome[]): string {
+  const seeds = (wanted: boolean) =>
+    outcomes
+      .filter((outcome) => isReached(outcome) === wanted)
+      .map(({ seed }) => seed)
+      .join(', ') || '–';
+  return `| [${goal.id}](#${goal.id.toLowerCase()}) | ${goal.title} | ${seeds(true)} | ${seeds(false)} |`;
+}
+
+function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
+  const note = notes[goal.id];
+  const lines = [`## ${goal.id}`, '', goal.title, ...(note ? ['', note] : [])];
+  if (outcomes.length === 0) return [...lines, '', 'Not measured yet.'];
+  const seeds = outcomes.map(
+    ({ seed, commit, measuredAt, seconds }) => `${seed} (${commit}, ${measuredAt}, ${seconds} s)`,
+  );
+  const measured = [...new Set(outcomes.flatMap(({ measures }) => measures.map(({ what }) => what)))];
+  return [
+    ...lines,
+    '',
+    `Seeds: ${seeds.join('; ')}.`,
+    '',
+    `| Measured | Limit | ${outcomes.map(({ seed }) => `Seed ${seed}`).join(' | ')} |`,
+    `|---|---|${outcomes.map(() => '---').join('|')}|`,
+    ...measured.map((what) => measureRow(what, outcomes)),
+    ...outcomes.flatMap(({ seed, error }) => (error ? ['', `Seed ${seed} broke off: ${firstLine(error)}`] : [])),
+  ];
+}
+
+function measureRow(what: string, outcomes: RecordedOutcome[]): string {
+  const found = outcomes.map(({ measures }) => measures.find((measure) => measure.what === what));
+  const known = found.find((measure) => measure !== undefined);
+  const limit = known ? `${known.atLeast ? '≥' : '≤'} ${known.limit} ${known.unit}`.trim() : '';
+  return `| ${what} | ${limit} | ${found.map((measure) => (measure ? cell(measure) : '–')).join(' | ')} |`;
+}
+
+function cell(measure: Measure): string {
+  const value = Math.round(measure.measured * 100) / 100;
+  return `${isMet(measure) ? value : `**${value}**`} of ${measure.samples}`;
+}
+
+const firstLine = (text: string) => text.split('\n')[0] ?? '';

@@ -1,0 +1,27 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Outcome } from '../bench/run-goal.ts';
+
+/** What a goal came to, and of what. Kept in the repository: one file for each goal and seed. */
+export interface RecordedOutcome extends Outcome {
+  commit: string;
+  /** ISO date. */
+  measuredAt: string;
+}
+
+const FOLDER = path.join(import.meta.dirname, '../results');
+
+/** A later outcome of the same goal and seed takes the place of the earlier one. */
+export async function record(outcome: RecordedOutcome): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}-${outcome.seed}.json`);
+  await writeFile(file, `${JSON.stringify(outcome, null, 2)}\n`);
+}
+
+export async function recordedOutcomes(): Promise<RecordedOutcome[]> {
+  const names = await readdir(FOLDER).catch(() => []);
+  const files = names.filter((name) => name.endsWith('.json')).sort();
+  return Promise.all(
+    files.map(async (name) => JSON.parse(await readFile(path.join(FOLDER, name), 'utf8')) as RecordedOutcome),
+  );
+}
