@@ -177,10 +177,10 @@ export class RunEngine {
   async requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
     const all: CancelledRun[] = [];
     for (;;) {
-      const cancelled = await this.#write((client) => cancelRuns(client, { selection, action, reason }, this.#events));
+      const order = { selection, action, reason };
+      const { cancelled, mayHaveMore } = await this.#write((client) => cancelRuns(client, order, this.#events));
       all.push(...cancelled);
-      // A selection that names no thread is worked off in batches; what has its order is not selected again.
-      if ('threadId' in selection || cancelled.length === 0) return all;
+      if (!mayHaveMore) return all;
     }
   }
 

@@ -19,6 +19,19 @@ async function runningOn(threadId: string): Promise<ClaimedRun> {
   return run!;
 }
 
+/** A run that waits again after an attempt that wrote a checkpoint. */
+async function lostAttempt(checkpointId: string) {
+  const threadId = await fixture.thread();
+  const run = await runningOn(threadId);
+  await write(run, checkpointId);
+  await fixture.engine.releaseRun(run.fence, { failure: { error: 'Lost', message: 'away' } });
+  return { threadId, runId: run.runId, place: { threadId, runIds: [run.runId] } };
+}
+
+function endsTold(threadId: string) {
+  return fixture.rows(`SELECT 1 FROM outbox WHERE event->>'type' = 'runyard.run.finished' AND key = $1`, [threadId]);
+}
+
 async function threadOf(threadId: string) {
   const [thread] = await fixture.rows('SELECT status, error FROM thread WHERE thread_id = $1', [threadId]);
   return thread;
@@ -89,6 +102,39 @@ describe('a cancelled run', () => {
     ]);
   });
 
+  it('that waits for another attempt ends as its order says, with nothing left of a rolled back one', async () => {
+    const reason = 'rollback requested';
+    const run = await lostAttempt(reason);
+    const [cancelled] = await fixture.engine.requestCancel(run.place, 'rollback', reason);
+    expect(cancelled).toMatchObject({ outcome: 'ended', action: 'rollback' });
+    expect(await fixture.engine.getRun(run.threadId, run.runId)).toBeUndefined();
+    expect(await threadOf(run.threadId)).toEqual({ status: 'idle', error: { error: 'UserRollback', message: reason } });
+    for (const table of ['checkpoint', 'checkpoint_blob', 'checkpoint_write']) {
+      expect(await fixture.rows(`SELECT 1 FROM ${table}`)).toEqual([]);
+    }
+    expect(await endsTold(run.threadId)).toHaveLength(1);
+
+    const kept = await lostAttempt(REASON);
+    expect(await fixture.engine.requestCancel(kept.place, 'interrupt', REASON)).toMatchObject([{ outcome: 'ended' }]);
+    expect(await fixture.engine.getRun(kept.threadId, kept.runId)).toMatchObject({ status: 'interrupted' });
+    expect(await threadOf(kept.threadId)).toEqual({
+      status: 'interrupted',
+      error: { error: 'UserInterrupt', message: REASON },
+    });
+    expect(await fixture.rows('SELECT checkpoint_id FROM checkpoint')).toHaveLength(1);
+    expect(await endsTold(kept.threadId)).toHaveLength(1);
+  });
+
+  it('that waits for another attempt gives way to a new run, and the thread is busy with that one', async () => {
+    for (const multitaskStrategy of ['interrupt', 'rollback'] as const) {
+      const { threadId } = await lostAttempt(REASON);
+      const { run, cancelled } = await fixture.engine.createRun(aRun({ threadId, multitaskStrategy }));
+      expect(cancelled).toMatchObject([{ outcome: 'ended', action: multitaskStrategy }]);
+      expect(await threadOf(threadId)).toMatchObject({ status: 'busy' });
+      expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: run.runId, hasCheckpoint: false }]);
+    }
+  });
+
   it('is not found when it has ended', async () => {
     const threadId = await fixture.thread();
     const run = await runningOn(threadId);
@@ -107,11 +153,7 @@ describe('a cancelled run', () => {
       ]);
       expect(finished.status).toBe(cancelled.length > 0 ? 'interrupted' : 'success');
       expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: finished.status });
-      const ends = await fixture.rows(
-        `SELECT 1 FROM outbox WHERE event->>'type' = 'runyard.run.finished' AND key = $1`,
-        [threadId],
-      );
-      expect(ends).toHaveLength(1);
+      expect(await endsTold(threadId)).toHaveLength(1);
     }
   });
 });
@@ -123,6 +165,14 @@ it('cancelling by status reaches every run of it', async () => {
   expect(await fixture.engine.requestCancel({ status: 'pending' }, 'interrupt', REASON)).toHaveLength(3);
   const running = await fixture.engine.requestCancel({ status: 'all' }, 'interrupt', REASON);
   expect(running.map(({ outcome }) => outcome)).toEqual(['ordered', 'ordered', 'ordered']);
+});
+
+it('cancelling by status makes orders that were given before stronger', async () => {
+  const run = await runningOn(await fixture.thread());
+  await fixture.engine.requestCancel({ status: 'running' }, 'interrupt', REASON);
+  expect(await fixture.engine.requestCancel({ status: 'running' }, 'interrupt', REASON)).toEqual([]);
+  expect(await fixture.engine.requestCancel({ status: 'running' }, 'rollback', REASON)).toHaveLength(1);
+  expect(await fixture.engine.finishRun(success(run))).toMatchObject({ isRolledBack: true });
 });
 
 it('cancelling by assistant reaches its runs on every thread and no other run of them', async () => {

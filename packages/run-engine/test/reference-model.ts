@@ -7,6 +7,8 @@ export interface ModelRun {
   cancel: CancelAction | null;
   /** Attempts in a row that were lost. */
   failures: number;
+  /** An attempt of it has begun: there may be checkpoints of it, also while it waits for its next attempt. */
+  hasStarted: boolean;
 }
 
 /** How an attempt ends by itself. */
@@ -31,8 +33,8 @@ export class ModelThread {
   /** False: refused, and nothing happened. */
   create(runId: string, strategy: MultitaskStrategy): boolean {
     if (strategy === 'reject' && this.#inFlight.length > 0) return false;
-    if (strategy === 'interrupt' || strategy === 'rollback') for (const run of this.#inFlight) order(run, strategy);
-    this.runs.push({ runId, status: 'pending', cancel: null, failures: 0 });
+    if (strategy === 'interrupt' || strategy === 'rollback') this.#order(this.#inFlight, strategy);
+    this.runs.push({ runId, status: 'pending', cancel: null, failures: 0, hasStarted: false });
     this.status = 'busy';
     return true;
   }
@@ -41,16 +43,14 @@ export class ModelThread {
   claim(): ModelRun | undefined {
     if (this.running) return undefined;
     const head = this.runs.find((run) => run.status === 'pending');
-    if (head) head.status = 'running';
+    if (head) Object.assign(head, { status: 'running', hasStarted: true });
     return head;
   }
 
   /** Cancels runs in flight; how many it reached. */
   cancel(runIds: string[], action: CancelAction): number {
     const reached = this.#inFlight.filter((run) => runIds.includes(run.runId));
-    const neverStarted = reached.filter((run) => run.status === 'pending');
-    for (const run of reached) order(run, action);
-    if (neverStarted.length > 0) this.#settle();
+    this.#order(reached, action);
     return reached.length;
   }
 
@@ -107,10 +107,20 @@ export class ModelThread {
     if (this.#inFlight.length === 0) this.status = this.#isAsking ? 'interrupted' : 'idle';
     else this.status = 'busy';
   }
-}
 
-/** A run that waits is over with it; one that runs obeys when it ends. A rollback stays one. */
-function order(run: ModelRun, action: CancelAction): void {
-  if (run.cancel !== 'rollback') run.cancel = action;
-  if (run.status === 'pending') run.status = 'interrupted';
+  /**
+   * One that runs obeys when it ends; a rollback stays one. One that waits is over at once: it leaves no trace if it never
+   * started, and as its order says if an attempt of it was lost before.
+   */
+  #order(runs: ModelRun[], action: CancelAction): void {
+    const waiting = runs.filter(({ status }) => status === 'pending');
+    for (const run of runs) if (run.cancel !== 'rollback') run.cancel = action;
+    const neverStarted = waiting.filter((run) => !run.hasStarted);
+    for (const run of neverStarted) run.status = 'interrupted';
+    if (neverStarted.length > 0) this.#settle();
+    for (const run of waiting.filter(({ hasStarted }) => hasStarted)) {
+      if (run.cancel === 'rollback') this.#remove(run);
+      else this.#end(run, 'interrupted');
+    }
+  }
 }

@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import { lockFences, lockThreads } from '../locks.ts';
+import { lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 import type { CancelAction, CancelledRun, CancelSelection } from '../types.ts';
+import { endInterrupted } from './end-interrupted.ts';
 
 export interface Cancellation {
   threadIds: string[];
@@ -14,12 +15,35 @@ export interface Cancellation {
   assistantId?: string;
   action: CancelAction;
   reason: string;
-  /** True: the caller sets the threads' status itself. */
+  /** True: the caller sets the threads' status itself, to that of a thread with a run in flight. */
   leavesThreads?: boolean;
 }
 
+/** What one step of a cancel did. Of a selection that names no thread there may be more. */
+export interface CancelStep {
+  cancelled: CancelledRun[];
+  mayHaveMore: boolean;
+}
+
+interface CancelRow {
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  attempt: number;
+  failures: number;
+  status: 'pending' | 'running' | 'interrupted';
+  keeps_thread: boolean;
+  cancel_action: CancelAction;
+  cancel_reason: string;
+  has_webhooks: boolean;
+}
+
 /** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
-async function threadsInFlight(client: pg.ClientBase, selection: CancelSelection): Promise<string[]> {
+async function threadsInFlight(
+  client: pg.ClientBase,
+  selection: CancelSelection,
+  action: CancelAction,
+): Promise<string[]> {
   if ('threadId' in selection) return [selection.threadId];
   const isByStatus = 'status' in selection && selection.status !== 'all';
   const statuses = isByStatus ? [selection.status] : ['pending', 'running'];
@@ -27,9 +51,9 @@ async function threadsInFlight(client: pg.ClientBase, selection: CancelSelection
     name: 'engine_threads_in_flight',
     text: `SELECT DISTINCT thread_id FROM run
            WHERE status = ANY($1::text[]) AND status IN ('pending', 'running')
-             AND (cancel_action IS NULL OR status = 'pending')
+             AND (status = 'pending' OR cancel_action IS NULL OR (cancel_action = 'interrupt' AND $3 = 'rollback'))
              AND ($2::uuid IS NULL OR assistant_id = $2) LIMIT 500`,
-    values: [statuses, 'assistantId' in selection ? selection.assistantId : null],
+    values: [statuses, 'assistantId' in selection ? selection.assistantId : null, action],
   });
   return rows.map((row) => row.thread_id);
 }
@@ -39,19 +63,24 @@ export async function cancelRuns(
   client: pg.ClientBase,
   { selection, action, reason }: { selection: CancelSelection; action: CancelAction; reason: string },
   events: RunEvents,
-): Promise<CancelledRun[]> {
-  const threadIds = await threadsInFlight(client, selection);
+): Promise<CancelStep> {
+  const threadIds = await threadsInFlight(client, selection, action);
+  if (threadIds.length === 0) return { cancelled: [], mayHaveMore: false };
   await lockThreads(client, threadIds);
   const runIds = 'runIds' in selection ? selection.runIds : undefined;
   const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
   const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
-  return cancelRunsOfThreads(client, { threadIds, runIds, status, assistantId, action, reason }, events);
+  const cancellation = { threadIds, runIds, status, assistantId, action, reason };
+  const cancelled = await cancelRunsOfThreads(client, cancellation, events);
+  // What has its order, or is over, is not found again.
+  return { cancelled, mayHaveMore: !('threadId' in selection) };
 }
 
 /**
- * Cancels runs of threads whose rows the caller has locked. A run that waits is `interrupted` at once. One that runs keeps
- * its status: the order on its row is durable and its worker, or the sweep if that is gone, ends it. An order is only ever
- * made stronger: a rollback stays one.
+ * Cancels runs of threads whose rows the caller has locked. A run that waits is over at once: one that never started as
+ * `interrupted`, whichever the action, one that waits for another attempt as the action says. One that runs keeps its status:
+ * the order on its row is durable and its worker, or the sweep if that is gone, ends it. An order is only ever made
+ * stronger: a rollback stays one.
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
@@ -59,29 +88,29 @@ export async function cancelRunsOfThreads(
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
-  const { rows } = await client.query({
+  const { rows } = await client.query<CancelRow>({
     name: 'engine_cancel_runs',
     text: `UPDATE run r
            SET cancel_action = CASE WHEN r.cancel_action = 'rollback' THEN r.cancel_action ELSE $3 END,
                cancel_reason = CASE WHEN r.cancel_action IS NULL OR r.cancel_action <> 'rollback' AND $3 = 'rollback'
                                     THEN $4 ELSE r.cancel_reason END,
                cancel_requested_at = coalesce(r.cancel_requested_at, now()),
-               status = CASE WHEN r.status = 'pending' THEN 'interrupted' ELSE r.status END,
-               ended_at = CASE WHEN r.status = 'pending' THEN now() END,
+               status = CASE WHEN r.status = 'pending' AND r.attempt = 0 THEN 'interrupted' ELSE r.status END,
+               ended_at = CASE WHEN r.status = 'pending' AND r.attempt = 0 THEN now() END,
                updated_at = now()
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6)
-           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.status, r.keeps_thread, r.cancel_action,
-                     r.webhooks IS NOT NULL AS has_webhooks`,
+           RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
+                     r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks`,
     values: [threadIds, runIds ?? null, action, reason, status ?? null, assistantId ?? null],
   });
-  const ended = rows.filter((row) => row.status === 'interrupted');
-  if (ended.length > 0) {
-    await freeThreads(client, ended, leavesThreads ?? false);
+  const neverStarted = rows.filter((row) => row.status === 'interrupted');
+  if (neverStarted.length > 0) {
+    await freeThreads(client, neverStarted, leavesThreads ?? false);
     await events.finished(
       client,
-      ended.map((row) => ({
+      neverStarted.map((row) => ({
         runId: row.run_id,
         threadId: row.thread_id,
         assistantId: row.assistant_id,
@@ -91,14 +120,36 @@ export async function cancelRunsOfThreads(
       })),
     );
   }
+  const epochOf = (threadId: string) => epochs.get(threadId) ?? 0n;
+  const waiting = rows.filter((row) => row.status === 'pending');
+  await endInterrupted(
+    client,
+    waiting.map((row) => waitingRun(row, epochOf(row.thread_id))),
+    events,
+  );
   return rows.map((row) => ({
     runId: row.run_id,
     threadId: row.thread_id,
     attempt: row.attempt,
     action: row.cancel_action,
-    outcome: row.status === 'interrupted' ? 'ended' : 'ordered',
-    fence: { threadId: row.thread_id, epoch: epochs.get(row.thread_id) ?? 0n, runId: row.run_id },
+    outcome: row.status === 'running' ? 'ordered' : 'ended',
+    fence: { threadId: row.thread_id, epoch: epochOf(row.thread_id), runId: row.run_id },
   }));
+}
+
+function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {
+  return {
+    threadId: row.thread_id,
+    runId: row.run_id,
+    assistantId: row.assistant_id,
+    epoch,
+    attempt: row.attempt,
+    failures: row.failures,
+    keepsThread: row.keeps_thread,
+    cancelAction: row.cancel_action,
+    cancelReason: row.cancel_reason,
+    hasWebhooks: row.has_webhooks,
+  };
 }
 
 /** Runs that never started leave no trace: a thread without another run in flight goes back to what its state says. */

@@ -156,8 +156,8 @@ async function insertRuns(client: pg.ClientBase, items: RunCreation[]): Promise<
              SET status = 'busy', updated_at = now(),
                  metadata = t.metadata || jsonb_build_object('graph_id', i.graph_id, 'assistant_id', i.assistant_id)
              FROM input i
-             -- Threads made by this transaction have it all already.
-             WHERE t.thread_id = i.thread_id AND i.keeps_thread AND t.updated_at <> now()
+             -- Threads made by this transaction have it all already; those whose runs it has ended are not busy any more.
+             WHERE t.thread_id = i.thread_id AND i.keeps_thread AND (t.updated_at <> now() OR t.status <> 'busy')
            )
            INSERT INTO run (run_id, thread_id, assistant_id, metadata, kwargs, multitask_strategy, keeps_thread, ready_at,
                             webhooks)

@@ -22,8 +22,8 @@ export interface RunEnding
 export type NextRuns = Map<string, boolean>;
 
 /**
- * Brings running runs to a terminal status in the caller's transaction, at most one per thread, and frees their threads.
- * The runs are locked (`lockOwnedRuns`), their thread rows before them.
+ * Brings runs to a terminal status in the caller's transaction, at most one per thread, and frees their threads. The runs are
+ * running (`lockOwnedRuns`) or wait for another attempt; their thread and fence rows are locked.
  */
 export async function endRuns(client: pg.ClientBase, endings: RunEnding[], events: RunEvents): Promise<NextRuns> {
   if (endings.length === 0) return new Map();
@@ -36,7 +36,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
                AS e (run_id, thread_id, status, thread_status, result, interrupts, checkpoint_id, error, thread_error,
                      keeps_thread, first_event_id)
              LEFT JOIN LATERAL (SELECT bool_or(p.ready_at <= now()) AS is_ready FROM run p
-                                WHERE p.thread_id = e.thread_id AND p.status = 'pending') p ON true
+                                WHERE p.thread_id = e.thread_id AND p.status = 'pending' AND p.run_id <> e.run_id) p ON true
            ), ended AS (
              UPDATE run r
              SET status = e.status, result = e.result, error = e.error, worker_id = NULL, updated_at = now(),
@@ -84,7 +84,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
 }
 
 /**
- * Rolls running runs back: they and their checkpoints go, and their threads are as they were before them. Same locks as
+ * Rolls runs back: they and their checkpoints go, and their threads are as they were before them. Same locks as
  * `endRuns`. For the bus and whoever watches they end as `interrupted`.
  */
 export async function rollBackRuns(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<NextRuns> {

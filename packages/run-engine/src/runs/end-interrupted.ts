@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import type { OwnedRun } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
+
+const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
+
+/**
+ * Ends runs as their orders say while no worker has them: they wait for another attempt after one that was lost or handed back.
+ * What earlier attempts committed stays (`interrupt`) or goes (`rollback`). Same locks as `endRuns`; any number per thread.
+ */
+export async function endInterrupted(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<void> {
+  for (let left = runs; left.length > 0; ) {
+    const firsts = new Set(new Map(left.toReversed().map((run) => [run.threadId, run])).values());
+    const round = [...firsts];
+    const interrupted = round.filter(({ cancelAction }) => cancelAction !== 'rollback');
+    await endRuns(
+      client,
+      interrupted.map((run) => interruptedEnding(run, NOTHING_REACHED)),
+      events,
+    );
+    const rolledBack = round.filter(({ cancelAction }) => cancelAction === 'rollback');
+    await rollBackRuns(client, rolledBack, events);
+    left = left.filter((run) => !firsts.has(run));
+  }
+}
