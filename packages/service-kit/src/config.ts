@@ -19,6 +19,12 @@ export const serviceVariables = {
   ),
   LOG_JSON: Type.Boolean({ default: false, description: 'One JSON object per log line.' }),
   LOG_COLOR: Type.Optional(Type.Boolean({ description: 'Levels in colour; default: on a terminal.' })),
+  DRAIN_WINDOW_SECONDS: Type.Number({
+    default: 5,
+    minimum: 0,
+    maximum: 300,
+    description: 'How long a stopping process, not ready any more, still takes requests from those connected to it.',
+  }),
 };
 
 /** Variables of a service that speaks on the event bus. */

@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
 import { ConfigError, givenEnvironment, readConfig } from './config.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
+import type { RequestLimits } from './http/admission.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';
 
@@ -11,6 +12,10 @@ export interface ServiceContext {
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
+  /** What its HTTP interface takes on at once. Default: `DEFAULT_REQUEST_LIMITS`. */
+  limits?: RequestLimits;
+  /** How long its servers go on taking requests after the stop began. */
+  drainWindowMs: number;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -47,7 +52,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
   }
   const context = createContext(
     definition.name,
-    config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean },
+    config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean; DRAIN_WINDOW_SECONDS?: number },
   );
   const { logger, lifecycle } = context;
   for (const warning of warnings) logger.warn(warning);
@@ -98,7 +103,13 @@ function reportProblems(name: string, problems: string[]): void {
 /** The context of a service; also for tests, which run services inside their own process. */
 export function createContext(
   name: string,
-  options: { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean; processMetrics?: boolean } = {},
+  options: {
+    LOG_LEVEL?: LogLevel;
+    LOG_JSON?: boolean;
+    LOG_COLOR?: boolean;
+    DRAIN_WINDOW_SECONDS?: number;
+    processMetrics?: boolean;
+  } = {},
 ): ServiceContext & { lifecycle: ServiceLifecycle } {
   const logger = createLogger({
     level: options.LOG_LEVEL ?? 'info',
@@ -111,6 +122,7 @@ export function createContext(
     logger,
     metrics: new Metrics({ processMetrics: options.processMetrics ?? true }),
     lifecycle: new ServiceLifecycle(logger),
+    drainWindowMs: (options.DRAIN_WINDOW_SECONDS ?? 0) * 1000,
   };
 }
 

@@ -3,6 +3,7 @@ import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
+import { Admission, DEFAULT_REQUEST_LIMITS, Refusals } from './admission.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
@@ -66,10 +67,15 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Request id, log, metrics, CORS: what every request gets, whichever handler takes it. */
+/** Asked by who looks whether the process is well, also when it has too much to do. */
+const ALWAYS_LET_IN: ReadonlySet<string> = new Set(['/ok', '/metrics']);
+
+/** Request id, log, metrics, CORS, and whether there is room for it: what every request gets, whichever handler takes it. */
 function observe(options: AppOptions): RequestHandler {
-  const { logger, lifecycle, metrics } = options.context;
-  const requestMetrics = new RequestMetrics(metrics, options.metricsPrefix ?? 'runyard_');
+  const { logger, lifecycle, metrics, limits = DEFAULT_REQUEST_LIMITS } = options.context;
+  const prefix = options.metricsPrefix ?? 'runyard_';
+  const requestMetrics = new RequestMetrics(metrics, prefix);
+  const admission = new Admission(limits, new Refusals(metrics, prefix));
   const { cors = 'closed', isInner, loggedHeaders } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
@@ -104,6 +110,7 @@ function observe(options: AppOptions): RequestHandler {
       }
       applyCors(req, res, corsRules);
     }
+    if (!ALWAYS_LET_IN.has(req.path)) admission.enter(res);
     next();
   };
 }

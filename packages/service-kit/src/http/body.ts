@@ -5,12 +5,18 @@ import { type Reply, send } from './reply.ts';
 export const BODY_LIMIT_BYTES = 314_572_800;
 
 /**
- * Reads a whole body.
+ * Reads a whole body. `hold` is told of what is kept, ahead of it where a length is announced; what it throws is thrown.
  *
  * @throws PayloadTooLargeError as soon as the limit is passed, also when no length was announced.
  */
-export async function readBody(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes);
+export async function readBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  hold: (bytes: number) => void = () => undefined,
+): Promise<Buffer> {
+  const announced = Number(req.headers['content-length'] ?? 0);
+  if (announced > limitBytes) throw tooLarge(limitBytes);
+  if (announced > 0) hold(announced);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -21,12 +27,14 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
     };
     const onData = (chunk: Buffer) => {
       length += chunk.length;
-      if (length > limitBytes) {
+      try {
+        if (length > limitBytes) throw tooLarge(limitBytes);
+        if (announced === 0) hold(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
         req.pause();
-        settle(tooLarge(limitBytes));
-        return;
+        settle(error as Error);
       }
-      chunks.push(chunk);
     };
     const onEnd = () => settle();
     const onError = (error: Error) => settle(new ClientGoneError(error));

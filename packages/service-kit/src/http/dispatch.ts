@@ -5,6 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { AppError, NotFoundError, UnauthorizedError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ANONYMOUS, INTERNAL, type Principal } from '../principal.ts';
+import { holdBodyBytes } from './admission.ts';
 import type { AppOptions } from './app.ts';
 import type { Answer, HandlerRequest } from './bind.ts';
 import { readBody } from './body.ts';
@@ -47,7 +48,8 @@ export function createDispatcher(
     const params = validator.params(match.params);
     const query = validator.query(queryOf(req));
     const bodyLimit = Math.min(options.bodyLimitBytes, operation.bodyLimitBytes ?? Number.POSITIVE_INFINITY);
-    const body = validator.takesBody ? validator.body(await readBody(req, bodyLimit)) : undefined;
+    const hold = (bytes: number) => holdBodyBytes(res, bytes);
+    const body = validator.takesBody ? validator.body(await readBody(req, bodyLimit, hold)) : undefined;
     const reply = await handler(new Incoming(req, res, params, query, body, caller));
     if (reply && !res.headersSent) send(res, reply);
   };

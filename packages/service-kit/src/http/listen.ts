@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServiceContext } from '../service.ts';
 import { Connections } from './connections.ts';
+import { answerNotYet } from './not-yet.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 /** Longer than the keep-alive time, or an idle connection could be reset under a request that is just arriving. */
@@ -17,14 +18,29 @@ export interface ListenOptions {
   context: ServiceContext;
   /** How long requests in flight may go on after the stop began; then they are cut. */
   drainMs?: number;
+  /** Called at stop, when no new requests come any more: answers that take long are to end now. */
+  onClosed?: () => void;
+  /** Not for requests of the service: at stop it closes at once. */
+  isAside?: boolean;
 }
 
-/** Listens, and registers the drain: at stop no new connections, requests in flight end, then the rest is cut. */
-export async function listen(
-  handler: RequestListener,
-  { host, port, context, drainMs = 10_000 }: ListenOptions,
-): Promise<{ url: string; server: Server }> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, handler);
+/** A server that listens already and does not serve yet. */
+export interface Doorway {
+  url: string;
+  server: Server;
+  /** From here on requests are answered. At stop, what was opened before this call is closed after the last request. */
+  serve(handler: RequestListener, options?: Pick<ListenOptions, 'drainMs' | 'onClosed'>): void;
+}
+
+/**
+ * Listens before the service can do its work, so that it is seen to live while it waits for what it needs: `/ok` answers, and
+ * every other request is told, untouched, to come back or go elsewhere.
+ */
+export async function openDoorway({ host, port, context, isAside = false }: ListenOptions): Promise<Doorway> {
+  let handle: RequestListener = answerNotYet;
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, (req, res) =>
+    handle(req, res),
+  );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   const connections = new Connections(server);
   server.on('clientError', answerMalformed);
@@ -32,12 +48,41 @@ export async function listen(
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
   });
-  context.lifecycle.onStop('http server', () => connections.drain(drainMs), { timeoutMs: drainMs + 2_000 });
+  const windowMs = isAside ? 0 : context.drainWindowMs;
+  let drained: Promise<void> | undefined;
+  context.lifecycle.onStop('listener', () => {
+    drained ??= connections.drain({ windowMs: 0, drainMs: 0 });
+    return drained;
+  });
   const address = server.address() as AddressInfo;
   const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = `http://${shown}:${address.port}`;
   context.logger.info('listening', { url });
-  return { url, server };
+  return {
+    url,
+    server,
+    serve(handler, { drainMs = 10_000, onClosed } = {}) {
+      handle = handler;
+      const drain = () => {
+        drained ??= connections.drain({ windowMs, drainMs, onClosed });
+        return drained;
+      };
+      context.lifecycle.onStop('http server', drain, { timeoutMs: windowMs + drainMs + 2_000 });
+    },
+  };
+}
+
+/**
+ * Listens, and registers the drain: at stop requests are still taken for a while, each answered as the last of its connection;
+ * then no new connections, requests in flight end, and the rest is cut.
+ */
+export async function listen(
+  handler: RequestListener,
+  options: ListenOptions,
+): Promise<Pick<Doorway, 'url' | 'server'>> {
+  const doorway = await openDoorway(options);
+  doorway.serve(handler, options);
+  return doorway;
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {

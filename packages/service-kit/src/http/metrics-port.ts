@@ -15,7 +15,7 @@ export async function listenForMetrics(
   const port = config.LSD_PROM_METRICS_PORT;
   try {
     const app = createApp({ context, operations: [], metricsPrefix: 'lg_api_', isInner: () => true });
-    await listen(app, { host: config.HOST, port, context });
+    await listen(app, { host: config.HOST, port, context, isAside: true });
   } catch (error) {
     context.logger.warn('metrics have no port of their own', { port, error });
   }

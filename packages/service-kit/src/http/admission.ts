@@ -1,0 +1,110 @@
+import type { ServerResponse } from 'node:http';
+import { UnavailableError } from '../errors.ts';
+import type { Metrics } from '../metrics.ts';
+
+/** What one process takes on at once. */
+export interface RequestLimits {
+  /** Requests being answered. */
+  requestsInFlight: number;
+  /** Bytes of their bodies, all together. A body that is alone is never too much. */
+  bodyBytesInFlight: number;
+}
+
+export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
+  requestsInFlight: 1_000,
+  bodyBytesInFlight: 512 * 1024 * 1024,
+};
+
+type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams';
+
+const RETRY_AFTER_SECONDS = 1;
+
+const MESSAGES: Record<Reason, string> = {
+  requests_in_flight: 'Too many requests are being answered at the moment',
+  body_bytes: 'Too much is being received at the moment',
+  open_streams: 'Too many streams are open at the moment',
+};
+
+/** Counts what was refused for want of room, and says it to the caller. */
+export class Refusals {
+  readonly #refused;
+
+  constructor(metrics: Metrics, prefix: string) {
+    this.#refused = metrics.counter(
+      `${prefix}http_requests_refused_total`,
+      'Requests refused because this process has too much to do.',
+      ['reason'],
+    );
+  }
+
+  of(reason: Reason): UnavailableError {
+    this.#refused.inc({ reason });
+    return new UnavailableError(MESSAGES[reason], { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+/**
+ * Lets requests in while there is room for them, and refuses the others at once: who waits in a queue without end is served
+ * when nobody waits for the answer any more, and takes the memory of those who could be served.
+ */
+export class Admission {
+  readonly #limits: RequestLimits;
+  readonly #refusals: Refusals;
+  #requests = 0;
+  #bodyBytes = 0;
+
+  constructor(limits: RequestLimits, refusals: Refusals) {
+    this.#limits = limits;
+    this.#refusals = refusals;
+  }
+
+  get requestsInFlight(): number {
+    return this.#requests;
+  }
+
+  get bodyBytesInFlight(): number {
+    return this.#bodyBytes;
+  }
+
+  /** The request counts until its answer is closed. @throws UnavailableError */
+  enter(res: ServerResponse): void {
+    if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
+    this.#requests += 1;
+    const held: Held = { bytes: 0, isCounted: true };
+    const leave = () => {
+      if (held.isCounted) this.#requests -= 1;
+      held.isCounted = false;
+    };
+    entered.set(res, {
+      leave,
+      hold: (bytes) => {
+        if (this.#bodyBytes > 0 && this.#bodyBytes + bytes > this.#limits.bodyBytesInFlight) {
+          throw this.#refusals.of('body_bytes');
+        }
+        this.#bodyBytes += bytes;
+        held.bytes += bytes;
+      },
+    });
+    res.once('close', () => {
+      leave();
+      this.#bodyBytes -= held.bytes;
+    });
+  }
+}
+
+interface Held {
+  bytes: number;
+  isCounted: boolean;
+}
+
+const entered = new WeakMap<ServerResponse, { leave(): void; hold(bytes: number): void }>();
+
+/** The request's answer takes its time from here on: it is counted elsewhere, no longer among those in flight. */
+export function leaveInFlight(res: ServerResponse): void {
+  entered.get(res)?.leave();
+}
+
+/** So many bytes of the request's body are kept until its answer is closed. @throws UnavailableError */
+export function holdBodyBytes(res: ServerResponse, bytes: number): void {
+  entered.get(res)?.hold(bytes);
+}

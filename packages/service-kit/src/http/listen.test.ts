@@ -1,0 +1,110 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ServiceLifecycle } from '../lifecycle.ts';
+import { createContext, type ServiceContext } from '../service.ts';
+import { createApp } from './app.ts';
+import { listen, openDoorway } from './listen.ts';
+
+const HERE = { host: '127.0.0.1', port: 0 };
+const LONG_S = 20;
+
+let context: ServiceContext & { lifecycle: ServiceLifecycle };
+let agent: Agent;
+
+function openContext(windowSeconds: number): void {
+  context = createContext('test', {
+    LOG_LEVEL: 'silent',
+    processMetrics: false,
+    DRAIN_WINDOW_SECONDS: windowSeconds,
+  });
+  agent = new Agent({ keepAlive: true });
+}
+afterEach(async () => {
+  agent.destroy();
+  await context.lifecycle.stop('the test is over');
+});
+
+function get(url: string, method = 'GET'): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { agent, method }, (answer) => {
+      answer.resume();
+      answer.once('end', () => resolve(answer));
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
+describe('a server that stops', () => {
+  it('takes requests for a while, not ready and each the last of its connection, until nobody is connected', async () => {
+    openContext(LONG_S);
+    let isClosed = false;
+    const { url } = await listen(createApp({ context, operations: [] }), {
+      ...HERE,
+      context,
+      onClosed: () => {
+        isClosed = true;
+      },
+    });
+    context.lifecycle.ready();
+    const other = new Agent({ keepAlive: true });
+    await new Promise((resolve) => request(`${url}/ok`, { agent: other }, (answer) => resolve(answer.resume())).end());
+    expect((await get(`${url}/ok?check_db=1`)).headers.connection).toBe('keep-alive');
+    const startedAt = performance.now();
+    const stopped = context.lifecycle.stop('test');
+
+    const onOldConnection = await get(`${url}/ok?check_db=1`);
+    expect([onOldConnection.statusCode, onOldConnection.headers.connection]).toEqual([503, 'close']);
+    const onNewConnection = await get(`${url}/ok`);
+    expect([onNewConnection.statusCode, onNewConnection.headers.connection]).toEqual([200, 'close']);
+    expect(isClosed).toBe(false);
+
+    other.destroy();
+    await stopped;
+    expect(isClosed).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan((LONG_S / 4) * 1000);
+    await expect(get(`${url}/ok`)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('closes idle connections when the window is over', async () => {
+    openContext(0.2);
+    const { url } = await listen(createApp({ context, operations: [] }), { ...HERE, context });
+    await get(`${url}/ok`);
+    await context.lifecycle.stop('test');
+    expect(context.lifecycle.failures).toBe(0);
+  });
+});
+
+describe('a service that cannot work yet', () => {
+  it('is alive, not ready, and leaves every other request untouched', async () => {
+    openContext(0);
+    const { url, serve } = await openDoorway({ ...HERE, context });
+    for (const path of ['/ok', '/mounted/ok', '/ok?check_db=0']) expect((await get(url + path)).statusCode).toBe(200);
+    for (const [method, path] of [
+      ['GET', '/ok?check_db=1'],
+      ['GET', '/metrics'],
+      ['POST', '/runs'],
+    ] as const) {
+      const { statusCode, headers } = await get(url + path, method);
+      expect([statusCode, headers['retry-after'], headers['x-runyard-untouched']]).toEqual([503, '1', 'starting']);
+    }
+    serve(createApp({ context, operations: [] }));
+    expect((await get(`${url}/ok?check_db=1`)).headers).not.toHaveProperty('x-runyard-untouched');
+    context.lifecycle.ready();
+    expect((await get(`${url}/ok?check_db=1`)).statusCode).toBe(200);
+  });
+
+  it('stops without ever having served', async () => {
+    openContext(LONG_S);
+    const { url } = await openDoorway({ ...HERE, context });
+    await context.lifecycle.stop('test');
+    expect(context.lifecycle.failures).toBe(0);
+    await waitFor(() =>
+      get(url).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+});

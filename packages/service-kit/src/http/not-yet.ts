@@ -1,0 +1,22 @@
+import type { RequestListener } from 'node:http';
+import { UNTOUCHED_HEADER } from '@runyard/contracts';
+
+const ALIVE = '{"ok":true,"services":{}}';
+const STARTING = '{"detail":"The service is starting"}';
+
+/**
+ * Answers while the service is starting: it lives, below whatever path it will be served, and can do nothing yet. Whoever passes
+ * requests on is told that nothing was done with this one.
+ */
+export const answerNotYet: RequestListener = (req, res) => {
+  const [path = '', query = ''] = (req.url ?? '').split('?', 2);
+  const readiness = new URLSearchParams(query).get('check_db') ?? '';
+  const isAlive = path.endsWith('/ok') && ['', '0', 'false'].includes(readiness);
+  const headers = { 'content-type': 'application/json' };
+  if (isAlive) res.writeHead(200, headers).end(ALIVE);
+  else {
+    // The body is not read: closing keeps it from being taken for the next request.
+    const refused = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
+    res.writeHead(503, { ...headers, ...refused }).end(STARTING);
+  }
+};
