@@ -29,9 +29,15 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
+/** What publishing takes at most. Longer than brokers need, and short enough to fit into the lease of a relay. */
+export const PUBLISH_WITHIN_MS = 6_000;
+
 /** Lifecycle events between services: at least once, in order per key. */
 export interface EventBus {
-  /** Resolves when the bus has them for good. Throws `BusUnavailableError` when it cannot be reached in time. */
+  /**
+   * Resolves when the bus has them for good. Throws `BusUnavailableError` within six seconds when it cannot be reached or does
+   * not confirm.
+   */
   publish(topic: TopicName, events: KeyedEvent[]): Promise<void>;
   /**
    * Resolves when events published from then on are certain to be delivered. While the bus is away it goes on trying; it

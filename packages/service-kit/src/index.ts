@@ -1,6 +1,7 @@
 export type { Request, RequestHandler, Response } from 'express';
 export * from './config.ts';
 export * from './errors.ts';
+export { Admission, leaveInFlight, Refusals, type RequestLimits } from './http/admission.ts';
 export { type AppOptions, createApp } from './http/app.ts';
 export * from './http/bind.ts';
 export * from './http/body.ts';
@@ -23,4 +24,5 @@ export * from './open-connections.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';
 export * from './sanitize.ts';
+export { scrapeLookup } from './scrape-lookup.ts';
 export { createContext, runService, type ServiceContext, type ServiceDefinition } from './service.ts';

@@ -36,7 +36,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const bus = createEventBus(eventBusConfig(config, 'runyard-org-access'), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const relay = new OutboxRelay({ pool, bus, logger });
+  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
   relay.start();
   database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());

@@ -1,16 +1,18 @@
 import type { TopicName } from '@runyard/contracts';
-import { Kafka, logLevel, Partitioners, type Producer } from 'kafkajs';
+import { Kafka, logLevel } from 'kafkajs';
 import {
   type BusContext,
   BusUnavailableError,
   type EventBus,
   type KafkaBusConfig,
   type KeyedEvent,
+  PUBLISH_WITHIN_MS,
   type SubscribeOptions,
   type Subscription,
 } from '../event-bus.ts';
 import { OpenSubscriptions } from '../open-subscriptions.ts';
 import { kafkaLogCreator } from './kafka-logging.ts';
+import { KafkaProducer } from './kafka-producer.ts';
 import { KafkaSubscription } from './kafka-subscription.ts';
 import { createTopics, kafkaTopic } from './kafka-topics.ts';
 import { calmRequestQueueTimer } from './request-queue-timer.ts';
@@ -25,7 +27,7 @@ export class KafkaBus implements EventBus {
   readonly #kafka: Kafka;
   readonly #subscriptions = new OpenSubscriptions();
   #topics: Promise<void> | undefined;
-  #producer: Promise<Producer> | undefined;
+  #producer: KafkaProducer | undefined;
 
   constructor(config: KafkaBusConfig, context: BusContext) {
     calmRequestQueueTimer();
@@ -45,24 +47,22 @@ export class KafkaBus implements EventBus {
   async publish(topic: TopicName, events: KeyedEvent[]): Promise<void> {
     this.#subscriptions.refuseWhenClosed();
     if (events.length === 0) return;
-    let producer: Promise<Producer> | undefined;
+    const deadline = AbortSignal.timeout(PUBLISH_WITHIN_MS);
+    let producer: KafkaProducer | undefined;
     try {
-      await this.#ensureTopics();
-      producer = this.#producer ??= this.#connectProducer();
-      await (await producer).send({
-        topic: kafkaTopic(this.#config, topic),
-        acks: -1,
-        timeout: 10_000,
-        messages: events.map(({ key, event }) => ({
-          key,
-          value: JSON.stringify(event),
-          headers: { 'content-type': CONTENT_TYPE },
-        })),
-      });
+      await before(deadline, this.#ensureTopics());
+      producer = this.#producer ??= new KafkaProducer(this.#kafka);
+      const messages = events.map(({ key, event }) => ({
+        key,
+        value: JSON.stringify(event),
+        headers: { 'content-type': CONTENT_TYPE },
+      }));
+      await before(deadline, producer.send(kafkaTopic(this.#config, topic), messages));
     } catch (error) {
-      // After a failed send the producer's sequence numbers may not be the broker's any more: begin with a new one.
-      if (producer && this.#producer === producer) this.#producer = undefined;
-      producer?.then((one) => one.disconnect()).catch(() => undefined);
+      if (this.#producer === producer) this.#producer = undefined;
+      void producer?.close();
+      // The broker may have come back without its data.
+      this.#topics = undefined;
       throw new BusUnavailableError(error);
     }
   }
@@ -75,13 +75,16 @@ export class KafkaBus implements EventBus {
       context: this.#context,
       options,
       ensureTopics: () => this.#ensureTopics(),
+      doubtTopics: () => {
+        this.#topics = undefined;
+      },
     });
     return this.#subscriptions.start(subscription);
   }
 
   async close(): Promise<void> {
     await this.#subscriptions.close();
-    await this.#producer?.then((producer) => producer.disconnect()).catch(() => undefined);
+    await this.#producer?.close();
   }
 
   #ensureTopics(): Promise<void> {
@@ -91,16 +94,20 @@ export class KafkaBus implements EventBus {
     });
     return this.#topics;
   }
+}
 
-  async #connectProducer(): Promise<Producer> {
-    const producer = this.#kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
-      retry: { initialRetryTime: 100, maxRetryTime: 2_000, retries: 4 },
-    });
-    await producer.connect();
-    return producer;
+/** The result of the work unless the deadline comes first; the work then goes on unwatched. */
+async function before<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  deadline.throwIfAborted();
+  let onAbort: (() => void) | undefined;
+  const late = new Promise<never>((_, reject) => {
+    onAbort = () => reject(new Error(`no confirmation within ${PUBLISH_WITHIN_MS} ms`));
+    deadline.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    deadline.removeEventListener('abort', onAbort!);
   }
 }

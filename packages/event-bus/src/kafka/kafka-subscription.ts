@@ -12,6 +12,8 @@ export interface KafkaSubscriptionParts {
   context: BusContext;
   options: SubscribeOptions;
   ensureTopics(): Promise<void>;
+  /** The topics may not be there any more: the next `ensureTopics` looks. */
+  doubtTopics(): void;
 }
 
 const RESTART_PAUSE_MS = 1_000;
@@ -53,6 +55,7 @@ export class KafkaSubscription {
         return await this.#startConsumer();
       } catch (error) {
         if (this.#closing.signal.aborted) break;
+        this.#parts.doubtTopics();
         this.#logger.warn('cannot subscribe yet, trying again', { error });
         await this.#dropConsumer();
         await pause(RESTART_PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
@@ -156,6 +159,7 @@ export class KafkaSubscription {
   #replace(consumer: Consumer, error: Error): void {
     if (this.#closing.signal.aborted || this.#consumer !== consumer || this.#replacing) return;
     this.#logger.error('a consumer ended and is replaced', { error });
+    this.#parts.doubtTopics();
     this.#replacing = this.#dropConsumer()
       .then(() => this.start())
       .catch(() => undefined)

@@ -209,13 +209,62 @@ describe('OutboxRelay', () => {
     expect((await pool.query('SELECT 1 FROM duty')).rowCount).toBe(0);
   });
 
-  it('reports how far it is behind', async () => {
-    const metrics = new Metrics();
+  it('tells how far the outbox is behind, the same in every process with a relay, and which of them relays', async () => {
+    const [active, standby] = [new Metrics(), new Metrics()];
+    bus.isAway = true;
+    start({ metrics: active });
+    await waitFor(async () => (await pool.query('SELECT 1 FROM duty')).rowCount === 1);
+    start({ metrics: standby });
     await outboxInsert(pool, [row(), row()]);
-    start({ metrics });
-    await waitFor(() => bus.published.length === 2);
-    await waitFor(async () => /outbox_published_total\{topic="organizations"\} 2/.test(await metrics.text()));
-    expect(await metrics.text()).toMatch(/outbox_lag_seconds 0\.\d+/);
+    for (const metrics of [active, standby]) {
+      await waitFor(async () => /outbox_rows 2\n/.test(await metrics.text()));
+      expect(await metrics.text()).toMatch(/outbox_lag_seconds 0\.\d+/);
+    }
+    bus.isAway = false;
+    await waitFor(async () => /outbox_published_total\{topic="organizations"\} 2/.test(await active.text()));
+    await waitFor(async () => /outbox_rows 0\n/.test(await standby.text()));
+    expect(await active.text()).toMatch(/outbox_relay_active 1\n/);
+    expect(await standby.text()).toMatch(/outbox_relay_active 0\n/);
+  });
+
+  it('a relay that stood still past its lease repeats at most what it had in hand, and no key is ever out of order', async () => {
+    const rows = Array.from({ length: 6 }, () => row('k'));
+    await outboxInsert(pool, rows);
+    let wake: (() => void) | undefined;
+    const stalledBus = recordingBus();
+    stalledBus.publish = async (topic, events) => {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await bus.publish(topic, events);
+    };
+    start({ bus: stalledBus, batchSize: 3, leaseMs: 300 });
+    await waitFor(() => wake !== undefined);
+    start({ batchSize: 2, leaseMs: 300, idleMs: 20 });
+    await waitFor(async () => (await left()) === 0);
+    wake!();
+    await waitFor(() => bus.published.length === 9);
+    const later = row('k');
+    await outboxInsert(pool, [later]);
+    await waitFor(() => bus.published.length === 10);
+    const first = [...new Set(bus.published.map(({ event }) => event.id))];
+    expect(first).toEqual([...rows, later].map(({ event }) => event.id));
+  });
+
+  it('what one request to the bus holds is capped in bytes too', async () => {
+    const rows = Array.from({ length: 12 }, () => ({ ...row('k'), key: 'k' }));
+    for (const { event } of rows) Object.assign(event, { padding: 'x'.repeat(100_000) });
+    await outboxInsert(pool, rows);
+    const sizes: number[] = [];
+    const publish = bus.publish.bind(bus);
+    bus.publish = async (topic, events) => {
+      sizes.push(JSON.stringify(events).length);
+      await publish(topic, events);
+    };
+    start();
+    await waitFor(() => bus.published.length === 12);
+    expect(Math.max(...sizes)).toBeLessThan(1_000_000);
+    expect(bus.published.map(({ event }) => event.id)).toEqual(rows.map(({ event }) => event.id));
   });
 
   it('over a real bus: from a commit to a subscriber', async () => {

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CloudEvent, TopicName } from '@runyard/contracts';
-import { TOPICS } from '@runyard/contracts';
+import type { TopicName } from '@runyard/contracts';
 import { Duty } from '@runyard/database';
 import type { Logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { EventBus, KeyedEvent } from '../event-bus.ts';
-import { topicNames, topicOf } from '../events.ts';
+import { topicOf } from '../events.ts';
+import { lowestRows, type UnpublishedRow } from './lowest-rows.ts';
+import { reportOutbox } from './outbox-metrics.ts';
 import { WakeableTimer } from './wakeable-timer.ts';
 
 export interface OutboxRelayOptions {
@@ -20,31 +21,26 @@ export interface OutboxRelayOptions {
   batchSize?: number;
   /** How often an empty outbox is looked at when nobody kicks. Default 1 s. */
   idleMs?: number;
-  /** How long a dead relay keeps the others waiting. Default 10 s. */
+  /** How long a dead relay keeps the others waiting. Default 10 s; what a bus may take to publish must fit into two thirds. */
   leaseMs?: number;
 }
 
 const DUTY = 'outbox-relay';
-const LONGEST_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 5_000;
 /** Kicks closer together than this share one round, so that a busy database is not asked once per commit. */
 const ROUND_MS = 20;
 
 type Outcome = 'more' | 'empty' | 'not mine' | 'failed';
-
-interface Row {
-  id: string;
-  topic: string;
-  key: string;
-  event: CloudEvent;
-  age_seconds: number;
-}
 
 /**
  * Publishes a database's outbox. Every process of the database may run one; a lease row chooses which is active.
  *
  * It takes the lowest ids, publishes, then deletes. There is no cursor: an id taken early may be committed late, and would be
  * passed over. A crash between publishing and deleting publishes again with the same event ids. While the bus is away it tries
- * with growing pauses and drains what has piled up once it is back.
+ * with growing pauses and drains what has piled up once it is back; what waits is in Postgres, a batch of it in memory.
+ *
+ * A relay that stands still past its lease and wakes publishes at most the batch it had in hand once more. That batch had been
+ * published in order by then, so who leaves out ids he has had sees no key out of order.
  */
 export class OutboxRelay {
   readonly #options: Required<Omit<OutboxRelayOptions, 'metrics'>>;
@@ -61,6 +57,7 @@ export class OutboxRelay {
     const { pool, holder, leaseMs } = this.#options;
     this.#duty = new Duty(pool, { name: DUTY, holder, leaseMs });
     this.#instruments = metrics && instrumentsOf(metrics);
+    if (metrics) reportOutbox(metrics, pool);
   }
 
   start(): void {
@@ -85,6 +82,7 @@ export class OutboxRelay {
     for (;;) {
       const startedAt = performance.now();
       this.#outcome = await this.#relayOnce();
+      this.#instruments?.active.set(this.#outcome === 'not mine' ? 0 : 1);
       if (this.#outcome === 'more') continue;
       if (this.#isStopping) return;
       await this.#timer.wait(this.#pauseAfter(this.#outcome));
@@ -97,12 +95,11 @@ export class OutboxRelay {
   async #relayOnce(): Promise<Outcome> {
     try {
       if (!(await this.#duty.isMine())) return this.#settled('not mine');
-      const rows = await this.#lowest();
-      this.#instruments?.lag.set(rows[0]?.age_seconds ?? 0);
+      const { rows, hasMore } = await lowestRows(this.#options.pool, this.#options.batchSize);
       if (rows.length === 0) return this.#settled('empty');
       const failure = await this.#publish(rows);
       if (failure) throw failure;
-      return this.#settled(rows.length < this.#options.batchSize ? 'empty' : 'more');
+      return this.#settled(hasMore ? 'more' : 'empty');
     } catch (error) {
       this.#failures += 1;
       // Once is normal while something restarts; from then on it is said at growing intervals.
@@ -125,26 +122,17 @@ export class OutboxRelay {
     return Math.min(250 * 2 ** Math.min(this.#failures, 10), LONGEST_PAUSE_MS);
   }
 
-  async #lowest(): Promise<Row[]> {
-    const { rows } = await this.#options.pool.query<Row>({
-      name: 'outbox_lowest',
-      // Topics of a newer version stay for a relay that knows them.
-      text: `SELECT id, topic, key, event, extract(epoch FROM clock_timestamp() - created_at)::float8 AS age_seconds
-             FROM outbox WHERE topic = ANY($1) ORDER BY id LIMIT $2`,
-      values: [topicNames.flatMap((topic) => [topic, TOPICS[topic].name]), this.#options.batchSize],
-    });
-    return rows;
-  }
-
   /** Publishes topic by topic, so that one topic's trouble does not hold up the others; answers the first failure. */
-  async #publish(rows: Row[]): Promise<unknown> {
-    const byTopic = new Map<TopicName, Row[]>();
+  async #publish(rows: UnpublishedRow[]): Promise<unknown> {
+    const byTopic = new Map<TopicName, UnpublishedRow[]>();
     for (const row of rows) {
       const topic = topicOf(row.topic)!;
       byTopic.set(topic, [...(byTopic.get(topic) ?? []), row]);
     }
     let failure: unknown;
     for (const [topic, ofTopic] of byTopic) {
+      // The topic before may have taken long: another relay may have published all of this by now.
+      if (!(await this.#duty.isMine())) return failure;
       try {
         await this.#options.bus.publish(
           topic,
@@ -168,6 +156,9 @@ function instrumentsOf(metrics: Metrics) {
   return {
     published: metrics.counter('outbox_published_total', 'Events published from the outbox.', ['topic']),
     failures: metrics.counter('outbox_failures_total', 'Attempts to publish the outbox that failed.'),
-    lag: metrics.gauge('outbox_lag_seconds', 'Age of the oldest event not yet published, where the relay runs.'),
+    active: metrics.gauge(
+      'outbox_relay_active',
+      'Whether the relay of this process has the duty: 1 in one process per database.',
+    ),
   };
 }

@@ -1,6 +1,6 @@
 import { type PoolUse, poolUse } from '@runyard/database';
 import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
-import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
+import { type Metrics, observeRedis, type RedisUse, scrapeLookup } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { OpenResponses } from '../streams/open-responses.ts';
 
@@ -11,10 +11,6 @@ export interface DeploymentMetricsSources {
   open: OpenResponses;
 }
 
-/** How long one look at the queue serves the gauges of a scrape, and how long a scrape waits for it. */
-const FRESH_MS = 1_000;
-const PATIENCE_MS = 1_000;
-
 /**
  * Queue and workers of the whole deployment, and this process's pool. When the database is away the gauges of the queue are
  * missing from the answer, not the answer.
@@ -23,7 +19,7 @@ export function registerDeploymentMetrics(
   metrics: Metrics,
   { engine, pool, redis, open }: DeploymentMetricsSources,
 ): void {
-  const queue = remembered(() => engine.queueStatistics());
+  const queue = scrapeLookup(() => engine.queueStatistics());
   const ofQueue = (name: string, help: string, value: (statistics: QueueStatistics) => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], async (gauge) => {
       const statistics = await queue();
@@ -63,27 +59,4 @@ export function registerDeploymentMetrics(
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),
   );
-}
-
-/** One question for all gauges of a scrape; undefined when it cannot be answered in time. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
-  let asked: { at: number; answer: Promise<T | undefined> } | undefined;
-  return () => {
-    if (!asked || performance.now() - asked.at > FRESH_MS) {
-      asked = { at: performance.now(), answer: inTime(ask()) };
-    }
-    return asked.answer;
-  };
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([answer.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

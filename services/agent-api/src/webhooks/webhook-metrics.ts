@@ -1,5 +1,5 @@
 import type { WebhookQueue } from '@runyard/run-engine';
-import type { Metrics } from '@runyard/service-kit';
+import { type Metrics, scrapeLookup } from '@runyard/service-kit';
 import type { DeliveryResult } from './deliver-webhook.ts';
 
 /** Answers what counts a try by its outcome. */
@@ -11,8 +11,9 @@ export function registerWebhookMetrics(
     'outcome',
   ]);
   for (const outcome of ['delivered', 'retried', 'failed', 'refused']) tries.inc({ outcome }, 0);
+  const waiting = scrapeLookup(() => queue.pending());
   metrics.gauge('lg_api_webhooks_pending', 'Webhooks that wait for a try.', [], async (gauge) => {
-    const pending = await queue.pending().catch(() => undefined);
+    const pending = await waiting();
     if (pending === undefined) gauge.remove();
     else gauge.set(pending);
   });

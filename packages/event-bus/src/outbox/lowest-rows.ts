@@ -1,0 +1,37 @@
+import { type CloudEvent, TOPICS } from '@runyard/contracts';
+import type pg from 'pg';
+import { topicNames } from '../events.ts';
+
+/** A row of the outbox as the relay reads it. */
+export interface UnpublishedRow {
+  id: string;
+  topic: string;
+  key: string;
+  event: CloudEvent;
+}
+
+/** Well below what a broker takes in one request (1 MB unless set otherwise). */
+const BATCH_BYTES_MAX = 512 * 1024;
+
+/**
+ * The rows with the lowest ids, so many and so many bytes at most, but one in any case; and whether there are more. Topics of a
+ * newer version stay for a relay that knows them.
+ */
+export async function lowestRows(
+  pool: pg.Pool,
+  batchSize: number,
+): Promise<{ rows: UnpublishedRow[]; hasMore: boolean }> {
+  const { rows } = await pool.query<UnpublishedRow & { considered: number }>({
+    name: 'outbox_lowest',
+    text: `SELECT id, topic, key, event, considered FROM (
+             SELECT id, topic, key, event, count(*) OVER ()::integer AS considered,
+                    sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before
+             FROM (SELECT id, topic, key, event, octet_length(event::text) AS bytes
+                   FROM outbox WHERE topic = ANY($1) ORDER BY id LIMIT $2) AS lowest
+           ) AS measured
+           WHERE bytes_before < ${BATCH_BYTES_MAX} ORDER BY id`,
+    values: [topicNames.flatMap((topic) => [topic, TOPICS[topic].name]), batchSize],
+  });
+  const considered = rows[0]?.considered ?? 0;
+  return { rows, hasMore: rows.length < considered || considered === batchSize };
+}

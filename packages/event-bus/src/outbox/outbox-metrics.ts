@@ -1,0 +1,36 @@
+import { type Metrics, scrapeLookup } from '@runyard/service-kit';
+import type pg from 'pg';
+
+/** Rows are counted up to here: an outbox after a long outage of the bus is not read to its end at each scrape. */
+const COUNTED_MAX = 100_000;
+
+/**
+ * How far an outbox is behind. Asked of the database, so every process with a relay tells the same, also while the relay that
+ * has the duty stands still.
+ */
+export function reportOutbox(metrics: Metrics, pool: pg.Pool): void {
+  const behind = scrapeLookup(() => outboxBehind(pool));
+  const gauge = (name: string, help: string, value: (outbox: OutboxBehind) => number) =>
+    metrics.gauge(name, help, [], async (each) => {
+      const outbox = await behind();
+      if (outbox) each.set(value(outbox));
+      else each.remove();
+    });
+  gauge('outbox_lag_seconds', 'Age of the oldest event not yet published.', (outbox) => outbox.lagSeconds);
+  gauge('outbox_rows', `Events not yet published, counted up to ${COUNTED_MAX}.`, (outbox) => outbox.rows);
+}
+
+interface OutboxBehind {
+  lagSeconds: number;
+  rows: number;
+}
+
+async function outboxBehind(pool: pg.Pool): Promise<OutboxBehind> {
+  const { rows } = await pool.query<OutboxBehind>({
+    name: 'outbox_behind',
+    text: `SELECT coalesce((SELECT extract(epoch FROM clock_timestamp() - created_at) FROM outbox ORDER BY id LIMIT 1), 0)::float8
+                    AS "lagSeconds",
+                  (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT ${COUNTED_MAX}) AS counted)::integer AS rows`,
+  });
+  return rows[0]!;
+}
