@@ -1,4 +1,5 @@
-// Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. Run by `turbo run build`.
+// Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. Run by `turbo run build`, and by
+// tests with the folder to write instead of dist.
 //
 // Everything is inlined, npm packages too: a bundled file lies in the service's dist folder, from where pnpm's strict layout
 // does not resolve what a workspace package depends on. A service's `build.config.json` may add:
@@ -20,10 +21,11 @@ const projectPackages = ['@langchain/*'];
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
 const config = JSON.parse(await readFile('build.config.json', 'utf8').catch(ifAbsent('{}')));
 
-await rm('dist', { recursive: true, force: true });
+const outdir = process.argv[2] ?? 'dist';
+await rm(outdir, { recursive: true, force: true });
 const built = await build({
   entryPoints: { main: 'src/main.ts', ...config.entries },
-  outdir: 'dist',
+  outdir,
   bundle: true,
   platform: 'node',
   target: 'node20',
@@ -41,7 +43,7 @@ const built = await build({
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 }).catch(() => process.exit(1)); // esbuild has said why.
-if (config.migrations) await cp(config.migrations, 'dist/migrations', { recursive: true });
+if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
 refuseUnresolvable(built.metafile);
 
 /** An import left in the output must resolve from dist/ at run time, so it has to be a dependency of this very service. */

@@ -2,17 +2,31 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Servers } from '@runyard/local-infra';
+import type { TestProject } from 'vitest/node';
+import { startBundleServer } from './bundles/bundle-server.ts';
+import { bundlesVariable } from './bundles/bundled-entry.ts';
 import { type TestServer, testServerVariables } from './environment.ts';
 
 /**
- * Runs once before all test files: the servers named in the environment are used as they are, the others are started for
- * the length of this test run and thrown away with their data. Test processes inherit the addresses.
+ * Runs once before all test files. Services are bundled when a test first starts one. The servers named in the environment
+ * are used as they are, the others are started for the length of this test run and thrown away with their data. Test
+ * processes inherit the addresses.
  */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const bundles = await startBundleServer();
+  process.env[bundlesVariable] = bundles.url;
+  project.onTestsRerun(() => bundles.forget());
+  const stopServers = await startMissingServers();
+  return async () => {
+    await Promise.all([bundles.close(), stopServers()]);
+  };
+}
+
+async function startMissingServers(): Promise<() => Promise<void>> {
   const missing = (Object.keys(testServerVariables) as TestServer[]).filter(
     (s) => !process.env[testServerVariables[s]],
   );
-  if (missing.length === 0) return undefined;
+  if (missing.length === 0) return async () => {};
 
   const { startInfrastructure } = await import('@runyard/local-infra');
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-test-'));

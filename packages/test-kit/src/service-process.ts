@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundledEntry } from './bundles/bundled-entry.ts';
 import { freePort } from './free-port.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface ServiceProcessOptions {
-  /** The service's entry file: `src/main.ts` is run from source, `dist/main.js` as it is. */
+  /** The service's entry file. `src/main.ts` of a service is run from a bundle of the sources as they are, made once per test run. */
   entry: string;
   env?: Record<string, string>;
   /** Handed over through an inherited pipe (RUNYARD_SECRETS_FD), as the launcher does, so they stand in no environment. */
@@ -45,12 +46,14 @@ process.once('exit', () => {
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, [...loaderFor(options.entry), options.entry], {
+  const entry = await bundledEntry(options.entry);
+  const child = spawn(process.execPath, [...loaderFor(entry), entry], {
     cwd: options.cwd ?? serviceFolder(options.entry),
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       HOST: '127.0.0.1',
+      DRAIN_WINDOW_SECONDS: '0',
       ...options.env,
       PORT: String(port),
       RUNYARD_SECRETS_FD: '3',
