@@ -1,5 +1,6 @@
 import { type ValidationIssue, validatorOf } from '@runyard/contracts';
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
+import { DEFAULT_REQUEST_LIMITS } from './http/admission.ts';
 import { readSecrets } from './secrets.ts';
 
 /** Variables every service knows. */
@@ -19,6 +20,16 @@ export const serviceVariables = {
   ),
   LOG_JSON: Type.Boolean({ default: false, description: 'One JSON object per log line.' }),
   LOG_COLOR: Type.Optional(Type.Boolean({ description: 'Levels in colour; default: on a terminal.' })),
+  HTTP_MAX_REQUESTS_IN_FLIGHT: Type.Integer({
+    default: DEFAULT_REQUEST_LIMITS.requestsInFlight,
+    minimum: 1,
+    description: 'Requests answered at once; more are refused with 503.',
+  }),
+  HTTP_MAX_BODY_BYTES_IN_FLIGHT: Type.Integer({
+    default: DEFAULT_REQUEST_LIMITS.bodyBytesInFlight,
+    minimum: 1,
+    description: 'Bytes of request bodies held at once; requests with more are refused with 503.',
+  }),
   DRAIN_WINDOW_SECONDS: Type.Number({
     default: 5,
     minimum: 0,

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import type { Static, TObject } from 'typebox';
 import { ConfigError, givenEnvironment, readConfig } from './config.ts';
+import { DEFAULT_REQUEST_LIMITS, type RequestLimits } from './http/admission.ts';
 import { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
-import type { RequestLimits } from './http/admission.ts';
 import { createLogger, type Logger, type LogLevel } from './logger.ts';
 import { Metrics } from './metrics.ts';
 
@@ -12,8 +12,8 @@ export interface ServiceContext {
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
-  /** What its HTTP interface takes on at once. Default: `DEFAULT_REQUEST_LIMITS`. */
-  limits?: RequestLimits;
+  /** What its HTTP interface takes on at once. */
+  limits: RequestLimits;
   /** How long its servers go on taking requests after the stop began. */
   drainWindowMs: number;
 }
@@ -50,10 +50,7 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
     reportProblems(definition.name, error instanceof ConfigError ? error.problems : [String((error as Error).message)]);
     process.exit(EXIT_BAD_CONFIG);
   }
-  const context = createContext(
-    definition.name,
-    config as { LOG_LEVEL?: LogLevel; LOG_JSON?: boolean; LOG_COLOR?: boolean; DRAIN_WINDOW_SECONDS?: number },
-  );
+  const context = createContext(definition.name, config as ContextOptions);
   const { logger, lifecycle } = context;
   for (const warning of warnings) logger.warn(warning);
 
@@ -100,16 +97,21 @@ function reportProblems(name: string, problems: string[]): void {
   for (const problem of problems) process.stderr.write(`${name}: ${problem}\n`);
 }
 
+/** Variables of every service that shape its context; those left out have no effect or their default. */
+export interface ContextOptions {
+  LOG_LEVEL?: LogLevel;
+  LOG_JSON?: boolean;
+  LOG_COLOR?: boolean;
+  DRAIN_WINDOW_SECONDS?: number;
+  HTTP_MAX_REQUESTS_IN_FLIGHT?: number;
+  HTTP_MAX_BODY_BYTES_IN_FLIGHT?: number;
+  processMetrics?: boolean;
+}
+
 /** The context of a service; also for tests, which run services inside their own process. */
 export function createContext(
   name: string,
-  options: {
-    LOG_LEVEL?: LogLevel;
-    LOG_JSON?: boolean;
-    LOG_COLOR?: boolean;
-    DRAIN_WINDOW_SECONDS?: number;
-    processMetrics?: boolean;
-  } = {},
+  options: ContextOptions = {},
 ): ServiceContext & { lifecycle: ServiceLifecycle } {
   const logger = createLogger({
     level: options.LOG_LEVEL ?? 'info',
@@ -122,6 +124,10 @@ export function createContext(
     logger,
     metrics: new Metrics({ processMetrics: options.processMetrics ?? true }),
     lifecycle: new ServiceLifecycle(logger),
+    limits: {
+      requestsInFlight: options.HTTP_MAX_REQUESTS_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.requestsInFlight,
+      bodyBytesInFlight: options.HTTP_MAX_BODY_BYTES_IN_FLIGHT ?? DEFAULT_REQUEST_LIMITS.bodyBytesInFlight,
+    },
     drainWindowMs: (options.DRAIN_WINDOW_SECONDS ?? 0) * 1000,
   };
 }

@@ -3,7 +3,7 @@ import type { OpenApiInfo, Operation } from '@runyard/contracts';
 import express, { type Express, type RequestHandler } from 'express';
 import type { PrincipalVerifier } from '../principal.ts';
 import type { ServiceContext } from '../service.ts';
-import { Admission, DEFAULT_REQUEST_LIMITS, Refusals } from './admission.ts';
+import { Admission, Refusals } from './admission.ts';
 import type { BoundOperation } from './bind.ts';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } from './cors.ts';
@@ -72,7 +72,7 @@ const ALWAYS_LET_IN: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
 /** Request id, log, metrics, CORS, and whether there is room for it: what every request gets, whichever handler takes it. */
 function observe(options: AppOptions): RequestHandler {
-  const { logger, lifecycle, metrics, limits = DEFAULT_REQUEST_LIMITS } = options.context;
+  const { logger, lifecycle, metrics, limits } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
   const admission = new Admission(limits, new Refusals(metrics, prefix));

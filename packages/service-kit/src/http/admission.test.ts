@@ -1,0 +1,113 @@
+import { request } from 'node:http';
+import { defineOperation } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import Type from 'typebox';
+import { afterEach, expect, it } from 'vitest';
+import { createContext } from '../service.ts';
+import { leaveInFlight } from './admission.ts';
+import { createApp } from './app.ts';
+import { bind } from './bind.ts';
+import { listen } from './listen.ts';
+import { ok } from './reply.ts';
+
+const operation = (path: string) =>
+  defineOperation({
+    operationId: path.slice(1),
+    method: 'post',
+    path,
+    summary: 'For the test.',
+    tags: ['things'],
+    access: 'public',
+    body: Type.Object({ text: Type.Optional(Type.String()) }),
+    bodyOptional: true,
+    responses: { 200: { description: 'Done.' } },
+  });
+
+let stop: () => Promise<void>;
+afterEach(() => stop());
+
+/** A service whose `/slow` answers when told, and whose `/long` does so without being counted. */
+async function serving(limits: { requests?: number; bodyBytes?: number }) {
+  const context = createContext('test', {
+    LOG_LEVEL: 'silent',
+    processMetrics: false,
+    ...(limits.requests && { HTTP_MAX_REQUESTS_IN_FLIGHT: limits.requests }),
+    ...(limits.bodyBytes && { HTTP_MAX_BODY_BYTES_IN_FLIGHT: limits.bodyBytes }),
+  });
+  stop = () => context.lifecycle.stop('test');
+  const waiting: (() => void)[] = [];
+  const held = () => new Promise<void>((resolve) => waiting.push(resolve));
+  const app = createApp({
+    context,
+    operations: [
+      bind(operation('/slow'), async () => {
+        await held();
+        return ok({});
+      }),
+      bind(operation('/long'), async ({ res }) => {
+        leaveInFlight(res);
+        await held();
+        return ok({});
+      }),
+    ],
+  });
+  const { url } = await listen(app, { host: '127.0.0.1', port: 0, context });
+  const refused = async (reason: string) => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return new RegExp(`http_requests_refused_total\\{reason="${reason}"\\} (\\d+)`).exec(text)?.[1];
+  };
+  const post = (path: string, text = '') => fetch(url + path, { method: 'POST', body: JSON.stringify({ text }) });
+  const release = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  const underWay = (count: number) => waitFor(() => waiting.length === count, { what: `${count} requests under way` });
+  return { url, post, refused, underWay, release };
+}
+
+it('requests beyond those that are answered at once get 503 and when to come back, and health checks an answer', async () => {
+  const { url, post, refused, underWay, release } = await serving({ requests: 2 });
+  const admitted = [post('/slow'), post('/slow')];
+  await underWay(2);
+  const answer = await post('/slow');
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(await answer.json()).toEqual({ detail: 'Too many requests are being answered at the moment' });
+  expect((await fetch(`${url}/ok`)).status).toBe(200);
+  expect(await refused('requests_in_flight')).toBe('1');
+  release();
+  expect((await Promise.all(admitted)).map(({ status }) => status)).toEqual([200, 200]);
+  const again = post('/slow');
+  await underWay(1);
+  release();
+  expect((await again).status).toBe(200);
+});
+
+it('an answer that is counted elsewhere leaves its place to the next request', async () => {
+  const { post, underWay, release } = await serving({ requests: 1 });
+  const long = post('/long');
+  await underWay(1);
+  const next = post('/slow');
+  await underWay(2);
+  release();
+  expect((await next).status).toBe(200);
+  expect((await long).status).toBe(200);
+});
+
+it('bodies that are held at once are bounded together, announced or not, and one alone is never too much', async () => {
+  const { url, post, refused, underWay, release } = await serving({ bodyBytes: 1_000 });
+  const large = post('/slow', 'x'.repeat(5_000));
+  await underWay(1);
+  expect((await post('/slow', 'x'.repeat(100))).status).toBe(503);
+  const chunked = request(`${url}/slow`, { method: 'POST' });
+  const status = new Promise((resolve) => chunked.on('response', (res) => resolve(res.resume().statusCode)));
+  chunked.write('{"text":"');
+  chunked.end(`${'x'.repeat(100)}"}`);
+  expect(await status).toBe(503);
+  expect(await refused('body_bytes')).toBe('2');
+  release();
+  expect((await large).status).toBe(200);
+  const small = post('/slow', 'x'.repeat(100));
+  await underWay(1);
+  release();
+  expect((await small).status).toBe(200);
+});
