@@ -2,6 +2,8 @@
 export interface Queued<Item, Result> {
   item: Item;
   bytes: number;
+  /** Monotonic. */
+  queuedAt: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -71,6 +73,24 @@ export class CommitQueue<Item, Result> {
       if (chain.waiting.length > 0) this.#ready.add(chain);
       else if (chain.key !== undefined) this.#chains.delete(chain.key);
     }
+  }
+
+  /** Takes out everything that has waited since this time or before, whether or not its key is in flight. */
+  dropSince(time: number): Queued<Item, Result>[] {
+    const dropped: Queued<Item, Result>[] = [];
+    for (const chain of [...this.#chains.values(), ...this.#ready]) {
+      const isOld = ({ queuedAt }: Queued<Item, Result>) => queuedAt <= time;
+      const old = chain.waiting.filter(isOld);
+      if (old.length === 0) continue;
+      dropped.push(...old);
+      chain.waiting = chain.waiting.filter((queued) => !isOld(queued));
+      this.#bytes -= old.reduce((sum, { bytes }) => sum + bytes, 0);
+      this.#items -= old.length;
+      if (chain.waiting.length > 0) continue;
+      this.#ready.delete(chain);
+      if (!this.#inFlight.has(chain) && chain.key !== undefined) this.#chains.delete(chain.key);
+    }
+    return dropped;
   }
 
   /** Takes out everything that waits under the key. */

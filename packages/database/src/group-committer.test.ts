@@ -273,3 +273,23 @@ describe('GroupCommitter order and limits', () => {
     await expect(committer.submit(row('a'))).resolves.toBe('a');
   });
 });
+
+describe('GroupCommitter while the database is away', () => {
+  it('fails what waited for the flush that failed, and tries what came during it', async () => {
+    const { flights, flush, turn } = heldFlush();
+    const committer = new GroupCommitter({ name: 'test', flush, maxItems: 1, keyOf: ({ key }) => key });
+    const [first, second, third] = ['a', 'b', 'a'].map((key) => committer.submit(row(key)).catch((error) => error));
+    await turn();
+    const late = committer.submit(row('c'));
+    flights[0]!.fail(new Error('Connection terminated unexpectedly'));
+    for (const failed of [first, second, third]) {
+      expect(await failed).toMatchObject({ message: 'Connection terminated unexpectedly' });
+    }
+    await turn();
+    await turn();
+    flights[1]!.letGo();
+    expect(await late).toBe('c');
+    expect([flights.length, committer.waiting]).toEqual([2, 0]);
+    await committer.close();
+  });
+});

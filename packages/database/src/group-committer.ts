@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
-import { isDataError, isRetryable } from './sql-errors.ts';
+import { isDataError, isRetryable, isUnavailable } from './sql-errors.ts';
 
 export interface GroupCommitterOptions<Item, Result> {
   /** For messages and metrics. */
@@ -58,7 +58,8 @@ const RETRIES = 4;
  *
  * One caller's data cannot fail another's: when Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23) it is cut in
  * halves and tried again until the refused item stands alone. A deadlock is retried. Any other error, such as a lost
- * connection, is every item's of that flush: whether it took effect is unknown.
+ * connection, is every item's of that flush: whether it took effect is unknown. When the database is away, so it is for what has
+ * waited since before that flush: nobody waits for more than two of them.
  */
 export class GroupCommitter<Item, Result = void> {
   readonly #options: GroupCommitterOptions<Item, Result>;
@@ -85,7 +86,10 @@ export class GroupCommitter<Item, Result = void> {
     if (this.#isClosed) return Promise.reject(new CommitRefusedError(name, 'closed'));
     if (!this.hasRoom) return Promise.reject(new CommitRefusedError(name, 'full'));
     return new Promise<Result>((resolve, reject) => {
-      this.#queue.add({ item, bytes: sizeOf?.(item) ?? 0, resolve, reject }, keyOf?.(item));
+      this.#queue.add(
+        { item, bytes: sizeOf?.(item) ?? 0, queuedAt: performance.now(), resolve, reject },
+        keyOf?.(item),
+      );
       this.#schedule();
     });
   }
@@ -175,6 +179,7 @@ export class GroupCommitter<Item, Result = void> {
       }
       report('failed');
       for (const queued of part) this.#fail(queued, error, failedKeys);
+      if (isUnavailable(error)) for (const waiting of this.#queue.dropSince(startedAt)) waiting.reject(error);
     }
   }
 

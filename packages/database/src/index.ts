@@ -8,6 +8,7 @@
  * - `acquireDuty`, `Duty`: what one process at a time may do, by a lease in the database's time.
  * - `DutyRounds`: such work at every interval.
  * - `toSqlText`, `toSqlJson`: text and JSON that Postgres takes, also from graphs that emit U+0000.
+ * - `IdempotencyKeys`: creations that are asked for again are made once, by a key of the caller.
  * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
  * - `tellingOutages`: a database that is away as the 503 a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
@@ -15,6 +16,19 @@
 export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
+export { creating } from './idempotency/creating.ts';
+export { bindCreation, type Creation, IdempotencyKeys } from './idempotency/idempotency-keys.ts';
+export {
+  claimKey,
+  claimKeys,
+  KeyTakenError,
+  nameResource,
+  onPg,
+  releaseKeys,
+  settleKeys,
+} from './idempotency/key-claims.ts';
+export { createKeySweeper } from './idempotency/key-sweeper.ts';
+export type { AnswerSeal, KeyedRequest } from './idempotency/keyed-request.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { tellingOutages } from './outages.ts';
 export { observePool, openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';

@@ -1,5 +1,6 @@
 import type { Metrics } from '@runyard/service-kit';
 import pg from 'pg';
+import { SilentConnections } from './silent-connections.ts';
 
 export interface PoolOptions {
   connectionString: string;
@@ -11,26 +12,48 @@ export interface PoolOptions {
   applicationName: string;
   /** A statement that runs longer is cancelled. Default 15 minutes; far less on a run's path, below its lease. */
   statementTimeoutMs?: number;
-  /** A transaction left open without a statement is ended by the server, so that a stuck process cannot hold locks. */
+  /** A transaction left open without a statement is ended by the server, so that a stuck process cannot hold locks. Default 15 s. */
   idleInTransactionTimeoutMs?: number;
-  /** How long a caller waits for a connection, new or freed, before it gets an error. */
+  /** How long a caller waits for a connection, new or freed, before it gets an error. Default 10 s. */
   connectTimeoutMs?: number;
+  /**
+   * When nothing has come for this long while a statement is under way, the server is asked whether it is at work on it; if
+   * not, the connection is lost. Default 3 s.
+   */
+  silentMs?: number;
   /** Told when a connection is lost while nobody uses it. The pool replaces it by itself. */
   onConnectionLost?: (error: Error) => void;
 }
 
 /**
- * Opens a pool; connections are made as they are needed. A server that goes away is an error of the statements under way and
- * never of the process: the pool heals by itself once the server is back.
+ * How soon the server notices that this side is gone, and with it the locks that it holds: a peer that is silent, one that does
+ * not take what it is sent, and one that closed its connection while its statement still runs.
+ */
+const NOTICE_DEAD_PEERS = [
+  '-c tcp_keepalives_idle=10',
+  '-c tcp_keepalives_interval=5',
+  '-c tcp_keepalives_count=3',
+  '-c tcp_user_timeout=25s',
+  '-c client_connection_check_interval=5s',
+].join(' ');
+/** What closing the pool may take before its connections are closed without the server. */
+const CLOSE_MS = 3_000;
+
+/**
+ * Opens a pool; connections are made as they are needed. A server that goes away, or a network that swallows what is sent, is an
+ * error of the statements under way and never of the process: the pool heals by itself once the server is back.
  */
 export function openPool(options: PoolOptions): pg.Pool {
-  const pool = new CountingPool({
-    connectionString: options.connectionString,
+  const { connectionString, applicationName, silentMs = 3_000 } = options;
+  const silent = new SilentConnections({ connectionString, applicationName, silentMs });
+  const pool = new CountingPool(silent, {
+    connectionString,
     max: options.max,
     min: options.min ?? 0,
-    application_name: options.applicationName,
+    application_name: applicationName,
+    options: NOTICE_DEAD_PEERS,
     statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
-    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -39,7 +62,11 @@ export function openPool(options: PoolOptions): pg.Pool {
   pool.on('error', (error) => options.onConnectionLost?.(error));
   // The pool listens only to idle clients. One that is lost between two statements of a transaction would otherwise be an
   // error event without a listener, which ends the process; its next statement reports the loss.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    silent.add(client);
+    client.once('end', () => silent.remove(client));
+  });
   return pool;
 }
 
@@ -49,10 +76,26 @@ type ConnectCallback = (
   done: (release?: unknown) => void,
 ) => void;
 
-/** Counts what callers met; every query of a pool goes through `connect`. */
+/** Counts what callers met; every query of a pool goes through `connect`. Its end does not wait for a silent server. */
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
+  readonly #silent: SilentConnections;
+
+  constructor(silent: SilentConnections, config: pg.PoolConfig) {
+    super(config);
+    this.#silent = silent;
+  }
+
+  override end(): Promise<void>;
+  override end(callback: () => void): void;
+  override end(callback?: () => void): Promise<void> | undefined {
+    const cut = setTimeout(() => this.#silent.destroyAll(), CLOSE_MS);
+    const ended = super.end().finally(() => clearTimeout(cut));
+    if (!callback) return ended;
+    void ended.then(callback, callback);
+    return undefined;
+  }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;

@@ -1,4 +1,7 @@
 import type pg from 'pg';
+import { creating } from './idempotency/creating.ts';
+import type { RawTransaction } from './idempotency/key-claims.ts';
+import type { KeyedRequest } from './idempotency/keyed-request.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPool } from './pool.ts';
 
@@ -16,8 +19,11 @@ export interface ServiceDatabase<Client, Transaction> {
   prisma: Client;
   /** The same connections as Prisma's: for what is not Prisma's to do, as relaying the outbox. */
   pool: pg.Pool;
-  /** A transaction that writes events; once it is committed, `onChange` hears of it. */
-  change<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * A transaction that writes events; once it is committed, `onChange` hears of it. For a keyed request the work answers the body
+   * of the answer. @throws KeyTakenError
+   */
+  change<T>(work: (transaction: Transaction) => Promise<T>, keyed?: KeyedRequest): Promise<T>;
   onChange(listener: () => void): void;
   close(): Promise<void>;
 }
@@ -33,9 +39,10 @@ export interface ServiceDatabaseOptions<Client> {
 }
 
 /** Opens a service's database after bringing its schema up to date. */
-export async function openServiceDatabase<Client extends TransactionalClient<Transaction>, Transaction>(
-  options: ServiceDatabaseOptions<Client>,
-): Promise<ServiceDatabase<Client, Transaction>> {
+export async function openServiceDatabase<
+  Client extends TransactionalClient<Transaction>,
+  Transaction extends RawTransaction,
+>(options: ServiceDatabaseOptions<Client>): Promise<ServiceDatabase<Client, Transaction>> {
   const { connectionString, poolSize, applicationName, migrationsDir, connect } = options;
   const pool = openPool({ connectionString, max: poolSize, applicationName });
   try {
@@ -49,8 +56,8 @@ export async function openServiceDatabase<Client extends TransactionalClient<Tra
   return {
     prisma,
     pool,
-    async change(work) {
-      const result = await prisma.$transaction(work);
+    async change(work, keyed) {
+      const result = await prisma.$transaction((transaction) => creating(transaction, keyed, work));
       for (const listener of listeners) listener();
       return result;
     },

@@ -55,11 +55,22 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Shutting down, crashed, starting, too many connections, statement cancelled by time. */
-const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '53300', '57014']);
+/**
+ * Shutting down, crashed, starting, gone; statement cancelled by time, lock not got in time, a transaction ended because nobody
+ * went on with it. Class 53 besides: too many connections, no memory, no disk.
+ */
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  '57014',
+  '55P03',
+  '25P03',
+]);
 /** The driver reports these without any code. */
 const UNAVAILABLE_MESSAGES =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
+  /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
 
 /** Prisma's own words for them; P2028: no connection for a transaction in time. */
 const UNAVAILABLE_KINDS: ReadonlySet<string> = new Set([
@@ -83,7 +94,9 @@ function isUnavailableInPrisma(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   if (isUnavailableInPrisma(error)) return true;
   const state = sqlState(error);
-  if (state !== undefined) return state.startsWith('08') || UNAVAILABLE_STATES.has(state);
+  if (state !== undefined) {
+    return state.startsWith('08') || state.startsWith('53') || UNAVAILABLE_STATES.has(state);
+  }
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
     const { code } = current as { code?: unknown };
     if (typeof code === 'string' && NETWORK_CODES.has(code)) return true;

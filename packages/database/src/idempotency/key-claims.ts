@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import type { KeyedRequest } from './keyed-request.ts';
+
+/**
+ * The rows of idempotency keys. A key is claimed in the transaction that creates, before anything else is locked and in the order
+ * of ids, so that of two processes with the same key the second waits for the first, and two batches never for each other. It
+ * is settled with the answer in the same transaction, or claimed only, when more has to be done before there is an answer.
+ *
+ * The table, to be put into the migrations of the database that uses it:
+ * `CREATE TABLE idempotency_key (id bytea PRIMARY KEY, request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea,
+ * resource_id uuid, claimed_at timestamptz NOT NULL, expires_at timestamptz NOT NULL);`
+ */
+export interface Queries {
+  query<Row>(text: string, values: unknown[]): Promise<Row[]>;
+}
+
+export const onPg = (client: pg.Pool | pg.ClientBase): Queries => ({
+  async query<Row>(text: string, values: unknown[]) {
+    return (await client.query(text, values)).rows as Row[];
+  },
+});
+
+/** Of a generated Prisma client's transaction, what is needed here. */
+export interface RawTransaction {
+  $queryRawUnsafe<T>(text: string, ...values: unknown[]): PromiseLike<T>;
+}
+
+export const onPrisma = (transaction: RawTransaction): Queries => ({
+  async query<Row>(text: string, values: unknown[]) {
+    return transaction.$queryRawUnsafe<Row[]>(text, ...values);
+  },
+});
+
+/** The key belongs to another request now, which has created or is creating. Nothing of this one was written. */
+export class KeyTakenError extends Error {
+  override readonly name = 'KeyTakenError';
+  constructor() {
+    super('An earlier request has claimed the idempotency key.');
+  }
+}
+
+/** A claim without an answer is given up by whoever died over it: after this long another attempt may take it over. */
+export const CLAIM_MS = 10_000;
+const IS_ABANDONED = `k.answer IS NULL AND k.claimed_at <= clock_timestamp() - interval '${CLAIM_MS} milliseconds'`;
+
+/**
+ * Claims the keys that are free and answers which, by `claim`; with what an attempt that was given up had made under the key, to
+ * be removed. Waits for transactions under way that claim one of them.
+ */
+export async function claimKeys(
+  queries: Queries,
+  requests: KeyedRequest[],
+): Promise<Map<string, { abandonedId: string | null }>> {
+  // A statement must not meet a key twice: the first of them is the one that creates.
+  const distinct = new Map(requests.toReversed().map((request) => [request.id.toString('hex'), request]));
+  const asked = [...distinct.values()];
+  const rows = await queries.query<{ claim: string; abandoned_id: string | null }>(
+    `INSERT INTO idempotency_key AS k (id, request_digest, claim, claimed_at, expires_at)
+     SELECT id, digest, claim, clock_timestamp(), now() + make_interval(secs => kept_ms / 1000)
+     FROM unnest($1::bytea[], $2::bytea[], $3::uuid[], $4::float8[]) AS i (id, digest, claim, kept_ms)
+     ORDER BY id
+     ON CONFLICT (id) DO UPDATE
+     SET request_digest = excluded.request_digest, claim = excluded.claim, answer = NULL,
+         resource_id = CASE WHEN k.expires_at > now() THEN k.resource_id END,
+         claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
+     WHERE k.expires_at <= now() OR (${IS_ABANDONED})
+     RETURNING claim, resource_id AS abandoned_id`,
+    [
+      asked.map(({ id }) => id),
+      asked.map(({ digest }) => digest),
+      asked.map(({ claim }) => claim),
+      asked.map(({ keptMs }) => keptMs),
+    ],
+  );
+  return new Map(rows.map((row) => [row.claim, { abandonedId: row.abandoned_id }]));
+}
+
+/** Claims one key, and answers what an attempt that was given up had made under it. @throws KeyTakenError */
+export async function claimKey(queries: Queries, request: KeyedRequest): Promise<{ abandonedId: string | null }> {
+  const claimed = (await claimKeys(queries, [request])).get(request.claim);
+  if (!claimed) throw new KeyTakenError();
+  return claimed;
+}
+
+/** Binds keys to their answers, JSON values. @throws KeyTakenError when a claim was taken over: what it made is gone. */
+export async function settleKeys(
+  queries: Queries,
+  settled: { request: KeyedRequest; answer: unknown }[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  const rows = await queries.query(
+    `UPDATE idempotency_key k SET answer = i.answer, resource_id = NULL
+     FROM unnest($1::bytea[], $2::uuid[], $3::bytea[]) AS i (id, claim, answer)
+     WHERE k.id = i.id AND k.claim = i.claim
+     RETURNING 1`,
+    [
+      settled.map(({ request }) => request.id),
+      settled.map(({ request }) => request.claim),
+      settled.map(({ request, answer }) => request.seal(answer)),
+    ],
+  );
+  if (rows.length < settled.length) throw new KeyTakenError();
+}
+
+/** Says what a claimed key has made so far: whoever takes the claim over removes it. */
+export async function nameResource(queries: Queries, request: KeyedRequest, resourceId: string): Promise<void> {
+  await queries.query('UPDATE idempotency_key SET resource_id = $3 WHERE id = $1 AND claim = $2', [
+    request.id,
+    request.claim,
+    resourceId,
+  ]);
+}
+
+/** Frees keys whose creation came to nothing; answers how many were still claimed by these attempts. */
+export async function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<number> {
+  if (requests.length === 0) return 0;
+  const rows = await queries.query(
+    `DELETE FROM idempotency_key k USING unnest($1::bytea[], $2::uuid[]) AS i (id, claim)
+     WHERE k.id = i.id AND k.claim = i.claim RETURNING 1`,
+    [requests.map(({ id }) => id), requests.map(({ claim }) => claim)],
+  );
+  return rows.length;
+}
+
+/** What is known of a key: the digest of its request, and the answer unless the request is under way. */
+export interface KnownKey {
+  digest: Uint8Array;
+  answer: Uint8Array | null;
+}
+
+/** Undefined for a key that is free. */
+export async function findKey(queries: Queries, id: Buffer): Promise<KnownKey | undefined> {
+  const [row] = await queries.query<{ request_digest: Uint8Array; answer: Uint8Array | null }>(
+    `SELECT k.request_digest, k.answer FROM idempotency_key k
+     WHERE k.id = $1 AND k.expires_at > now() AND NOT (${IS_ABANDONED})`,
+    [id],
+  );
+  return row && { digest: row.request_digest, answer: row.answer };
+}
+
+const BATCH = 1_000;
+
+/** Removes the keys that are past their time. */
+export async function removeExpiredKeys(db: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(
+      `DELETE FROM idempotency_key WHERE id IN (
+         SELECT id FROM idempotency_key WHERE expires_at <= now() ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
+    );
+    if ((rowCount ?? 0) < BATCH) return;
+  }
+}

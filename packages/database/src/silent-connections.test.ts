@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createTestDatabase, FaultLine, type TestDatabase, waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { isUnavailable, openPool, withTransaction } from './index.ts';
+
+const SILENT_MS = 300;
+/** The silence, the looks that find it, the question and its time limit. */
+const NOTICED_WITHIN_MS = 3 * SILENT_MS + 1_000;
+
+let database: TestDatabase;
+let line: FaultLine;
+let pool: pg.Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  line = await FaultLine.to(database.url);
+  pool = openPool({
+    connectionString: line.url,
+    max: 4,
+    applicationName: 'silent-test',
+    silentMs: SILENT_MS,
+    connectTimeoutMs: 500,
+  });
+});
+afterEach(async () => {
+  await line.heal();
+  await pool.end();
+  await line.close();
+});
+afterAll(() => database.close());
+
+const failureOf = async (asked: Promise<unknown>) => {
+  const startedAt = performance.now();
+  const error = await asked.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  return { isUnavailable: isUnavailable(error), ms: performance.now() - startedAt };
+};
+
+it('a statement that a black hole swallows fails as an outage, and the pool works at once when it is healed', async () => {
+  await pool.query('SELECT 1');
+  line.swallow();
+  const failed = await failureOf(pool.query('SELECT 2'));
+  expect(failed.isUnavailable).toBe(true);
+  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  expect(pool.totalCount).toBe(0);
+  await line.heal();
+  expect((await pool.query('SELECT 3 AS n')).rows).toEqual([{ n: 3 }]);
+});
+
+it('an answer that does not come back is noticed, although the server was asked and did it', async () => {
+  await pool.query('CREATE TABLE done (n int)');
+  line.swallow('down');
+  const failed = await failureOf(pool.query('INSERT INTO done VALUES (1)'));
+  expect(failed.isUnavailable).toBe(true);
+  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  await line.heal();
+  expect((await pool.query('SELECT n FROM done')).rows).toEqual([{ n: 1 }]);
+});
+
+it('a transaction in a black hole gives up as a whole, and its connection is not used again', async () => {
+  const failed = await failureOf(
+    withTransaction(pool, async (client) => {
+      await client.query('SELECT 1');
+      line.swallow();
+      await client.query('SELECT 2');
+    }),
+  );
+  expect(failed.isUnavailable).toBe(true);
+  expect(failed.ms).toBeLessThan(NOTICED_WITHIN_MS);
+  expect(pool.totalCount).toBe(0);
+});
+
+it('a statement that takes long, or waits for a lock, is left alone', async () => {
+  await pool.query('CREATE TABLE item (id int)');
+  const holder = await pool.connect();
+  await holder.query('BEGIN; LOCK TABLE item');
+  const waiting = pool.query('SELECT count(*)::int AS n FROM item');
+  const sleeping = pool.query('SELECT pg_sleep(1.5), 4 AS n');
+  await pause(4 * SILENT_MS);
+  await holder.query('COMMIT');
+  holder.release();
+  expect((await waiting).rows).toEqual([{ n: 0 }]);
+  expect((await sleeping).rows[0]!.n).toBe(4);
+});
+
+it('the server lets go of what a statement of a closed connection waits for or holds', async () => {
+  const settings = ['tcp_keepalives_idle', 'tcp_user_timeout', 'client_connection_check_interval'];
+  const { rows } = await pool.query(
+    `SELECT name, setting || coalesce(unit, '') AS value FROM pg_settings WHERE name = ANY($1) ORDER BY name`,
+    [settings],
+  );
+  expect(rows).toEqual([
+    { name: 'client_connection_check_interval', value: '5000ms' },
+    { name: 'tcp_keepalives_idle', value: '10s' },
+    { name: 'tcp_user_timeout', value: '25000ms' },
+  ]);
+});
+
+it('a pool can be closed while a black hole swallows its goodbye', async () => {
+  await Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]);
+  line.swallow();
+  const startedAt = performance.now();
+  await pool.end();
+  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  await waitFor(() => pool.totalCount === 0);
+  // The next hook ends one that is open.
+  pool = openPool({ connectionString: database.url, max: 1, applicationName: 'silent-test' });
+});

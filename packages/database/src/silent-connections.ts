@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { isUnavailable, sqlState } from './sql-errors.ts';
+
+export interface SilentConnectionsOptions {
+  /** The server of the connections that are watched. */
+  connectionString: string;
+  /** A statement that has brought nothing for this long is asked after, and the answer waited for as long again. */
+  silentMs: number;
+  /** Names the connection that asks. */
+  applicationName: string;
+}
+
+/** Of a connection of `pg`, what is looked at here. */
+interface Watched {
+  processID: number;
+  /** False while a statement is under way. */
+  readyForQuery: boolean;
+  connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error?: Error): void } };
+}
+
+interface Sighting {
+  bytes: number;
+  /** Monotonic. */
+  since: number;
+}
+
+/** Answers that came in the meantime wait in sockets: they are read before a connection is judged. */
+const READ_MS = 100;
+/** The server lives, and cannot be asked. */
+const TOO_MANY_CONNECTIONS = '53300';
+
+/**
+ * Throws away connections whose statement will never be answered. A network that swallows packets gives no error, and a
+ * statement may rightly take minutes; so the server is asked over a connection of its own whether it is at work on the silent
+ * ones. What it is not at work on has failed, as has everything when it cannot be reached.
+ */
+export class SilentConnections {
+  readonly #options: SilentConnectionsOptions;
+  readonly #watched = new Map<Watched, Sighting | undefined>();
+  #timer: NodeJS.Timeout | undefined;
+  #isAsking = false;
+
+  constructor(options: SilentConnectionsOptions) {
+    this.#options = options;
+  }
+
+  add(client: pg.PoolClient): void {
+    this.#watched.set(client as unknown as Watched, undefined);
+    this.#timer ??= setInterval(() => this.#look(), this.#options.silentMs / 3).unref();
+  }
+
+  remove(client: pg.PoolClient): void {
+    this.#watched.delete(client as unknown as Watched);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Does not wait for the server to agree. */
+  destroyAll(): void {
+    for (const client of this.#watched.keys()) client.connection.stream.destroy();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const silent: Watched[] = [];
+    for (const [client, before] of this.#watched) {
+      const bytes = bytesOf(client);
+      if (client.readyForQuery) this.#watched.set(client, undefined);
+      else if (before?.bytes !== bytes) this.#watched.set(client, { bytes, since: now });
+      else if (now - before.since >= this.#options.silentMs) silent.push(client);
+    }
+    if (silent.length === 0 || this.#isAsking) return;
+    this.#isAsking = true;
+    void this.#askAfter(silent).finally(() => {
+      this.#isAsking = false;
+    });
+  }
+
+  async #askAfter(silent: Watched[]): Promise<void> {
+    const before = new Map(silent.map((client) => [client, bytesOf(client)]));
+    const lives = await this.#livingAmong(silent);
+    await pause(READ_MS);
+    for (const client of silent) {
+      if (lives(client) || bytesOf(client) !== before.get(client)) continue;
+      client.connection.stream.destroy(silenceError());
+    }
+  }
+
+  async #livingAmong(silent: Watched[]): Promise<(client: Watched) => boolean> {
+    const { connectionString, applicationName, silentMs } = this.#options;
+    const asking = new pg.Client({
+      connectionString,
+      application_name: `${applicationName}-watch`,
+      connectionTimeoutMillis: silentMs,
+      query_timeout: silentMs,
+      statement_timeout: silentMs,
+    });
+    asking.on('error', () => undefined);
+    try {
+      await asking.connect();
+      const { rows } = await asking.query<{ own: number; pids: number[] }>(
+        `SELECT pg_backend_pid() AS own,
+                array(SELECT pid FROM pg_stat_activity WHERE pid = ANY($1::int[]) AND state = 'active'
+                      AND wait_event_type IS DISTINCT FROM 'Client') AS pids`,
+        [silent.map(({ processID }) => processID)],
+      );
+      const { own, pids } = rows[0]!;
+      // Behind a pooler the ids of connections are the pooler's: it answers, and more cannot be known.
+      if (own !== (asking as unknown as Watched).processID) return () => true;
+      const atWork = new Set(pids);
+      return ({ processID }) => atWork.has(processID);
+    } catch (error) {
+      const state = sqlState(error);
+      const isReachable = state !== undefined && (state === TOO_MANY_CONNECTIONS || !isUnavailable(error));
+      return () => isReachable;
+    } finally {
+      void asking.end().catch(() => undefined);
+    }
+  }
+}
+
+function bytesOf({ connection: { stream } }: Watched): number {
+  return stream.bytesRead + stream.bytesWritten;
+}
+
+/** In the form of the network's own errors, which all that stands above the driver knows. */
+function silenceError(): Error {
+  return Object.assign(new Error('Connection terminated: the database did not answer'), {
+    code: 'ETIMEDOUT',
+    errno: -110,
+    syscall: 'read',
+  });
+}
