@@ -14,8 +14,8 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
     pool: 'forks',
-    // Most tests wait for processes: two files at once share two cores well.
-    maxWorkers: 2,
+    // Most tests wait for processes: three files at once keep two cores busy.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,

@@ -45,6 +45,8 @@ export async function startDeployment(
     EVENT_BUS_REDIS_URI: redis.url,
     TOPIC_PREFIX: redis.prefix,
     PROJECT_DIR: PROJECT,
+    // Bundling its components is a second of work that few tests look at.
+    LANGGRAPH_UI: '{}',
     DEPLOYMENT_ID: randomUUID(),
     REVISION_ID: randomUUID(),
     RUNYARD_AUTH: 'none',

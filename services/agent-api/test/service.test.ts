@@ -96,7 +96,12 @@ describe('callers', () => {
     await new Promise((resolve) => keys.once('listening', resolve));
     const { port } = keys.address() as AddressInfo;
     const guarded = await startDeployment({
-      env: { RUNYARD_AUTH: '', PLATFORM_JWKS_URL: `http://127.0.0.1:${port}/`, DEPLOYMENT_ID: 'mine' },
+      env: {
+        RUNYARD_AUTH: '',
+        PLATFORM_JWKS_URL: `http://127.0.0.1:${port}/`,
+        DEPLOYMENT_ID: 'mine',
+        LANGGRAPH_UI: '{"echo":"./ui/components.jsx"}',
+      },
     });
     const token = (audience: string) =>
       new SignJWT({

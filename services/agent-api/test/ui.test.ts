@@ -3,7 +3,9 @@ import { startDeployment, type TestDeployment } from './deployment.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment({ env: { MOUNT_PREFIX: '/agents' } });
+  deployment = await startDeployment({
+    env: { MOUNT_PREFIX: '/agents', LANGGRAPH_UI: '{"echo":"./ui/components.jsx"}' },
+  });
 });
 afterAll(() => deployment?.close());
 

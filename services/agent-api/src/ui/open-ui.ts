@@ -49,7 +49,7 @@ export function openUi(
 
   async function bundle(): Promise<void> {
     const { ui, http, directory } = project;
-    if (ui === null || http?.disable_ui) return;
+    if (ui === null || Object.keys(ui.files).length === 0 || http?.disable_ui) return;
     const stopping = new AbortController();
     lifecycle.onStop('ui bundler', () => stopping.abort());
     const files = await bundleUi({ ui, directory, environment, onLog: logOfProject(logger), signal: stopping.signal });
