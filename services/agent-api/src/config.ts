@@ -55,6 +55,11 @@ export const configSchema = Type.Object({
     }),
   ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: 314_572_800, minimum: 1024 }),
+  HTTP_MAX_OPEN_STREAMS: Type.Integer({
+    default: 5000,
+    minimum: 1,
+    description: 'Clients that follow runs or wait for them at once; more are refused with 503.',
+  }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
 });
 export type Config = Static<typeof configSchema>;

@@ -1,6 +1,6 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
 import { threadRetentionSettings } from '@runyard/graph-host';
-import { ApiServers, RunEngine } from '@runyard/run-engine';
+import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
 import { deploymentMetricsOf, listenForMetrics, type ReadinessChecks, type ServiceContext } from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
 import { principalsOf } from './authentication.ts';
@@ -23,6 +23,7 @@ import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
 import { openStore } from './store/open-store.ts';
 import { openReaders } from './streams/open-readers.ts';
+import { StreamPlaces } from './streams/stream-places.ts';
 import { openThreads } from './threads/open-threads.ts';
 import { openUi } from './ui/open-ui.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
@@ -43,17 +44,19 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { pool, prisma } = await openDatabase(config, context);
   const relay = openOutbox(config, context, pool);
   const webhookSignals = openSignals('webhooks');
+  const staleWrite = staleWrites(metrics);
   const engine = new RunEngine({
     pool,
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/agent-api/${config.DEPLOYMENT_ID}`,
     onOutboxWritten: () => relay.kick(),
     onWebhooksQueued: () => webhookSignals.send(),
+    onStaleWrite: () => staleWrite('status'),
     atRest,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });
   lifecycle.onStop('run engine', () => engine.close());
-  const checkpoints = new PostgresCheckpoints({ pool, metrics, atRest });
+  const checkpoints = new PostgresCheckpoints({ pool, metrics, onStaleWrite: () => staleWrite('checkpoint'), atRest });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
   const store = openStore({ project, pool, host, logger });
   lifecycle.onStop('store', () => store.close());
@@ -114,6 +117,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
+  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS, context);
+
   await served.loaded;
   await ui.bundled;
   await store.start();
@@ -140,7 +145,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...store.routes,
       ...ui.routes,
       ...metaRoutes({ context, config, readiness, reports }),
-    ],
+    ].map(places.holding),
   });
   const announcement = new Announcement({
     servers: new ApiServers(pool),

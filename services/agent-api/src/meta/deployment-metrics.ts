@@ -59,4 +59,9 @@ export function registerDeploymentMetrics(
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),
   );
+  metrics.countedElsewhere(
+    'lg_api_stalled_streams_cut_total',
+    'Streams cut because their client took nothing of them any more.',
+    () => open.stalled,
+  );
 }

@@ -1,7 +1,14 @@
 import type { ServerResponse } from 'node:http';
+import { leaveInFlight } from '@runyard/service-kit';
 
 /** How often a quiet answer shows that it is alive. Clients size their idle watchdogs by it. */
 export const SIGN_OF_LIFE_MS = 5_000;
+
+/**
+ * A client that takes nothing of what waits for it for so long is cut: it may be gone without a word, or never read again, and
+ * what waits takes memory. One that lives comes back to where it was.
+ */
+const STALLED_MS = 5 * 60_000;
 
 /** Why `closed` aborts. One object for all: an error made each time would carry a stack nobody reads. */
 const CLOSED = new Error('The answer is complete, or the client is gone.');
@@ -11,6 +18,8 @@ export interface LiveResponseOptions {
   signOfLife: string;
   /** An answer that is complete sooner goes out whole, in one packet. Default: headers go out at once. */
   headersWithinMs?: number;
+  /** Default five minutes. */
+  stalledMs?: number;
 }
 
 /**
@@ -26,10 +35,12 @@ export class LiveResponse {
   readonly #headers: Record<string, string>;
   readonly #headersDue: NodeJS.Timeout | undefined;
   #finished = false;
+  #stalled = false;
   #corked = false;
 
   constructor(res: ServerResponse, headers: Record<string, string>, options: LiveResponseOptions) {
-    const { signOfLife, headersWithinMs = 0 } = options;
+    const { signOfLife, headersWithinMs = 0, stalledMs = STALLED_MS } = options;
+    leaveInFlight(res);
     this.#res = res;
     this.closed = this.#closing.signal;
     this.#headers = headers;
@@ -39,6 +50,8 @@ export class LiveResponse {
       // A client that does not read needs no more to read.
       if (!res.writableNeedDrain) res.write(signOfLife);
     }, SIGN_OF_LIFE_MS);
+    // The time counts anew with every byte that the connection takes.
+    res.setTimeout(stalledMs, () => this.#cutIfStalled());
     res.once('close', () => this.#release());
     if (res.destroyed) this.#release();
   }
@@ -46,6 +59,11 @@ export class LiveResponse {
   /** True when the client left before the answer was complete. */
   get wasAbandoned(): boolean {
     return this.closed.aborted && !this.#finished;
+  }
+
+  /** The client took nothing for so long that it was cut. */
+  get wasStalled(): boolean {
+    return this.#stalled;
   }
 
   /** Resolves at once while the client keeps up, else when it has caught up or is gone. */
@@ -75,6 +93,12 @@ export class LiveResponse {
   /** Cuts the connection: the only way to say, after the headers, that the answer is not whole. */
   cut(): void {
     this.#res.destroy();
+  }
+
+  #cutIfStalled(): void {
+    if (!this.#res.writableNeedDrain) return;
+    this.#stalled = true;
+    this.cut();
   }
 
   /** Events that arrive together leave in one packet. */

@@ -1,0 +1,36 @@
+import { EventEmitter } from 'node:events';
+import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
+import { createContext } from '@runyard/service-kit';
+import { expect, it } from 'vitest';
+import { StreamPlaces } from './stream-places.ts';
+
+function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}) {
+  const res = new EventEmitter();
+  let wasHandled = false;
+  const operation = { operationId } as BoundOperation['operation'];
+  const { handler } = places.holding({
+    operation,
+    handler: async () => {
+      wasHandled = true;
+    },
+  });
+  const answer = handler({ res, query } as unknown as HandlerRequest);
+  return { answer, close: () => res.emit('close'), wasHandled: () => wasHandled };
+}
+
+it('who finds no place is told to come back before anything is done, and places are free again at the end', async () => {
+  const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+  const places = new StreamPlaces(2, context);
+  const first = asked(places, 'streamRun');
+  const second = asked(places, 'cancelRun', { wait: '1' });
+  await Promise.all([first.answer, second.answer]);
+  const third = asked(places, 'joinThreadStream');
+  await expect(third.answer).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+  expect(third.wasHandled()).toBe(false);
+  await asked(places, 'getRun').answer;
+  await asked(places, 'cancelRun', { wait: '0' }).answer;
+  expect(await context.metrics.text()).toContain('lg_api_http_requests_refused_total{reason="open_streams"} 1');
+  first.close();
+  await asked(places, 'waitRun').answer;
+  expect(places.taken).toBe(2);
+});

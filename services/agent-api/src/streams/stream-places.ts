@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import type { QueryFlag } from '@runyard/contracts';
+import { type BoundOperation, type HandlerRequest, Refusals, type ServiceContext } from '@runyard/service-kit';
+import { isSet } from '../query-flag.ts';
+
+interface CancelQuery {
+  wait?: QueryFlag;
+}
+
+/** Answered as long as a run takes, or longer. */
+const LONG_LIVED: ReadonlySet<string> = new Set([
+  'streamRun',
+  'streamStatelessRun',
+  'waitRun',
+  'waitStatelessRun',
+  'joinRun',
+  'joinRunStream',
+  'joinRunStreamAlias',
+  'joinStatelessRunStream',
+  'joinThreadStream',
+]);
+
+/**
+ * Places for clients that follow a run or wait for it. A place is taken before anything is done for the client: one that finds
+ * none has not created a run either, and may come back with the same request.
+ */
+export class StreamPlaces {
+  readonly #max: number;
+  readonly #refusals: Refusals;
+  #taken = 0;
+
+  constructor(max: number, { metrics }: Pick<ServiceContext, 'metrics'>) {
+    this.#max = max;
+    this.#refusals = new Refusals(metrics, 'lg_api_');
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The operation, with a place taken first if its answer is long-lived. */
+  readonly holding = ({ operation, handler }: BoundOperation): BoundOperation => ({
+    operation,
+    handler: async (request) => {
+      if (isLongLived(operation.operationId, request)) this.#take(request.res);
+      return handler(request);
+    },
+  });
+
+  /** Until the answer is closed. @throws UnavailableError */
+  #take(res: ServerResponse): void {
+    if (this.#taken >= this.#max) throw this.#refusals.of('open_streams');
+    this.#taken += 1;
+    res.once('close', () => {
+      this.#taken -= 1;
+    });
+  }
+}
+
+function isLongLived(operationId: string, { query }: HandlerRequest): boolean {
+  if (operationId === 'cancelRun') return isSet((query as CancelQuery).wait);
+  return LONG_LIVED.has(operationId);
+}
