@@ -14,9 +14,11 @@ import {
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
-import { takeBody } from './limits/request-body.ts';
+import { type RequestBody, takeBody } from './limits/request-body.ts';
+import type { Handover } from './proxy/answer-relay.ts';
+import { type Continuation, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
-import { requestHeaders } from './proxy/headers.ts';
+import { type ForwardedAs, requestHeaders } from './proxy/headers.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import type { Itinerary, ItineraryPlanner } from './routing/itinerary.ts';
@@ -68,7 +70,7 @@ export class Gateway {
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
-    const { context, dispatcher, bodyLimitBytes } = this.#parts;
+    const { context, bodyLimitBytes } = this.#parts;
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
     this.#metrics.started();
@@ -82,14 +84,10 @@ export class Gateway {
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
       const body = await takeBody(req, bodyLimitBytes);
-      const headers = this.#headers(req, itinerary, requestId);
-      const { upstreams, target, name } = itinerary;
-      const isLast = () => context.lifecycle.isDraining;
-      const forwarding = { dispatcher, upstreams, target, headers, body, requestId, isLast };
-      await forward(req, res, forwarding).catch((error: unknown) => {
+      await this.#pass(req, res, { itinerary, destination, body, requestId }).catch((error: unknown) => {
         throw error instanceof ClientGoneError || res.destroyed
           ? new ClientGoneError(error)
-          : upstreamFailure(error, name);
+          : upstreamFailure(error, itinerary.name);
       });
     } catch (error) {
       if (!res.headersSent) {
@@ -98,6 +96,42 @@ export class Gateway {
       }
       answerError(req, res, error, context.logger.child({ requestId }));
     }
+  }
+
+  async #pass(
+    req: IncomingMessage,
+    res: ServerResponse,
+    parts: { itinerary: Itinerary; destination: Destination; body: RequestBody; requestId: string },
+  ): Promise<void> {
+    const { itinerary, destination, body, requestId } = parts;
+    const isToDeployment = destination.kind === 'deployment';
+    const handover = await forward(req, res, {
+      ...this.#passing(requestId),
+      upstreams: itinerary.upstreams,
+      target: itinerary.target,
+      headers: this.#headers(req, itinerary, requestId, isToDeployment ? { handover: 'accepted' } : {}),
+      body,
+    });
+    if (!handover) return;
+    if (isToDeployment)
+      await continueAnswer(res, handover, (next) => this.#planRest(req, { destination, requestId }, next));
+    else throw new Error('a service of the platform hands no answers over');
+  }
+
+  /** The caller is admitted anew: what it showed may have been revoked since, and its token is old. */
+  async #planRest(
+    req: IncomingMessage,
+    { destination, requestId }: { destination: Destination & { kind: 'deployment' }; requestId: string },
+    { path, afterId }: Handover,
+  ): Promise<Continuation> {
+    const itinerary = await this.#parts.planner.planRest(req, { ...destination, target: path });
+    const headers = this.#headers(req, itinerary, requestId, { handover: { afterId } });
+    return { ...this.#passing(requestId), upstreams: itinerary.upstreams, headers };
+  }
+
+  #passing(requestId: string): Pick<Continuation, 'dispatcher' | 'requestId' | 'isLast' | 'avoid'> {
+    const { context, dispatcher, planner } = this.#parts;
+    return { dispatcher, requestId, isLast: () => context.lifecycle.isDraining, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -112,15 +146,21 @@ export class Gateway {
       if (release) socket.once('close', release);
       const headers = this.#headers(req, itinerary, requestId);
       const { upstreams, target, name } = itinerary;
-      forwardUpgrade(req, socket, head, { upstream: upstreams[0], target, headers, requestId, name });
+      forwardUpgrade(req, socket, head, { upstreams, target, headers, requestId, name });
     } catch (error) {
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
       refuseUpgrade(socket, error instanceof AppError ? error : new BadGatewayError('The upgrade failed'));
     }
   }
 
-  #headers(req: IncomingMessage, { admission, prefix }: Itinerary, requestId: string): string[] {
-    return requestHeaders(req, { admission, prefix, requestId, trustForwarded: this.#parts.trustForwarded });
+  #headers(
+    req: IncomingMessage,
+    { admission, prefix }: Itinerary,
+    requestId: string,
+    further: Pick<ForwardedAs, 'handover'> = {},
+  ): string[] {
+    const { trustForwarded } = this.#parts;
+    return requestHeaders(req, { admission, prefix, requestId, trustForwarded, ...further });
   }
 
   #track({ admission }: Itinerary, cut: () => void): (() => void) | undefined {

@@ -15,6 +15,12 @@ import { DeploymentTable } from './routing/deployment-table.ts';
 import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
 
+/**
+ * How long a connection to an upstream is kept without a request. Well below the window in which a stopping service still takes
+ * requests, so that none is sent on a connection that is just being closed.
+ */
+const UPSTREAM_IDLE_MS = 2_000;
+
 export interface RunningGateway {
   url: string;
   feed: RouteFeed;
@@ -26,7 +32,13 @@ export interface RunningGateway {
 export async function run(config: Config, context: ServiceContext): Promise<RunningGateway> {
   const { lifecycle, logger } = context;
 
-  const dispatcher = new Agent({ keepAliveTimeout: 60_000, connect: { timeout: 5_000 }, pipelining: 1 });
+  const dispatcher = new Agent({
+    keepAliveTimeout: UPSTREAM_IDLE_MS,
+    // Servers allow more; what counts is for how long they take requests after their stop began.
+    keepAliveMaxTimeout: UPSTREAM_IDLE_MS,
+    connect: { timeout: 5_000 },
+    pipelining: 1,
+  });
   lifecycle.onStop('upstream connections', () => dispatcher.destroy());
   const client = (baseUrl: string) => new InternalClient({ dispatcher, baseUrl, token: config.INTERNAL_TOKEN });
   const orgAccess = client(config.ORG_ACCESS_URL);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { PRINCIPAL_HEADER } from '@runyard/contracts';
+import { HANDOVER_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
 import type { Admission } from '../authentication/admission.ts';
 
 /** Meant for one connection, not for the other end (RFC 9110, 7.6.1); and what the gateway alone may say. */
@@ -16,6 +16,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
   'expect',
   'content-length',
   PRINCIPAL_HEADER,
+  HANDOVER_HEADER,
   'x-request-id',
   'x-forwarded-for',
   'x-forwarded-host',
@@ -33,19 +34,33 @@ export interface ForwardedAs {
   prefix: string;
   /** Believe the forwarding headers of the caller. */
   trustForwarded: boolean;
+  /** The answer is taken over when its upstream stops, or is itself the rest of another one, after an event. */
+  handover?: 'accepted' | { afterId: string | undefined };
 }
+
+/** Of a request whose answer is continued by another one: about its body, or how much of the answer is wanted. */
+const NOT_CONTINUED: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-encoding',
+  'accept-encoding',
+  'idempotency-key',
+  'last-event-id',
+  'range',
+]);
 
 /** The headers for the upstream, as a flat list of names and values, duplicates kept. */
 export function requestHeaders(
   req: IncomingMessage,
-  { admission, requestId, prefix, trustForwarded }: ForwardedAs,
+  { admission, requestId, prefix, trustForwarded, handover }: ForwardedAs,
 ): string[] {
   const named = connectionNames(req.headers.connection);
   const { consumes, principal } = admission;
   const headers: string[] = [];
+  const isContinuing = typeof handover === 'object';
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     const name = req.rawHeaders[index]!.toLowerCase();
     if (NEVER_FORWARDED.has(name) || named?.has(name)) continue;
+    if (isContinuing && NOT_CONTINUED.has(name)) continue;
     if (name === 'x-api-key' && (consumes === 'x-api-key' || consumes === 'both')) continue;
     if (name === 'authorization' && (consumes === 'authorization' || consumes === 'both')) continue;
     headers.push(name, req.rawHeaders[index + 1]!);
@@ -57,6 +72,8 @@ export function requestHeaders(
   if (host) headers.push('x-forwarded-host', host);
   if (prefix !== '') headers.push('x-forwarded-prefix', prefix);
   if (principal) headers.push(PRINCIPAL_HEADER, principal.token);
+  if (handover) headers.push(HANDOVER_HEADER, isContinuing ? 'continued' : 'accepted');
+  if (isContinuing && handover.afterId !== undefined) headers.push('last-event-id', handover.afterId);
   return headers;
 }
 
@@ -70,32 +87,41 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
   'x-request-id',
+  UNTOUCHED_HEADER,
 ]);
 
-/**
- * The upstream's headers for the client. `announcesLength` tells whether a body of known length follows; `closes` tells the
- * client that the connection takes no further request.
- */
-export function responseHeaders(
-  raw: readonly (Buffer | string)[],
-  requestId: string,
-  closes = false,
-): { list: string[]; announcesLength: boolean } {
-  const list: string[] = [];
+export interface AnswerHeaders {
+  /** For the client. */
+  list: string[];
+  /** A body of known length follows. */
+  announcesLength: boolean;
+  /** The upstream closes the connection after this answer. */
+  isLeaving: boolean;
+  /** Nothing was done with the request. */
+  isUntouched: boolean;
+}
+
+/** The upstream's headers; `closes` tells the client that its connection takes no further request. */
+export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string, closes = false): AnswerHeaders {
+  const answer: AnswerHeaders = { list: [], announcesLength: false, isLeaving: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
-  let announcesLength = false;
   for (let index = 0; index < raw.length; index += 2) {
-    if (text(raw[index]!).toLowerCase() === 'connection') named = connectionNames(text(raw[index + 1]!));
+    const name = text(raw[index]!).toLowerCase();
+    if (name === 'connection') {
+      const connection = text(raw[index + 1]!);
+      named = connectionNames(connection);
+      answer.isLeaving = /\bclose\b/i.test(connection);
+    } else if (name === UNTOUCHED_HEADER) answer.isUntouched = true;
   }
   for (let index = 0; index < raw.length; index += 2) {
     const name = text(raw[index]!).toLowerCase();
     if (NOT_RETURNED.has(name) || named?.has(name)) continue;
-    if (name === 'content-length') announcesLength = true;
-    list.push(name, text(raw[index + 1]!));
+    if (name === 'content-length') answer.announcesLength = true;
+    answer.list.push(name, text(raw[index + 1]!));
   }
-  list.push('x-request-id', requestId);
-  if (closes) list.push('connection', 'close');
-  return { list, announcesLength };
+  answer.list.push('x-request-id', requestId);
+  if (closes) answer.list.push('connection', 'close');
+  return answer;
 }
 
 function text(value: Buffer | string): string {

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type AppError, UnavailableError } from '@runyard/service-kit';
 import { responseHeaders } from './headers.ts';
-import { upstreamFailure } from './upstream-error.ts';
+import { neverConnected, upstreamFailure } from './upstream-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -15,9 +15,10 @@ export function forwardUpgrade(
   req: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  options: { upstream: string | undefined; target: string; headers: string[]; requestId: string; name: string },
+  options: { upstreams: readonly string[]; target: string; headers: string[]; requestId: string; name: string },
 ): void {
-  const { upstream, target, headers, requestId, name } = options;
+  const { target, headers, requestId, name } = options;
+  const [upstream, ...others] = options.upstreams;
   if (upstream === undefined) {
     refuseUpgrade(socket, new UnavailableError(`${name} is not running`, { retryAfterSeconds: 5 }));
     return;
@@ -36,7 +37,12 @@ export function forwardUpgrade(
   socket.on('close', clientGone).on('error', clientGone);
 
   request.on('timeout', () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })));
-  request.on('error', (error) => refuseUpgrade(socket, upstreamFailure(error, name)));
+  request.on('error', (error) => {
+    socket.off('close', clientGone).off('error', clientGone);
+    if (others.length > 0 && neverConnected(error) && !socket.destroyed)
+      forwardUpgrade(req, socket, head, { ...options, upstreams: others });
+    else refuseUpgrade(socket, upstreamFailure(error, name));
+  });
   request.on('response', (response) => {
     const { list } = responseHeaders(response.rawHeaders, requestId);
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));

@@ -1,4 +1,4 @@
-import { type AppError, BadGatewayError, PayloadTooLargeError, UnavailableError } from '@runyard/service-kit';
+import { AppError, BadGatewayError, ClientGoneError, UnavailableError } from '@runyard/service-kit';
 
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -9,6 +9,23 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
+/** The upstream got the request and says that nothing was done with it. */
+export class UntouchedError extends Error {
+  override readonly name = 'UntouchedError';
+}
+
+/** The upstream does not go on with an answer that another one began. */
+export class NotContinuedError extends Error {
+  override readonly name = 'NotContinuedError';
+  /** It would be told the same again. */
+  readonly isFinal: boolean;
+
+  constructor(status: number) {
+    super(`an answer was not continued: status ${status}`);
+    this.isFinal = status < 500 && status !== 429;
+  }
+}
+
 /** The upstream never got the request: it may go to another one. */
 export function neverConnected(error: unknown): boolean {
   const { code, errors } = (error ?? {}) as { code?: string; errors?: unknown[] };
@@ -16,11 +33,28 @@ export function neverConnected(error: unknown): boolean {
   return code !== undefined && NOT_CONNECTED.has(code);
 }
 
+/** Whether another upstream may be asked: nothing was done, or doing it twice does no harm. */
+export function mayGoElsewhere(error: unknown, isRepeatable: boolean): boolean {
+  if (neverConnected(error) || error instanceof UntouchedError) return true;
+  return isRepeatable && brokeOff(error);
+}
+
 /** What the client is told when the upstream failed before it answered. */
 export function upstreamFailure(error: unknown, name: string): AppError {
-  if (error instanceof PayloadTooLargeError) return error;
+  if (error instanceof AppError) return error;
   if (neverConnected(error)) {
     return new UnavailableError(`${name} cannot be reached at the moment`, { cause: error, retryAfterSeconds: 1 });
   }
-  return new BadGatewayError(`${name} broke off before it answered`, { cause: error });
+  if (brokeOff(error)) {
+    const detail = `${name} broke off before it answered: the request may have been carried out`;
+    return new UnavailableError(detail, { cause: error, retryAfterSeconds: 1 });
+  }
+  return new BadGatewayError(`${name} did not answer as it should`, { cause: error });
+}
+
+/** The connection ended before the answer. Anything else that goes wrong there would go wrong again. */
+function brokeOff(error: unknown): boolean {
+  if (error instanceof AppError || error instanceof ClientGoneError) return false;
+  const { code = '' } = (error ?? {}) as { code?: string };
+  return !code.startsWith('HPE_') && code !== 'UND_ERR_HEADERS_OVERFLOW';
 }

@@ -44,13 +44,24 @@ export class ItineraryPlanner {
 
   async plan(req: IncomingMessage, destination: Destination): Promise<Itinerary> {
     if (destination.kind === 'none') throw new NotFoundError('Not Found');
-    return destination.kind === 'service' ? this.#toService(req, destination) : this.#toDeployment(req, destination);
+    const itinerary = await (destination.kind === 'service'
+      ? this.#toService(req, destination)
+      : this.#toDeployment(req, destination));
+    this.#limit(itinerary.admission);
+    return itinerary;
   }
+
+  /** The same for a request that is being answered and asks for the rest: it counts once. */
+  async planRest(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
+    return this.#toDeployment(req, destination);
+  }
+
+  /** Others are to be tried first for a while. */
+  readonly avoid = (upstream: string): void => this.#upstreams.avoid(upstream);
 
   async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
     const { keys, serviceUrls } = this.#parts;
     const admission = await admitToService(req, destination.service, (question) => keys.check(question));
-    this.#limit(admission);
     const { service, target, stripped } = destination;
     return { upstreams: [serviceUrls[service]], target, prefix: stripped, admission, name: service };
   }
@@ -68,7 +79,6 @@ export class ItineraryPlanner {
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, (question) => keys.check(question));
     const route = deploymentOrNotFound(known);
-    this.#limit(admission);
     return {
       upstreams: this.#upstreams.of(route),
       target,

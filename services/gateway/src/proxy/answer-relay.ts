@@ -1,0 +1,120 @@
+import type { ServerResponse } from 'node:http';
+import { HANDOVER_HEADER } from '@runyard/contracts';
+import { breakOff, ClientGoneError } from '@runyard/service-kit';
+import type { Dispatcher } from 'undici';
+import { responseHeaders } from './headers.ts';
+import { NotContinuedError, UntouchedError } from './upstream-error.ts';
+
+/** Where the rest of an answer is found: the upstream that began it had to stop. */
+export interface Handover {
+  /** Path and query, at any upstream of the deployment. */
+  path: string;
+  afterId: string | undefined;
+}
+
+export interface RelayOptions {
+  requestId: string;
+  /** Asked when the answer begins: is this the last one on its connection. */
+  isLast(): boolean;
+  /** The upstream takes no further request on this connection: it is probably about to stop. */
+  onLeaving(): void;
+  /** Whether an answer that says "untouched" is to be refused, because another upstream can be asked. */
+  hasAlternative: boolean;
+  /** It goes on with an answer whose beginning the client has. */
+  isContinuing: boolean;
+}
+
+/**
+ * Receives an upstream's answer and hands it to the client at the client's pace. Resolves when the answer is out or has broken off,
+ * with a handover when the rest is elsewhere; rejects when nothing of it went out.
+ */
+export class AnswerRelay implements Dispatcher.DispatchHandler {
+  readonly done: Promise<Handover | undefined>;
+  readonly #res: ServerResponse;
+  readonly #options: RelayOptions;
+  readonly #onClientClosed: () => void;
+  #resolve!: (handover: Handover | undefined) => void;
+  #reject!: (error: Error) => void;
+  #abort: (error?: Error) => void = () => {};
+  #resume: () => void = () => {};
+  #hasBegun = false;
+  #settled = false;
+
+  constructor(res: ServerResponse, options: RelayOptions) {
+    this.#res = res;
+    this.#options = options;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#onClientClosed = () => {
+      if (!this.#settled) this.#abort(new ClientGoneError());
+    };
+    res.on('close', this.#onClientClosed);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    if (this.#res.destroyed || this.#res.closed) abort(new ClientGoneError());
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
+    if (status < 200) return true;
+    const { requestId, isLast, onLeaving, hasAlternative, isContinuing } = this.#options;
+    const { list, announcesLength, isLeaving, isUntouched } = responseHeaders(raw, requestId, isLast());
+    if (isLeaving) onLeaving();
+    if (isUntouched && hasAlternative) {
+      this.#abort(new UntouchedError());
+      return true;
+    }
+    this.#resume = resume;
+    if (isContinuing) {
+      if (status !== 200) this.#abort(new NotContinuedError(status));
+      return true;
+    }
+    this.#hasBegun = true;
+    this.#res.writeHead(status, statusText, list as unknown as Record<string, string>);
+    // A stream's headers must not wait for its first event; with a length given the body is right behind.
+    if (!announcesLength) this.#res.flushHeaders();
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#hasBegun = true;
+    if (this.#res.write(chunk)) return true;
+    this.#res.once('drain', this.#resume);
+    return false;
+  }
+
+  onComplete(trailers: readonly (Buffer | string)[] | null): void {
+    this.#settle();
+    const handover = trailers && handoverOf(trailers);
+    if (!handover) this.#res.end();
+    this.#resolve(handover ?? undefined);
+  }
+
+  onError(error: Error): void {
+    if (this.#settled) return;
+    this.#settle();
+    if (this.#hasBegun) {
+      breakOff(this.#res);
+      this.#resolve(undefined);
+    } else this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#res.off('close', this.#onClientClosed);
+  }
+}
+
+function handoverOf(trailers: readonly (Buffer | string)[]): Handover | undefined {
+  let path: string | undefined;
+  let afterId: string | undefined;
+  for (let index = 0; index < trailers.length; index += 2) {
+    const name = String(trailers[index]).toLowerCase();
+    if (name === HANDOVER_HEADER) path = String(trailers[index + 1]);
+    else if (name === 'last-event-id') afterId = String(trailers[index + 1]);
+  }
+  return path?.startsWith('/') ? { path, afterId } : undefined;
+}

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+type Answer = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** A gateway in front of one deployment with two processes that answer as each test says. */
+describe('a deployment whose processes stop and start', () => {
+  let gateway: TestGateway;
+  let controlPlane: FakeControlPlane;
+  let upstreams: FakeServer[];
+  /** What the processes were asked, by their number: `0 GET /x`. */
+  let asked: string[];
+  let answers: Answer[];
+  let base: string;
+  let headers: Record<string, string>;
+
+  beforeEach(async () => {
+    asked = [];
+    answers = [];
+    upstreams = await Promise.all(
+      [0, 1].map((number) =>
+        serve((req, res) => {
+          asked.push(`${number} ${req.method} ${req.url}`);
+          answers[number]!(req, res);
+        }),
+      ),
+    );
+    const route = deploymentRoute({ upstreams: upstreams.map(({ url }) => url) });
+    controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(route);
+    gateway = await startGateway({ controlPlane });
+    headers = { 'x-api-key': gateway.orgAccess.issue(route.workspace_id).key };
+    base = `${gateway.url}/deployments/${route.deployment_id}`;
+    await gateway.untilReady();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await Promise.all(upstreams.map((upstream) => upstream.close()));
+  });
+
+  const well: Answer = (req, res) => void bodyOf(req).then((body) => res.end(`well: ${body}`));
+  const breaksOff: Answer = (_req, res) => res.destroy();
+  const post = (further: Record<string, string> = {}) =>
+    fetch(`${base}/x`, { method: 'POST', body: 'ab', headers: { ...headers, ...further } });
+
+  it('has what may be repeated done by the other one when the first breaks off', async () => {
+    answers = [breaksOff, well];
+    const got = await fetch(`${base}/x`, { headers });
+    expect([got.status, await got.text()]).toEqual([200, 'well: ']);
+    answers = [well, breaksOff];
+    upstreams.reverse();
+    const posted = await post({ 'idempotency-key': 'one' });
+    expect([posted.status, await posted.text()]).toEqual([200, 'well: ab']);
+  });
+
+  it('says of what may not be repeated that it may have been done, and when to come back', async () => {
+    answers = [breaksOff, breaksOff];
+    const response = await post();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toEqual({
+      detail: 'The deployment broke off before it answered: the request may have been carried out',
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks an only process again when a connection to it breaks', async () => {
+    controlPlane.routes[0] = { ...controlPlane.routes[0]!, upstreams: [upstreams[0]!.url], version: 2 };
+    await gateway.refreshRoutes();
+    answers = [
+      (_req, res) => {
+        answers = [well];
+        res.destroy();
+      },
+    ];
+    expect((await fetch(`${base}/x`, { headers })).status).toBe(200);
+  });
+
+  it('passes on to the other one what a process that is starting left untouched', async () => {
+    const starting: Answer = (_req, res) => {
+      res.writeHead(503, { 'x-runyard-untouched': 'starting', 'retry-after': '1', connection: 'close' }).end('{}');
+    };
+    answers = [starting, well];
+    expect(await (await post()).text()).toBe('well: ab');
+    expect(asked).toEqual(['0 POST /x', '1 POST /x']);
+    answers = [starting, starting];
+    const refused = await post();
+    expect([refused.status, refused.headers.get('retry-after'), refused.headers.get('x-runyard-untouched')]).toEqual([
+      503,
+      '1',
+      null,
+    ]);
+  });
+
+  it('asks a process that closes its connections only when there is no other', async () => {
+    answers = [(_req, res) => res.setHeader('connection', 'close').end('leaving'), well];
+    for (let count = 0; count < 6; count += 1) expect((await post()).status).toBe(200);
+    expect(asked.filter((line) => line.startsWith('0'))).toHaveLength(1);
+    answers = [answers[0]!, breaksOff];
+    expect(await (await fetch(`${base}/x`, { headers })).text()).toBe('leaving');
+  });
+
+  it('keeps no connection for longer than a stopping process takes requests', async () => {
+    answers = [well, well];
+    const [socket] = (await Promise.all([once(upstreams[0]!.server, 'connection'), post(), post()]))[0] as [
+      NodeJS.EventEmitter,
+    ];
+    const since = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - since).toBeLessThan(4_000);
+  });
+
+  it('gets the rest of an answer from the other process, as often as it changes hands', async () => {
+    const handsOver =
+      (piece: string, path: string, afterId?: string): Answer =>
+      (_req, res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream', location: '/threads/T/runs/R/stream' });
+        res.write(piece);
+        res.addTrailers({ 'x-runyard-handover': path, ...(afterId && { 'last-event-id': afterId }) });
+        res.end();
+      };
+    const seen: IncomingMessage['headers'][] = [];
+    answers = [
+      (req, res) => {
+        seen.push(req.headers);
+        handsOver('event: a\n\n', '/threads/T/runs/R/stream?x=1', '5-1')(req, res);
+      },
+      (req, res) => {
+        seen.push(req.headers);
+        if (seen.length === 2) handsOver('event: b\n\n', '/threads/T/runs/R/stream?x=2')(req, res);
+        else res.end('event: c\n\n');
+      },
+    ];
+    answers[0] = (
+      (first) => (req, res) =>
+        seen.length === 0 ? first(req, res) : res.destroy()
+    )(answers[0]!);
+    const response = await post({ 'content-type': 'application/json', 'x-runyard-handover': 'forged' });
+    expect(response.headers.get('location')).toBe('/threads/T/runs/R/stream');
+    expect(await response.text()).toBe('event: a\n\nevent: b\n\nevent: c\n\n');
+    expect(asked.filter((line) => line.startsWith('1'))).toEqual([
+      '1 GET /threads/T/runs/R/stream?x=1',
+      '1 GET /threads/T/runs/R/stream?x=2',
+    ]);
+    expect(seen.map((each) => [each['x-runyard-handover'], each['last-event-id'], each['content-type']])).toEqual([
+      ['accepted', undefined, 'application/json'],
+      ['continued', '5-1', undefined],
+      ['continued', undefined, undefined],
+    ]);
+    expect(seen[1]!['x-runyard-principal']).toMatch(/^token for deployment:/);
+  });
+
+  it('cuts the connection when the rest is refused, so that half an answer never looks like a whole one', async () => {
+    const handsOver: Answer = (_req, res) => {
+      res.write('half');
+      res.addTrailers({ 'x-runyard-handover': '/rest' });
+      res.end();
+    };
+    answers = [handsOver, handsOver].map((answer) => (req, res) => {
+      if (req.url === '/rest') res.writeHead(404).end();
+      else answer(req, res);
+    });
+    const response = await fetch(`${base}/x`, { headers });
+    await expect(response.text()).rejects.toThrow();
+    expect(asked.filter((line) => line.endsWith('/rest'))).toHaveLength(2);
+  });
+
+  it('looks for the rest for a while when nobody has it yet', async () => {
+    let refusals = 0;
+    const restarting: Answer = (req, res) => {
+      if (req.url !== '/rest') {
+        res.write('half, ');
+        res.addTrailers({ 'x-runyard-handover': '/rest' });
+        res.end();
+      } else if (++refusals < 5) res.writeHead(503).end();
+      else res.end('whole');
+    };
+    answers = [restarting, restarting];
+    expect(await (await fetch(`${base}/x`, { headers })).text()).toBe('half, whole');
+  });
+
+  it('goes to the other one when nothing listens at the first', async () => {
+    const closed = createTcpServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    const urls = [`http://127.0.0.1:${port}`, upstreams[0]!.url];
+    controlPlane.routes[0] = { ...controlPlane.routes[0]!, upstreams: urls, version: 2 };
+    await gateway.refreshRoutes();
+    answers = [well, well];
+    for (let count = 0; count < 4; count += 1) expect((await post()).status).toBe(200);
+    await waitFor(() => asked.length === 4);
+  });
+});
