@@ -164,10 +164,19 @@ export interface StoreBackend {
  * project's embeddings gave no vectors, `not_found` that an item is outside of the scope.
  */
 export class BackendError extends Error {
+  /** The name that clients see on a run that ends with it. */
+  static readonly #names = {
+    fenced: 'FencedError',
+    unavailable: 'StorageUnavailableError',
+    too_large: 'StateTooLargeError',
+    invalid: 'StateRefusedError',
+    embedding_failed: 'EmbeddingFailedError',
+    not_found: 'ItemNotFoundError',
+  };
   readonly reason: 'fenced' | 'unavailable' | 'too_large' | 'invalid' | 'embedding_failed' | 'not_found';
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'BackendError';
+    this.name = BackendError.#names[reason];
     this.reason = reason;
   }
 }

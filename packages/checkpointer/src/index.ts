@@ -7,6 +7,7 @@
  */
 export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';
+export { wasTooSlow } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
 export {
   PostgresStore,

@@ -89,7 +89,7 @@ describe('a row that Postgres refuses', () => {
     expect(results.map(({ status }) => status)).toEqual(
       runs.map((_, index) => (index === 4 ? 'rejected' : 'fulfilled')),
     );
-    expect(results[4]).toMatchObject({ reason: { name: 'BackendError', reason: 'too_large' } });
+    expect(results[4]).toMatchObject({ reason: { name: 'StateTooLargeError', reason: 'too_large' } });
   });
 
   it('ends what its run may store: nothing called after it becomes durable, what was called before it does', async () => {

@@ -3,8 +3,18 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { BackendError } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fixtures, type HostUnderTest, runRequest, runToEnd, startHost, startRun } from '../test/host-under-test.ts';
+import {
+  fixtures,
+  type HostUnderTest,
+  memoryBackends,
+  runRequest,
+  runToEnd,
+  startHost,
+  startRun,
+} from '../test/host-under-test.ts';
+
 import { temporaryProject } from '../test/temporary-project.ts';
 
 let host: HostUnderTest;
@@ -79,17 +89,75 @@ it('passes on only so much output per second, and says how much was dropped', as
 
 it('goes on with all runs when user code rejects unhandled or calls process.exit', async () => {
   const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
-  const rejects = await runToEnd(host, runRequest('probe', { input: { do: 'reject' } }));
+  const request = runRequest('probe', { input: { do: 'reject' } });
+  const rejects = await runToEnd(host, request);
   const exits = await runToEnd(host, runRequest('probe', { input: { do: 'exit' } }));
   expect(rejects.values).toMatchObject({ seen: 'went on' });
   expect(exits.outcome).toMatchObject({
     kind: 'failed',
-    error: { message: expect.stringContaining('process.exit(3)') },
+    error: { error: 'ProcessExitError', message: expect.stringContaining('process.exit(3)') },
   });
   expect(await bystander.settled).toMatchObject({ kind: 'done' });
+  const { runId } = request;
   await until(() =>
-    host.logs.some(({ level, message }) => level === 'error' && message.includes('nobody catches this')),
+    host.logs.some(
+      (line) => line.level === 'error' && line.message.includes('nobody catches this') && line.runId === runId,
+    ),
   );
+});
+
+it('ends the run, by name, whose code throws where nobody can catch it, and no other', async () => {
+  const bystander = startRun(host, runRequest('steps', { input: { until: 20 } }));
+  const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'throw later' } }));
+  const error = { error: 'UncaughtExceptionError', message: 'TypeError: nobody could catch this' };
+  expect(outcome).toMatchObject({ kind: 'failed', error });
+  expect(await bystander.settled).toMatchObject({ kind: 'done' });
+});
+
+it('ends the run, by name, whose values are nested too deeply', async () => {
+  const { outcome } = await runToEnd(host, runRequest('probe', { input: { do: 'deep' } }));
+  expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
+});
+
+it('stays able to answer while a graph floods the descriptors of the process', async () => {
+  const flooding = startRun(host, runRequest('probe', { input: { do: 'flood descriptors' } }));
+  const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 } }));
+  expect([outcome.kind, (await flooding.settled).kind]).toEqual(['done', 'done']);
+  await until(() => host.logs.some(({ message }) => /lines of output were dropped/.test(message)));
+  expect(host.logs.filter(({ message }) => message.startsWith('xxx')).length).toBeLessThan(40_000);
+});
+
+it('says of the runs of a process without memory that it ran out of it', async () => {
+  const small = await startHost('basic', { heapLimitMb: 64 });
+  const bystander = startRun(small, runRequest('slow', { input: { seen: [] } }));
+  const { outcome } = await runToEnd(small, runRequest('probe', { input: { do: 'out of memory' } }));
+  const lost = { kind: 'lost', cause: 'outOfMemory', reason: expect.stringContaining('it ran out of memory') };
+  expect([outcome, await bystander.settled]).toEqual([lost, lost]);
+  await bystander.stopped;
+  await small.close();
+});
+
+it('is killed when it does not answer, also while its process stands still', async () => {
+  for (const standsStill of [false, true]) {
+    const silent = await startHost();
+    const run = startRun(silent, runRequest('probe', { input: { do: 'spin' } }));
+    await until(() => silent.logs.some(({ message }) => message === 'spinning'));
+    if (standsStill) process.kill(silent.pid, 'SIGSTOP');
+    await silent.kill();
+    const reason = 'the graph host did not answer and was killed';
+    expect(await run.settled).toEqual({ kind: 'lost', cause: 'unresponsive', reason });
+    expect(await isAlive(silent.pid)).toBe(false);
+  }
+});
+
+it('a run that is cut short is told to stop, and it is known when it has', async () => {
+  const fenced = async () => {
+    throw new BackendError('fenced', 'another attempt owns the thread');
+  };
+  const backends = { ...memoryBackends(), store: { batch: fenced } };
+  const run = startRun(host, runRequest('probe', { input: { do: 'store' } }), backends);
+  expect(await run.settled).toEqual({ kind: 'fenced' });
+  await run.stopped;
 });
 
 it('holds events back while nobody takes them, and delivers all of them in the end', async () => {
@@ -165,7 +233,7 @@ it('settles every open run as lost when the child is killed, and says why it is 
   await until(() => doomed.logs.filter(({ message }) => message === 'tool waits').length === 2);
   process.kill(doomed.pid, 'SIGKILL');
   for (const run of runs)
-    expect(await run.settled).toEqual({ kind: 'lost', reason: 'the graph host ended by SIGKILL' });
+    expect(await run.settled).toEqual({ kind: 'lost', cause: 'exited', reason: 'the graph host ended by SIGKILL' });
   expect(doomed.exits).toEqual(['ended by SIGKILL']);
   expect(await startRun(doomed, runRequest('echo')).settled).toMatchObject({ kind: 'lost' });
   await expect(doomed.ping()).rejects.toMatchObject({ kind: 'gone' });

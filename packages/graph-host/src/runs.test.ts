@@ -204,7 +204,7 @@ it('reports a run as lost, not failed, when its storage is away', async () => {
     throw new BackendError('unavailable', 'no connection');
   };
   const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 5 } }), backends);
-  expect(outcome).toEqual({ kind: 'lost', reason: 'storage is unavailable: no connection' });
+  expect(outcome).toEqual({ kind: 'lost', cause: 'storage', reason: 'storage is unavailable: no connection' });
 });
 
 it('lets an abort reach the signal of a tool, and keeps the values so far', async () => {

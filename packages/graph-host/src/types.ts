@@ -122,12 +122,20 @@ export type RunOutcome =
   | { kind: 'drained' }
   /** A backend refused because another attempt owns the thread. */
   | { kind: 'fenced' }
-  /** The child ended under it. */
-  | { kind: 'lost'; reason: string };
+  /** The child ended under it, or its storage was away. */
+  | { kind: 'lost'; cause: LossCause; reason: string };
+
+/**
+ * Why an attempt came to no end of its own: what happened to its process; `storage` could not be reached, or was `slowStorage`;
+ * its events could not be passed on.
+ */
+export type LossCause = 'exited' | 'outOfMemory' | 'unresponsive' | 'storage' | 'slowStorage' | 'undeliverable';
 
 export interface RunHandle {
   /** Never rejects. Every event has been delivered to `onEvents` before it resolves. */
   settled: Promise<RunOutcome>;
+  /** Resolves once none of the run's code goes on, as far as the child knows: later than `settled` for one that is cut short. */
+  stopped: Promise<void>;
   abort(reason: string): void;
   drain(): void;
 }
@@ -241,6 +249,8 @@ export interface GraphHost {
   getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
+  /** Ends a child that does not answer, at once: its runs are `lost` as `unresponsive`. */
+  kill(): Promise<void>;
   /** Drains open runs, then ends the child; after `graceMs` (default 5000) it is killed and its runs are `lost`. */
   close(graceMs?: number): Promise<void>;
 }

@@ -96,7 +96,8 @@ export function startRun(
       events.push(...batch);
     },
   });
-  return { events, settled: handle.settled, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
+  const { settled, stopped } = handle;
+  return { events, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
 }
 
 export async function runToEnd(host: GraphHost, request: RunRequest, backends?: GraphBackends): Promise<FinishedRun> {

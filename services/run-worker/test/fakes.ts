@@ -46,6 +46,8 @@ export interface FakeRun {
   drains: number;
   settle(outcome: RunOutcome): void;
 }
+  /** Its code has come to an end; follows by itself on any outcome but `fenced`. */
+  stop(): void;
 
 export class FakeHost {
   readonly runs: FakeRun[] = [];
@@ -58,11 +60,17 @@ export class FakeHost {
       const settled = new Promise<RunOutcome>((resolve) => {
         settle = resolve;
       });
-      const run: FakeRun = { request, handlers, aborts: [], drains: 0, settle };
+      let stop!: () => void;
+      const stopped = new Promise<void>((resolve) => {
+        stop = resolve;
+      });
+      const run: FakeRun = { request, handlers, aborts: [], drains: 0, settle, stop };
+      void settled.then(({ kind }) => kind !== 'fenced' && stop());
       this.runs.push(run);
       return {
         settled,
         abort: (reason: string) => void run.aborts.push(reason),
+        stopped,
         drain: () => {
           run.drains += 1;
         },
@@ -70,6 +78,9 @@ export class FakeHost {
     },
     ping: () => this.ping(),
     close: async (graceMs: number) => {
+    kill: async () => {
+      this.closedWith = 0;
+    },
       this.closedWith = graceMs;
     },
   } as unknown as GraphHost;

@@ -2,6 +2,14 @@ import { CommitRefusedError, isUnavailable, sqlState } from '@runyard/database';
 import { BackendError } from '../backend.ts';
 
 /** What a failure of the database means to who asked. The cause keeps the details, which name what is stored. */
+/** What Postgres says of a statement that reached its time limit. */
+export const CANCELLED = '57014';
+
+/** The database was there and did not get done: what it was asked may be too much. */
+export function wasTooSlow(error: BackendError): boolean {
+  return error.reason === 'unavailable' && sqlState(error) === CANCELLED;
+}
+
 export function backendError(error: unknown): BackendError {
   if (error instanceof BackendError) return error;
   const state = sqlState(error);

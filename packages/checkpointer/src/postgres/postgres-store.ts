@@ -2,7 +2,7 @@ import { sqlState } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
-import { backendError } from './backend-errors.ts';
+import { backendError, CANCELLED } from './backend-errors.ts';
 import { deleteExpired, refreshItems } from './store/expiry.ts';
 import { type Embed, ItemEmbedder, type StoreIndex } from './store/item-vectors.ts';
 import type { ItemRow } from './store/live-items.ts';
@@ -33,12 +33,11 @@ export interface PostgresStoreOptions {
 export interface StoreUse {
   /** Of a run: once another attempt owns its thread, its puts are refused (`fenced`). */
   fence?: Fence;
+  /** That has happened. */
+  onStaleWrite?: () => void;
   /** Asks the project's embeddings. Needed where the store has an index. */
   embed?: Embed;
 }
-
-/** What Postgres says of a statement that reached its time limit. */
-const CANCELLED = '57014';
 
 const NO_TTL: StoreTtl = { defaultMinutes: null, refreshOnRead: true };
 
@@ -86,7 +85,9 @@ export class PostgresStore {
       await this.#put(operations.filter(isKind('put')), use);
       return operations.map((operation) => results.get(operation) ?? null);
     } catch (error) {
-      throw backendError(error);
+      const refusal = backendError(error);
+      if (refusal.reason === 'fenced') use.onStaleWrite?.();
+      throw refusal;
     }
   }
 

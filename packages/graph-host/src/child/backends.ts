@@ -24,6 +24,12 @@ import {
 } from '../protocol/values.ts';
 import { isResume, withMarker, withoutMarkers } from './resume-marker.ts';
 
+/**
+ * Checkpoints a run may be ahead of storage: with fewer a fast graph would wait for each commit, with more its worker, should it
+ * stand still or be cut off, would leave that much work to be done again.
+ */
+const PUTS_AHEAD_MAX = 4;
+
 const REASONS: ReadonlySet<string> = new Set([
   'fenced',
   'unavailable',
@@ -35,7 +41,7 @@ const REASONS: ReadonlySet<string> = new Set([
 
 export interface RemoteCheckpointsOptions {
   /**
-   * A put resolves as soon as it is on its way, in order, and this is told if it fails. LangGraph sends the next put only
+   * A put resolves as soon as it is on its way, in order, unless too many are, and this is told if it fails. LangGraph sends the next put only
    * when the last one has resolved, so waiting for each commit would make a run one commit per step slower, and its events
    * could not be told from those of the checkpoint before. Left out: a put resolves when it is durable.
    */
@@ -54,6 +60,8 @@ export class RemoteCheckpoints implements CheckpointBackend {
   #foundWrites: PendingWrite[] | undefined;
   #resumeIsMarked = false;
   readonly #underWay = new Set<Promise<unknown>>();
+  /** The last puts, whether durable by now or not. */
+  readonly #puts: Promise<unknown>[] = [];
 
   constructor(connection: Connection, use: number, options: RemoteCheckpointsOptions = {}) {
     this.#connection = connection;
@@ -91,8 +99,10 @@ export class RemoteCheckpoints implements CheckpointBackend {
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
     const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
     const { onPutFailed } = this.#options;
-    if (!onPutFailed) await committed;
-    else committed.catch(onPutFailed);
+    if (!onPutFailed) return void (await committed);
+    committed.catch(onPutFailed);
+    this.#puts.push(committed);
+    if (this.#puts.length > PUTS_AHEAD_MAX) await this.#puts.shift()?.catch(() => undefined);
   }
 
   async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {

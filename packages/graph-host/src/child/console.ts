@@ -15,6 +15,11 @@ export function printAs<T>(context: PrintContext, work: () => T): T {
   return printing.run(context, work);
 }
 
+/** Of the run whose code this is, if it is one's. */
+export function printContext(): PrintContext | undefined {
+  return printing.getStore();
+}
+
 export interface ConsoleOptions {
   bytesPerSecond: number;
   send(line: HostLog): void;

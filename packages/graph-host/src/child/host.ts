@@ -55,6 +55,11 @@ export class Host {
     this.#connection.send(0, { t: 'log', ...line });
   }
 
+  /** The run ends with this error; nothing happens when it has ended already. */
+  failRun(runId: string, error: Error): void {
+    for (const run of this.#runs.values()) if (run.runId === runId) run.fail(error);
+  }
+
   receive({ header }: Incoming): void {
     const message = header as unknown as ToHost[keyof ToHost];
     switch (message.t) {

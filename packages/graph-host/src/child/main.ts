@@ -10,7 +10,10 @@ import { endWithParent, keepAlive } from './process-guards.ts';
 
 const PARENT_FD = 3;
 
-const exit = keepAlive((log) => host.log(log));
+const exit = keepAlive({
+  log: (line) => host.log(line),
+  onUncaught: (error, run) => run && host.failRun(run.runId, error),
+});
 endWithParent();
 const socket = new Socket({ fd: PARENT_FD, readable: true, writable: true });
 const connection = new Connection({

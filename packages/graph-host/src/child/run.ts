@@ -55,17 +55,21 @@ export class Run {
       connection,
       use,
       ...limits,
-      onOverflow: (error) => this.#fail(error),
+      onOverflow: (error) => this.fail(error),
     });
     this.#renderer = new EventRenderer(request.streamModes, (event) => this.#outbox.push(event));
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
-          ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.#fail(error) }),
+          ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
           ...(request.command?.resume !== undefined && { resumingRunId: request.runId }),
         })
       : undefined;
     const { RunControl } = graph.modules.langgraph;
     this.#control = RunControl && new RunControl();
+  }
+
+  get runId(): string {
+    return this.#options.request.runId;
   }
 
   grant(bytes: number): void {
@@ -85,7 +89,8 @@ export class Run {
     else this.#abort.abort(new Error('shutdown'));
   }
 
-  #fail(error: Error): void {
+  /** Ends the run with this error, whatever its graph says. */
+  fail(error: Error): void {
     this.#failure ??= error;
     this.#abort.abort(error);
   }

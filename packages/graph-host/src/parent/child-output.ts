@@ -2,11 +2,14 @@ import { droppedLines, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
 
 const LAST_LINES = 20;
+/** V8's last words. */
+const OUT_OF_MEMORY = /^FATAL ERROR: .*(out of memory|Allocation failed)/;
 
 /** What the child prints past its own capture: passed on as far as the budget goes. */
 export class ChildOutput {
   /** The newest ones: what the child says when it cannot even start. */
   readonly lastLines: string[] = [];
+  saidOutOfMemory = false;
   readonly #onLog: (line: HostLog) => void;
   readonly #budget: OutputBudget;
 
@@ -16,6 +19,7 @@ export class ChildOutput {
   }
 
   add(level: HostLog['level'], message: string): void {
+    if (OUT_OF_MEMORY.test(message)) this.saidOutOfMemory = true;
     this.lastLines.push(message);
     if (this.lastLines.length > LAST_LINES) this.lastLines.shift();
     if (this.#budget.take(message)) this.#onLog({ level, message });

@@ -25,6 +25,8 @@ const YOUNG_GENERATION = '--max-semi-space-size=32';
 /** Below this heap limit it would be most of the heap. */
 const ROOMY_HEAP_MB = 512;
 
+const LAST_WORDS_MS = 200;
+
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const require = createRequire(import.meta.url);
   const child = spawn(
@@ -45,7 +47,12 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
   drain(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`the process could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `exited with code ${code}`));
+    child.once('exit', (code, signal) => {
+      const reason = signal ? `ended by ${signal}` : `exited with code ${code}`;
+      // Its last words may still be in the pipe; a process it started may keep that open for good.
+      child.once('close', () => resolve(reason));
+      setTimeout(() => resolve(reason), LAST_WORDS_MS).unref();
+    });
   });
   return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
 }

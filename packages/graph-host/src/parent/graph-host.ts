@@ -1,5 +1,5 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
-import type { BackendError } from '@runyard/checkpointer';
+import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { withoutKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
@@ -15,8 +15,10 @@ import type {
   GraphHostOptions,
   GraphSchemas,
   HistoryRequest,
+  LossCause,
   RunHandle,
   RunHandlers,
+  RunOutcome,
   RunRequest,
   SchemasRequest,
   ServedApp,
@@ -48,6 +50,7 @@ export class ChildGraphHost implements GraphHost {
   #graphs: GraphDescription[] = [];
   #nextUse = 1;
   #isClosing = false;
+  #isUnresponsive = false;
   readonly #output: ChildOutput;
   /** Why the child is gone; undefined while it lives. */
   #gone: string | undefined;
@@ -138,7 +141,7 @@ export class ChildGraphHost implements GraphHost {
     const use = this.#nextUse++;
     const run = new ParentRun(this.#connection, use, backends, handlers);
     if (this.#gone !== undefined) {
-      run.cutShort({ kind: 'lost', reason: this.#gone });
+      run.loseChild(this.#lost(this.#gone));
       return run;
     }
     this.#runs.set(use, run);
@@ -148,10 +151,8 @@ export class ChildGraphHost implements GraphHost {
       trackPut: (committed) => run.trackPut(committed),
       onBackendError: (error) => this.#onBackendError(run, error),
     });
-    void run.settled.then(() => {
-      this.#runs.delete(use);
-      this.#uses.delete(use);
-    });
+    void run.settled.then(() => this.#uses.delete(use));
+    void run.stopped.then(() => this.#runs.delete(use));
     this.#connection.send(use, { t: 'run.start', use, hasCheckpoints: backends.checkpoints !== undefined, request });
     return run;
   }
@@ -186,6 +187,12 @@ export class ChildGraphHost implements GraphHost {
 
   async ping(): Promise<void> {
     await this.#connection.request(0, { t: 'ping' });
+  }
+
+  async kill(): Promise<void> {
+    if (this.#gone !== undefined) return;
+    this.#isUnresponsive = true;
+    await this.close(0);
   }
 
   async close(graceMs = 5_000): Promise<void> {
@@ -256,25 +263,35 @@ export class ChildGraphHost implements GraphHost {
   }
 
   #refuseEnded(use: number, id: number): void {
-    this.#connection.answerError(use, id, { kind: 'fenced', error: 'BackendError', message: 'this use has ended' });
+    this.#connection.answerError(use, id, { kind: 'fenced', error: 'FencedError', message: 'this use has ended' });
   }
 
   /** Another attempt owns the thread, or storage is away: this attempt cannot go on, and its end is not the graph's fault. */
   #onBackendError(run: ParentRun, error: BackendError): void {
     if (error.reason === 'fenced') run.cutShort({ kind: 'fenced' });
     else if (error.reason === 'unavailable')
-      run.cutShort({ kind: 'lost', reason: `storage is unavailable: ${error.message}` });
+      run.cutShort({ kind: 'lost', cause: storageLoss(error), reason: `storage is unavailable: ${error.message}` });
     else return;
     this.#connection.send(run.use, { t: 'run.abort', use: run.use, reason: error.message });
   }
 
   #onExit(reason: string): void {
-    this.#gone = `the graph host ${reason}`;
+    this.#gone = this.#isUnresponsive ? 'the graph host did not answer and was killed' : `the graph host ${reason}`;
+    if (this.#output.saidOutOfMemory) this.#gone += ': it ran out of memory';
     this.#output.close();
     this.#connection.close(this.#gone);
-    for (const run of [...this.#runs.values()]) run.cutShort({ kind: 'lost', reason: this.#gone });
+    for (const run of [...this.#runs.values()]) run.loseChild(this.#lost(this.#gone));
     if (!this.#isClosing) this.#options.onExit?.(reason);
   }
+
+  #lost(reason: string): RunOutcome {
+    const cause = this.#output.saidOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
+    return { kind: 'lost', cause, reason };
+  }
+}
+
+function storageLoss(error: BackendError): LossCause {
+  return wasTooSlow(error) ? 'slowStorage' : 'storage';
 }
 
 function loadError(error: RemoteError): GraphLoadError {

@@ -17,9 +17,11 @@ export class ParentRun {
   readonly use: number;
   readonly backends: GraphBackends;
   readonly settled: Promise<RunOutcome>;
+  readonly stopped: Promise<void>;
   readonly #connection: Connection;
   readonly #handlers: RunHandlers;
   #resolve!: (outcome: RunOutcome) => void;
+  #resolveStopped!: () => void;
   #isSettled = false;
   readonly #batches: Batch[] = [];
   #isDelivering = false;
@@ -36,6 +38,9 @@ export class ParentRun {
     this.#handlers = handlers;
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve;
+    });
+    this.stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve;
     });
   }
 
@@ -66,18 +71,35 @@ export class ParentRun {
       return { mode, event, data };
     });
     this.#batches.push({ events: decoded, bytes: position, afterPut: this.#lastPut });
-    void this.#deliver();
+    if (this.#isSettled) this.#dropBatches();
+    else void this.#deliver();
   }
 
   receiveSettled(header: ToParent['run.settled'], raw: Buffer): void {
     this.#outcome = readOutcome(header, raw);
+    this.#resolveStopped();
     void this.#deliver();
+  }
+
+  /** The child is gone, and the run with it. */
+  loseChild(outcome: RunOutcome): void {
+    this.cutShort(outcome);
+    this.#resolveStopped();
   }
 
   /** Ends the run at once with an outcome the child does not know: events still waiting are not delivered. */
   cutShort(outcome: RunOutcome): void {
-    this.#batches.length = 0;
+    this.#dropBatches();
     this.#settle(outcome);
+  }
+
+  /** The child still gets its credit: without it, it would wait for ever to say that it has stopped. */
+  #dropBatches(): void {
+    for (const { bytes } of this.#batches.splice(0)) this.#grant(bytes);
+  }
+
+  #grant(bytes: number): void {
+    this.#connection.send(this.use, { t: 'run.credit', use: this.use, bytes });
   }
 
   async #deliver(): Promise<void> {
@@ -88,11 +110,12 @@ export class ParentRun {
         const batch = this.#takeDeliverable();
         const delivered = this.#handlers.onEvents(batch.events);
         if (delivered) await delivered;
-        this.#connection.send(this.use, { t: 'run.credit', use: this.use, bytes: batch.bytes });
+        this.#grant(batch.bytes);
       }
     } catch (error) {
       this.abort('events could not be delivered');
-      this.cutShort({ kind: 'lost', reason: `events could not be delivered: ${(error as Error).message}` });
+      const reason = `events could not be delivered: ${(error as Error).message}`;
+      this.cutShort({ kind: 'lost', cause: 'undeliverable', reason });
     } finally {
       this.#isDelivering = false;
     }

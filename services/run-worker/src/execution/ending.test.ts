@@ -41,14 +41,23 @@ it('an aborted run is interrupted, timed out or handed back, as the abort was me
 });
 
 it('a run whose host is gone is charged when it was alone there, and suspected when it was not', () => {
-  const lost = { kind: 'lost', reason: 'out of memory' } as const;
+  const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
   expect(endingOf(lost, undefined, about)).toEqual({
     kind: 'release',
-    release: { failure: { error: 'GraphHostLost', message: 'out of memory' } },
+    release: { failure: { error: 'GraphHostOutOfMemory', message: 'out of memory' } },
   });
   expect(endingOf(lost, undefined, { ...about, wasAlone: false })).toEqual({
     kind: 'release',
     release: { isSuspect: true },
+  });
+});
+
+it('a run whose storage was away is not charged; one that storage does not get done is', () => {
+  const lost = { kind: 'lost', reason: 'no answer' } as const;
+  expect(endingOf({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
+  expect(endingOf({ ...lost, cause: 'slowStorage' }, undefined, { ...about, wasAlone: false })).toEqual({
+    kind: 'release',
+    release: { failure: { error: 'StorageTooSlow', message: 'no answer' } },
   });
 });
 

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '@runyard/graph-host';
+import type { LossCause, RunOutcome } from '@runyard/graph-host';
 import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
 
 /** Why an attempt was stopped from outside. */
@@ -58,11 +58,25 @@ export function endingOf(
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
-      return {
-        kind: 'release',
-        release: wasAlone ? { failure: { error: 'GraphHostLost', message: outcome.reason } } : { isSuspect: true },
-      };
+      return { kind: 'release', release: releaseOf(outcome, wasAlone) };
   }
+}
+
+/** What the failed attempt is called, where it is told why a run was given up. */
+const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
+  exited: 'GraphHostLost',
+  outOfMemory: 'GraphHostOutOfMemory',
+  unresponsive: 'GraphHostUnresponsive',
+  slowStorage: 'StorageTooSlow',
+  undeliverable: 'EventsUndeliverable',
+};
+
+function releaseOf({ cause, reason }: Extract<RunOutcome, { kind: 'lost' }>, wasAlone: boolean): RunRelease {
+  // That storage is away says nothing about the run.
+  if (cause === 'storage') return {};
+  const failure = { error: LOSSES[cause], message: reason };
+  if (cause === 'slowStorage' || cause === 'undeliverable' || wasAlone) return { failure };
+  return { isSuspect: true };
 }
 
 function failed(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {

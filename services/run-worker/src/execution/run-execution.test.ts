@@ -116,6 +116,31 @@ it('a run that was taken over writes nothing and tells nothing', async () => {
   expect(streams.kinds()).not.toContain('run.end');
 });
 
+it.each(['lost', 'fenced'] as const)(
+  'the host of a run that goes on after it was taken over is replaced (%s)',
+  async (how) => {
+    const { execution, fake, seat } = execute();
+    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    if (how === 'lost') execution.lose();
+    else fake.runs[0]!.settle({ kind: 'fenced' });
+    await execution.done;
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(seat.complain).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(seat.complain).toHaveBeenCalledOnce();
+  },
+);
+
+it('the host of a run that obeys when it was taken over stays', async () => {
+  const { execution, fake, seat } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle({ kind: 'fenced' });
+  await execution.done;
+  fake.runs[0]!.stop();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(seat.complain).not.toHaveBeenCalled();
+});
+
 it('a finish that is refused by the fence tells no end', async () => {
   const { execution, fake, streams, engine } = execute();
   engine.finishRun.mockRejectedValueOnce(new FencedError('t', 1n));

@@ -81,6 +81,7 @@ export class RunExecution {
     if (this.#isEnding) return;
     this.#stop = { kind: 'lost' };
     this.#handle?.abort('the run was taken over');
+    this.#complainUnlessStopped();
     this.#giveUp({ kind: 'fenced' });
   }
 
@@ -108,11 +109,19 @@ export class RunExecution {
       return;
     }
     this.#handle.abort(stop.reason);
+    this.#complainUnlessStopped(() => this.#giveUp(nothing));
+  }
+
+  /** What was aborted has a while to obey; the host of code that goes on after that is replaced. */
+  #complainUnlessStopped(onLate?: () => void): void {
+    if (!this.#handle) return;
     const timer = setTimeout(() => {
-      this.#giveUp(nothing);
+      onLate?.();
       this.#seat?.complain();
     }, this.#deps.abortGraceMs);
-    void this.#handle.settled.then(() => clearTimeout(timer));
+    // Nobody need wait for it at a stop.
+    timer.unref();
+    void this.#handle.stopped.then(() => clearTimeout(timer));
   }
 
   async #execute(): Promise<{ hasNextRun: boolean }> {
@@ -160,7 +169,10 @@ export class RunExecution {
     const checkpoints = this.#deps.checkpointsFor(run);
     const backends = { store: this.#deps.storeFor(run, seat.host), ...(checkpoints && { checkpoints }) };
     this.#handle = seat.host.startRun(runRequest(run), backends, { onEvents: (events) => this.#publish(events) });
-    return this.#handle.settled;
+    const outcome = await this.#handle.settled;
+    // The host has aborted it, on hearing that from storage.
+    if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#complainUnlessStopped();
+    return outcome;
   }
 
   #publish(events: RunEvent[]): void | Promise<void> {
@@ -203,7 +215,7 @@ export class RunExecution {
     const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
     const released = await this.#untilWritten(() => engine.releaseRun(this.run.fence, shown));
     if (released.outcome === 'pending') {
-      (release.failure || release.isSuspect ? metrics.failedRetriable : metrics.handedBack).inc();
+      (this.#stop?.kind === 'drained' && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
       return { hasNextRun: true };
     }
     if (released.status === 'error') metrics.failedAfterRetry.inc();

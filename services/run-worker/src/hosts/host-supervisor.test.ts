@@ -71,31 +71,97 @@ it('a project that does not load is an error of the start', async () => {
   await expect(supervisor.start()).rejects.toThrow('does not load');
 });
 
-it('a host that does not answer gets no new runs, and is taken back when it answers', async () => {
+/** The host does not answer from now on, until what is returned is called. */
+function silence(fake: FakeHost): () => void {
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  fake.ping = () => answered;
+  return answer;
+}
+
+it('a host that does not answer gets no new runs: within three seconds there is another', async () => {
   const { started, onReady } = supervising();
   await supervisor.start();
-  let answer = () => {};
-  started[0]!.fake.ping = () =>
-    new Promise((resolve) => {
-      answer = resolve;
-    });
+  const seat = supervisor.takeSeat();
+  const answer = silence(started[0]!.fake);
+  await vi.advanceTimersByTimeAsync(2_999);
+  expect(supervisor.current).toBe(started[0]!.fake.host);
+  await vi.advanceTimersByTimeAsync(2);
+  expect(supervisor.current).toBe(started[1]!.fake.host);
+  expect(onReady).toHaveBeenCalledTimes(2);
+  // It answers again: its runs come to their end there, new ones go to the other.
+  answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(supervisor.current).toBe(started[1]!.fake.host);
+  expect(started[0]!.fake.closedWith).toBeUndefined();
+  seat.leave();
+  expect(started[0]!.fake.closedWith).toBe(0);
+});
+
+it('a host that answers again before the other is there stays the one', async () => {
+  const { started, state } = supervising();
+  await supervisor.start();
+  state.failing = true;
+  const answer = silence(started[0]!.fake);
   await vi.advanceTimersByTimeAsync(5_000);
   expect(supervisor.current).toBeUndefined();
   expect(() => supervisor.takeSeat()).toThrow();
   answer();
-  await vi.advanceTimersByTimeAsync(0);
+  state.failing = false;
+  await vi.advanceTimersByTimeAsync(20_000);
   expect(supervisor.current).toBe(started[0]!.fake.host);
-  expect(onReady).toHaveBeenCalledTimes(2);
+  expect(started.slice(1).every(({ fake }) => fake.closedWith === 0)).toBe(true);
 });
 
-it('a host that stays silent is killed and replaced', async () => {
+it('a pause of the worker is no silence of its host', async () => {
+  const { started } = supervising();
+  await supervisor.start();
+  vi.setSystemTime(Date.now() + 600_000);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 600_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  vi.restoreAllMocks();
+  expect(supervisor.current).toBe(started[0]!.fake.host);
+  expect(started).toHaveLength(1);
+});
+
+it('a host that stays silent is killed after a minute', async () => {
   const { started, onLost } = supervising();
   await supervisor.start();
-  started[0]!.fake.ping = () => new Promise(() => undefined);
-  await vi.advanceTimersByTimeAsync(62_000);
+  const [one, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  silence(started[0]!.fake);
+  await vi.advanceTimersByTimeAsync(61_000);
   expect(started[0]!.fake.closedWith).toBe(0);
   expect(onLost).toHaveBeenCalledOnce();
+  expect([one.wasLostWithOthers(), other.wasLostWithOthers()]).toEqual([true, true]);
   expect(supervisor.current).toBe(started[1]!.fake.host);
+});
+
+it('only a few hosts that do not answer get another one beside them', async () => {
+  const { started } = supervising();
+  await supervisor.start();
+  for (let stalled = 0; stalled < 4; stalled += 1) {
+    const { fake } = started.at(-1)!;
+    supervisor.takeSeat();
+    silence(fake);
+    await vi.advanceTimersByTimeAsync(4_000);
+  }
+  expect(started).toHaveLength(4);
+  expect(supervisor.current).toBeUndefined();
+  // The first is killed, and there is room for another.
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(supervisor.current).toBeDefined();
+});
+
+it('code that goes on in a host makes every run there one of several', async () => {
+  const { started } = supervising();
+  await supervisor.start();
+  const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  deaf.leave();
+  deaf.complain();
+  started[0]!.exit('ran out of memory');
+  expect(other.wasLostWithOthers()).toBe(true);
 });
 
 it('a host that was complained about is replaced, and closed when its other runs are over', async () => {
@@ -120,8 +186,22 @@ it('suspects get hosts of their own, a few at a time', async () => {
   const fourth = supervisor.takeSeatAlone();
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(4);
+  expect(supervisor.hasSoloPlace).toBe(false);
   seats[0]!.leave();
   expect(started[1]!.fake.closedWith).toBe(0);
   await fourth;
   expect(started).toHaveLength(5);
+});
+
+it('suspects that take long keep no others waiting', async () => {
+  const { onReady } = supervising();
+  await supervisor.start();
+  await Promise.all([1, 2, 3].map(() => supervisor.takeSeatAlone()));
+  const fourth = supervisor.takeSeatAlone();
+  await vi.advanceTimersByTimeAsync(30_000);
+  const seat = await fourth;
+  expect(supervisor.hasSoloPlace).toBe(true);
+  // Whoever looks for runs is told that suspects may come again.
+  expect(onReady).toHaveBeenCalledTimes(3);
+  seat.leave();
 });

@@ -1,16 +1,17 @@
 import type { GraphHost } from '@runyard/graph-host';
 import type { Logger } from '@runyard/service-kit';
+import { SoloPlaces } from './solo-places.ts';
 
 export interface HostSupervisorOptions {
   /** Starts a host; `onExit` is called when it ends without having been closed. */
   start(onExit: (reason: string) => void): Promise<GraphHost>;
-  /** A host is ready for runs. */
+  /** A host, or a place for a suspect, is ready for runs. */
   onReady(): void;
   /** A host ended by itself or had to be killed. */
   onLost(): void;
   logger: Logger;
   pingEveryMs?: number;
-  /** A host that has not answered for this long gets no new runs. */
+  /** A host that has not answered for this long gets no new runs: another one is started beside it. */
   unresponsiveMs?: number;
   /** A host that has not answered for this long is killed; its runs start again elsewhere. */
   deadMs?: number;
@@ -19,15 +20,15 @@ export interface HostSupervisorOptions {
 
 const KILL = 0;
 
-/** Hosts for suspects at a time: each is a process with the whole project in it. */
-const HOSTS_FOR_SUSPECTS_MAX = 3;
+/** Hosts that do not answer and may still have one started beside them: each of them may keep a core busy. */
+const STALLED_MAX = 3;
 
 /** A run's place in a host. */
 export interface HostSeat {
   host: GraphHost;
-  /** True when the host is gone and had other runs besides: which one took it down is not known. */
+  /** True when the host is gone and had other code in it besides: which took it down is not known. */
   wasLostWithOthers(): boolean;
-  /** The host does not obey: it is to be replaced. */
+  /** The host does not obey: it is to be replaced. Also after `leave`. */
   complain(): void;
   /** The run is over. */
   leave(): void;
@@ -35,11 +36,13 @@ export interface HostSeat {
 
 interface Supervised {
   host: GraphHost;
-  /** Monotonic time of the last answer to a ping. */
-  answeredAt: number;
+  /** For how long a ping is unanswered, as far as this process itself was awake. */
+  silentMs: number;
   isPinging: boolean;
   /** Gets no new runs and is closed once those it has are over. */
   isRetired: boolean;
+  /** Code of a run that is over goes on in it. */
+  isDistrusted: boolean;
   runs: number;
   /** How many runs it had when it was lost; undefined while it lives. */
   runsWhenLost: number | undefined;
@@ -52,10 +55,9 @@ interface Supervised {
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
   readonly #hosts = new Set<Supervised>();
+  readonly #soloPlaces: SoloPlaces;
   #current: Supervised | undefined;
   #starting: Promise<void> | undefined;
-  #suspects = 0;
-  #waitingSuspects: (() => void)[] = [];
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
@@ -63,12 +65,13 @@ export class HostSupervisor {
 
   constructor(options: HostSupervisorOptions) {
     this.#options = {
-      pingEveryMs: 1_000,
-      unresponsiveMs: 3_000,
+      pingEveryMs: 500,
+      unresponsiveMs: 2_500,
       deadMs: 60_000,
       restartDelayMs: { first: 100, max: 10_000 },
       ...options,
     };
+    this.#soloPlaces = new SoloPlaces(() => this.#options.onReady());
   }
 
   /** Starts the first host. Throws when the project does not load: nothing could ever be run. */
@@ -79,9 +82,12 @@ export class HostSupervisor {
 
   /** The host that takes new runs; undefined while there is none. */
   get current(): GraphHost | undefined {
-    const current = this.#current;
-    if (!current || performance.now() - current.answeredAt > this.#options.unresponsiveMs) return undefined;
-    return current.host;
+    return this.#current && !this.#isSilent(this.#current) ? this.#current.host : undefined;
+  }
+
+  /** Whether a suspect would get its place at once. */
+  get hasSoloPlace(): boolean {
+    return this.#soloPlaces.isFree;
   }
 
   /** A place in the host that takes new runs. Throws when there is none. */
@@ -92,8 +98,7 @@ export class HostSupervisor {
 
   /** A place in a new host without any other run, as soon as few enough suspects have one. */
   async takeSeatAlone(): Promise<HostSeat> {
-    if (this.#suspects < HOSTS_FOR_SUSPECTS_MAX) this.#suspects += 1;
-    else await new Promise<void>((resolve) => this.#waitingSuspects.push(resolve));
+    const giveBack = await this.#soloPlaces.take();
     try {
       const supervised = await this.#startHost();
       supervised.isRetired = true;
@@ -102,41 +107,44 @@ export class HostSupervisor {
         ...seat,
         leave: () => {
           seat.leave();
-          this.#suspectLeft();
+          giveBack();
         },
       };
     } catch (error) {
-      this.#suspectLeft();
+      giveBack();
       throw error;
     }
-  }
-
-  /** The place passes to the next in line, if there is one. */
-  #suspectLeft(): void {
-    const next = this.#waitingSuspects.shift();
-    if (next) next();
-    else this.#suspects -= 1;
   }
 
   #seatIn(supervised: Supervised): HostSeat {
     supervised.runs += 1;
     return {
       host: supervised.host,
-      wasLostWithOthers: () => (supervised.runsWhenLost ?? 0) > 1,
-      complain: () => this.#retire(supervised),
+      wasLostWithOthers: () => (supervised.runsWhenLost ?? 0) > 1 || supervised.isDistrusted,
+      complain: () => this.#distrust(supervised),
       leave: () => {
         supervised.runs -= 1;
-        if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+        this.#closeIfUnused(supervised);
       },
     };
   }
 
-  #retire(supervised: Supervised): void {
-    if (supervised.isRetired) return;
+  #distrust(supervised: Supervised): void {
+    if (supervised.isDistrusted || !this.#hosts.has(supervised)) return;
+    supervised.isDistrusted = true;
     this.#options.logger.warn('a graph host does not obey and is replaced');
+    this.#retire(supervised);
+  }
+
+  #retire(supervised: Supervised): void {
     supervised.isRetired = true;
     if (this.#current === supervised) this.#current = undefined;
+    this.#closeIfUnused(supervised);
     this.#restart();
+  }
+
+  #closeIfUnused(supervised: Supervised): void {
+    if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
   }
 
   async close(graceMs: number): Promise<void> {
@@ -148,8 +156,11 @@ export class HostSupervisor {
   }
 
   async #open(): Promise<void> {
-    this.#current = await this.#startHost();
+    const opened = await this.#startHost();
     this.#failedStarts = 0;
+    // The one that had not answered is itself again: one is enough.
+    if (this.current) this.#retire(opened);
+    else this.#current = opened;
     if (!this.#isClosed) this.#options.onReady();
   }
 
@@ -163,9 +174,10 @@ export class HostSupervisor {
     if (exitReason !== undefined) throw new Error(`the graph host ${exitReason}`);
     supervised = {
       host,
-      answeredAt: performance.now(),
+      silentMs: 0,
       isPinging: false,
       isRetired: false,
+      isDistrusted: false,
       runs: 0,
       runsWhenLost: undefined,
     };
@@ -187,7 +199,8 @@ export class HostSupervisor {
   #restart(): void {
     if (this.#isClosed || this.#starting || this.#current) return;
     const { first, max } = this.#options.restartDelayMs;
-    const delay = Math.min(first * 2 ** this.#failedStarts, max);
+    // One that ended is replaced at once; only starts that fail are spread.
+    const delay = this.#failedStarts === 0 ? 0 : Math.min(first * 2 ** this.#failedStarts, max);
     clearTimeout(this.#restartTimer);
     this.#restartTimer = setTimeout(() => {
       this.#starting = this.#open()
@@ -202,31 +215,61 @@ export class HostSupervisor {
     }, delay);
   }
 
+  #isSilent({ silentMs }: Supervised): boolean {
+    return silentMs >= this.#options.unresponsiveMs;
+  }
+
   #pingAll(): void {
     for (const supervised of this.#hosts) {
-      this.#ping(supervised);
-      const silentMs = performance.now() - supervised.answeredAt;
-      if (silentMs < this.#options.deadMs || !this.#hosts.has(supervised)) continue;
-      void this.#close(supervised, KILL);
-      this.#onExit(supervised, 'did not answer and was killed');
+      // Counted in pings, not by the clock: a pause of this process is no silence of the host.
+      if (supervised.isPinging) supervised.silentMs += this.#options.pingEveryMs;
+      else this.#ping(supervised);
+      if (supervised.silentMs >= this.#options.deadMs) this.#kill(supervised);
     }
+    const current = this.#current;
+    if (current && this.#isSilent(current) && this.#stalled() <= STALLED_MAX) this.#startBeside(current);
+  }
+
+  #stalled(): number {
+    return [...this.#hosts].filter((supervised) => this.#isSilent(supervised)).length;
+  }
+
+  /** Runs that wait need not wait for the one that blocks its host. */
+  #startBeside(silent: Supervised): void {
+    if (this.#isClosed || this.#starting) return;
+    this.#options.logger.warn('a graph host does not answer: another one is started beside it', { runs: silent.runs });
+    this.#current = undefined;
+    this.#restart();
+  }
+
+  #kill(supervised: Supervised): void {
+    this.#hosts.delete(supervised);
+    void supervised.host.kill();
+    this.#onExit(supervised, 'did not answer and was killed');
   }
 
   #ping(supervised: Supervised): void {
-    if (supervised.isPinging) return;
     supervised.isPinging = true;
-    const wasSilent = () => performance.now() - supervised.answeredAt > this.#options.unresponsiveMs;
     supervised.host.ping().then(
       () => {
-        const hadBeenSilent = wasSilent();
         supervised.isPinging = false;
-        supervised.answeredAt = performance.now();
-        if (hadBeenSilent && this.#current === supervised) this.#options.onReady();
+        const wasSilent = this.#isSilent(supervised);
+        supervised.silentMs = 0;
+        if (wasSilent) this.#answersAgain(supervised);
       },
       () => {
         supervised.isPinging = false;
       },
     );
+  }
+
+  #answersAgain(supervised: Supervised): void {
+    if (supervised.isRetired || !this.#hosts.has(supervised)) return;
+    if (this.#current && this.#current !== supervised) this.#retire(supervised);
+    else {
+      this.#current = supervised;
+      this.#options.onReady();
+    }
   }
 
   async #close(supervised: Supervised, graceMs: number): Promise<void> {
