@@ -16,6 +16,7 @@ import { sealedState } from './sealed-state.ts';
 import { queueStatistics } from './statistics.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
+import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type {
@@ -78,6 +79,8 @@ const ATTEMPTS = 5;
 export class RunEngine {
   /** Copies, prunes and measures what threads keep. */
   readonly histories: ThreadHistories;
+  /** Makes threads that begin with a state. */
+  readonly drafts: ThreadDrafts;
   readonly #pool: pg.Pool;
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
   readonly #threadTtl: ThreadTtl | undefined;
@@ -100,12 +103,10 @@ export class RunEngine {
     this.#atRest = options.atRest ?? PLAIN;
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
     this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
-    this.histories = new ThreadHistories({
-      pool: options.pool,
-      events: this.#events,
-      threadTtl: options.threadTtl,
-      write: (work) => this.#write(work),
-    });
+    const { pool, threadTtl, atRest } = options;
+    const write = <T>(work: (client: pg.PoolClient) => Promise<T>) => this.#write(work);
+    this.histories = new ThreadHistories({ pool, events: this.#events, threadTtl, write });
+    this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
     this.#creations = new GroupCommitter({
       name: 'create runs',
       flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events, this.#threadTtl)),

@@ -7,6 +7,7 @@ export { FencedError } from './errors.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export { ANNOUNCE_EVERY_MS, type ApiServer, ApiServers } from './servers/api-servers.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
+export type { ThreadDrafts } from './threads/thread-drafts.ts';
 export type { ThreadHistories } from './threads/thread-histories.ts';
 export * from './types.ts';
 export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';

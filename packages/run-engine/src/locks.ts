@@ -96,3 +96,17 @@ export async function currentEpoch(db: pg.Pool, threadId: string): Promise<bigin
   });
   return rows[0] && BigInt(rows[0].epoch);
 }
+
+/**
+ * Removes the fences of threads that are not kept when their runs are over. The id of one may have been given to a thread
+ * meanwhile: that thread needs it. The fences are locked.
+ */
+export async function dropUnkeptFences(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+  if (threadIds.length === 0) return;
+  await client.query({
+    name: 'engine_drop_fences',
+    text: `DELETE FROM thread_fence f WHERE f.thread_id = ANY($1::uuid[])
+             AND NOT EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = f.thread_id)`,
+    values: [threadIds],
+  });
+}

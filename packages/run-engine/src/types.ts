@@ -232,12 +232,15 @@ export interface ThreadTtl {
 
 export type PruneStrategy = 'delete' | 'keep_latest';
 
-export interface CreateThread {
-  threadId: string;
+export interface NewThread {
   metadata: Record<string, unknown>;
   config?: Record<string, unknown>;
   /** Left out: the deployment's own. */
   ttl?: ThreadTtl;
+}
+
+export interface CreateThread extends NewThread {
+  threadId: string;
   /** `raise`: a thread with that id is a conflict. `do_nothing`: it is answered as it is. */
   ifExists: 'raise' | 'do_nothing';
 }
@@ -250,6 +253,11 @@ export interface CommitStateUpdate {
   status: ThreadStatus;
   /** Becomes `metadata.graph_id` when the thread has none. */
   graphId?: string;
+}
+
+/** A draft that becomes a thread with the state its checkpoints have. */
+export interface CompleteDraft extends Omit<CommitStateUpdate, 'graphId'> {
+  thread: NewThread;
 }
 
 export interface CopyThread {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { lockFences, lockThreads, type OwnedRun } from '../locks.ts';
+import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 import type { CancelAction, CancelledRun, CancelSelection } from '../types.ts';
@@ -159,13 +159,7 @@ async function freeThreads(
   leavesThreads: boolean,
 ): Promise<void> {
   const unkept = ended.filter((row) => !row.keeps_thread).map((row) => row.thread_id);
-  if (unkept.length > 0) {
-    await client.query({
-      name: 'engine_drop_fences',
-      text: 'DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])',
-      values: [unkept],
-    });
-  }
+  await dropUnkeptFences(client, unkept);
   if (leavesThreads) return;
   await settleThreads(
     client,

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import { FENCES_OF_MADE, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
 import type { CancelledRun, CreatedRun, CreateRun, ThreadTtl } from '../types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
@@ -82,7 +83,7 @@ async function makeThreads(
   threadTtl: ThreadTtl | undefined,
 ): Promise<void> {
   if (items.length === 0) return;
-  await client.query({
+  const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_make_threads',
     text: `WITH made AS (
              INSERT INTO thread (thread_id, status, metadata, ttl_strategy, ttl_minutes, expires_at)
@@ -90,8 +91,8 @@ async function makeThreads(
              FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, metadata)
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
-           )
-           INSERT INTO thread_fence (thread_id) SELECT thread_id FROM made ON CONFLICT DO NOTHING`,
+           ), ${FENCES_OF_MADE}
+           SELECT thread_id FROM fences WHERE was_used`,
     values: [
       items.map((item) => item.threadId),
       items.map((item) =>
@@ -100,6 +101,10 @@ async function makeThreads(
       ...ttlParameters(threadTtl),
     ],
   });
+  await removeLeftovers(
+    client,
+    rows.map((row) => row.thread_id),
+  );
 }
 
 async function threadsOf(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {

@@ -1,6 +1,6 @@
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
-import { lockFences, lockThreads, takeFences } from '../locks.ts';
+import { dropUnkeptFences, lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 import type { DeletedRun } from '../types.ts';
@@ -38,15 +38,8 @@ export async function deleteRun(
   // Above the epoch of the run's worker: nothing it still appends comes behind the end.
   const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + 1n, runId };
   const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
-  if (!run.keeps_thread) {
-    await client.query({
-      name: 'engine_drop_fences',
-      text: 'DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])',
-      values: [[threadId]],
-    });
-    return deleted;
-  }
   if (run.status === 'running') await takeFences(client, [threadId]);
-  if (wasInFlight) await settleThreads(client, [threadId]);
+  if (!run.keeps_thread) await dropUnkeptFences(client, [threadId]);
+  else if (wasInFlight) await settleThreads(client, [threadId]);
   return deleted;
 }

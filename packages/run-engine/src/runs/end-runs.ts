@@ -30,7 +30,8 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
   const { rows } = await client.query<{ thread_id: string; has_next: boolean }>({
     name: 'engine_end_runs',
     text: `WITH e AS (
-             SELECT e.*, p.is_ready
+             -- The id of a thread that is not kept may have been given to one that is, while the run was under way.
+             SELECT e.*, p.is_ready, e.keeps_thread OR EXISTS (SELECT 1 FROM thread t WHERE t.thread_id = e.thread_id) AS keeps_fence
              FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[],
                          $8::jsonb[], $9::jsonb[], $10::boolean[], $11::text[])
                AS e (run_id, thread_id, status, thread_status, result, interrupts, checkpoint_id, error, thread_error,
@@ -57,9 +58,9 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              FROM e WHERE t.thread_id = e.thread_id AND e.keeps_thread
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
-             FROM e WHERE f.thread_id = e.thread_id AND e.keeps_thread
+             FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence
            ), unkept AS (
-             DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_thread
+             DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_fence
            )
            SELECT thread_id, coalesce(is_ready, false) AS has_next FROM e`,
     values: [

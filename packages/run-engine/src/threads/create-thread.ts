@@ -1,9 +1,17 @@
 import { toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { CreateThread, ThreadRecord, ThreadTtl } from '../types.ts';
+import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from '../types.ts';
+import { FENCES_OF_MADE, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
+
+const MADE = `
+  made AS (
+    INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at, status)
+    VALUES ($1, $2, $3, $4, $5, ${expiryIn('$5::float8')}, $6)
+    ON CONFLICT DO NOTHING RETURNING ${THREAD_COLUMNS}
+  )`;
 
 /** Creates a thread in the caller's transaction, or answers the one that is there (`do_nothing`), or refuses (`raise`). */
 export async function createThread(
@@ -11,29 +19,47 @@ export async function createThread(
   thread: CreateThread,
   defaultTtl?: ThreadTtl,
 ): Promise<ThreadRecord> {
-  const made = await client.query<ThreadRow>({
+  const { threadId } = thread;
+  const { rows } = await client.query<ThreadRow & { was_used: boolean }>({
     name: 'engine_create_thread',
-    text: `WITH made AS (
-             INSERT INTO thread (thread_id, metadata, config, ttl_strategy, ttl_minutes, expires_at)
-             VALUES ($1, $2, $3, $4, $5, ${expiryIn('$5::float8')})
-             ON CONFLICT DO NOTHING RETURNING ${THREAD_COLUMNS}
-           ), fence AS (
-             INSERT INTO thread_fence (thread_id) SELECT thread_id FROM made ON CONFLICT DO NOTHING
-           )
-           SELECT * FROM made`,
-    values: [
-      thread.threadId,
-      toSqlJson(thread.metadata),
-      toSqlJson(thread.config ?? {}),
-      ...ttlParameters(thread.ttl ?? defaultTtl),
-    ],
+    text: `WITH ${MADE}, ${FENCES_OF_MADE} SELECT made.*, fences.was_used FROM made JOIN fences USING (thread_id)`,
+    values: columnsOf({ ...thread, status: 'idle' }, defaultTtl),
   });
-  if (made.rows[0]) return threadOfRow(made.rows[0]);
+  const [made] = rows;
+  if (made) {
+    if (made.was_used) await removeLeftovers(client, [threadId]);
+    return threadOfRow(made);
+  }
   const existing = await client.query<ThreadRow>({
     name: 'engine_share_thread',
     text: `SELECT ${THREAD_COLUMNS} FROM thread WHERE thread_id = $1 FOR SHARE`,
-    values: [thread.threadId],
+    values: [threadId],
   });
   if (thread.ifExists === 'do_nothing' && existing.rows[0]) return threadOfRow(existing.rows[0]);
-  throw new ConflictError(`Thread with ID ${thread.threadId} already exists`);
+  throw alreadyExists(threadId);
+}
+
+/** A thread for a fence that is there; undefined when there is a thread already. */
+export async function insertThread(
+  client: pg.ClientBase,
+  thread: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
+  defaultTtl?: ThreadTtl,
+): Promise<ThreadRecord | undefined> {
+  const { rows } = await client.query<ThreadRow>({
+    name: 'engine_insert_thread',
+    text: `WITH ${MADE} SELECT * FROM made`,
+    values: columnsOf(thread, defaultTtl),
+  });
+  return rows[0] && threadOfRow(rows[0]);
+}
+
+export function alreadyExists(threadId: string): ConflictError {
+  return new ConflictError(`Thread with ID ${threadId} already exists`);
+}
+
+function columnsOf(
+  { threadId, metadata, config = {}, ttl, status }: NewThread & Pick<ThreadRecord, 'threadId' | 'status'>,
+  defaultTtl: ThreadTtl | undefined,
+): unknown[] {
+  return [threadId, toSqlJson(metadata), toSqlJson(config), ...ttlParameters(ttl ?? defaultTtl), status];
 }

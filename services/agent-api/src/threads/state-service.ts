@@ -1,6 +1,6 @@
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import type { GraphBackends, GraphHost } from '@runyard/graph-host';
-import type { Fence, RunEngine } from '@runyard/run-engine';
+import type { Fence, NewThread, RunEngine } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, sanitizeErrorText } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
@@ -35,19 +35,19 @@ export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>
 /** What writing state needs to know of a thread. */
 type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
 type Supersteps = NonNullable<ThreadCreate['supersteps']>;
-type Update = { values?: unknown; asNode?: string; supersteps?: Supersteps };
+type Update = { values?: unknown; asNode?: string };
 
 /** Reads and writes the state of threads through their graphs, which alone understand it. */
 export class StateService {
   readonly #threads: Pick<ThreadStore, 'findBare'>;
-  readonly #engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
+  readonly #engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
   readonly #host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
   readonly #backends: OpenBackends;
   readonly #onUpdated: OnStateUpdated;
 
   constructor(options: {
     threads: Pick<ThreadStore, 'findBare'>;
-    engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate'>;
+    engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
     host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
     backends: OpenBackends;
     onUpdated: OnStateUpdated;
@@ -95,9 +95,23 @@ export class StateService {
     );
   }
 
-  /** Builds the first state of a thread. @throws BadRequestError, UnprocessableError */
-  async applySupersteps(thread: WritableThread, supersteps: Supersteps): Promise<void> {
-    await this.#write(thread, { supersteps }, {}, 'idle');
+  /**
+   * Makes a thread with the state that supersteps build: it is there with all of them, or not at all, wherever this process
+   * ends. @throws ConflictError when the id is taken, BadRequestError, UnprocessableError
+   */
+  async makeThread({ threadId, ...thread }: NewThread & { threadId: string }, supersteps: Supersteps): Promise<void> {
+    const { drafts } = this.#engine;
+    const fence = await drafts.begin(threadId);
+    try {
+      const graphId = requireGraph({ threadId, metadata: thread.metadata });
+      await this.#host.updateState({ graphId, threadId, supersteps }, this.#backends(fence));
+      const state = await this.#newest(threadId, graphId);
+      await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) });
+    } catch (error) {
+      // Left to the sweep of rows without a thread when the database is away.
+      await drafts.discard(fence).catch(() => undefined);
+      throw toCallerError(error);
+    }
   }
 
   /** Takes the newest checkpoint for the state of a thread whose stored values are older; it is idle then. */
@@ -118,19 +132,14 @@ export class StateService {
     return thread;
   }
 
-  async #write(thread: WritableThread, update: Update, place: StateQuery, status?: 'idle'): Promise<StateUpdated> {
+  async #write(thread: WritableThread, update: Update, place: StateQuery): Promise<StateUpdated> {
     const { threadId } = thread;
-    const graphId = graphOf(thread);
-    if (graphId === undefined) {
-      throw new BadRequestError(
-        `Thread '${threadId}' has no assigned graph ID. Run it once, or create it with metadata.graph_id, before writing state.`,
-      );
-    }
+    const graphId = requireGraph(thread);
     const fence = await this.#engine.beginStateUpdate(threadId);
     try {
       const request = { graphId, threadId, ...place, ...update };
       const written = (await this.#host.updateState(request, this.#backends(fence))) as unknown as StateUpdated;
-      const state = await this.#commit(fence, graphId, status);
+      const state = await this.#commit(fence, graphId);
       await this.#onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
@@ -140,17 +149,35 @@ export class StateService {
 
   /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says. */
   async #commit(fence: Fence, graphId: string, status?: 'idle'): Promise<ThreadState> {
-    const { threadId } = fence;
-    const state = (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
+    const state = await this.#newest(fence.threadId, graphId);
     await this.#engine.commitStateUpdate({
       fence,
-      values: toJsonBytes(state.values),
-      interrupts: interruptsOf(state),
-      checkpointId: String(state.checkpoint_id),
+      ...storedState(state),
       status: status ?? (state.next.length > 0 ? 'interrupted' : 'idle'),
     });
     return state;
   }
+
+  async #newest(threadId: string, graphId: string): Promise<ThreadState> {
+    return (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
+  }
+}
+
+/** A state as it is kept with its thread. */
+function storedState(state: ThreadState) {
+  return {
+    values: toJsonBytes(state.values),
+    interrupts: interruptsOf(state),
+    checkpointId: String(state.checkpoint_id),
+  };
+}
+
+function requireGraph(thread: WritableThread): string {
+  const graphId = graphOf(thread);
+  if (graphId !== undefined) return graphId;
+  throw new BadRequestError(
+    `Thread '${thread.threadId}' has no assigned graph ID. Run it once, or create it with metadata.graph_id, before writing state.`,
+  );
 }
 
 function graphOf(thread: WritableThread): string | undefined {

@@ -24,7 +24,7 @@ const STATE_FIELDS = new Set(['values', 'interrupts']);
 export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
-  readonly #state: Pick<StateService, 'applySupersteps'>;
+  readonly #state: Pick<StateService, 'makeThread'>;
   readonly #onDeleted: (threadIds: string[]) => void;
   readonly #onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
   readonly #defaultTtl: ThreadTtl | undefined;
@@ -32,7 +32,7 @@ export class ThreadService {
   constructor(options: {
     store: ThreadStore;
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
-    state: Pick<StateService, 'applySupersteps'>;
+    state: Pick<StateService, 'makeThread'>;
     /** Threads are gone, with their runs: whoever waits for one of them should look. */
     onDeleted: (threadIds: string[]) => void;
     /** These runs were not over: whoever watches them, and their workers, are to be told. */
@@ -47,7 +47,7 @@ export class ThreadService {
     this.#defaultTtl = options.defaultTtl;
   }
 
-  /** With supersteps all or nothing: when they fail the thread is gone again. @throws ConflictError */
+  /** With supersteps all or nothing. @throws ConflictError */
   async create(scope: Scope, request: ThreadCreate): Promise<Thread> {
     const threadId = request.thread_id ?? uuidv7();
     const metadata = {
@@ -56,25 +56,18 @@ export class ThreadService {
       ...scope,
     };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
+    const thread = { threadId, metadata, ...(ttl && { ttl }) };
     const isWelcome = request.if_exists === 'do_nothing';
     const supersteps = request.supersteps ?? [];
     try {
       // Supersteps are for a thread made here: one that is there keeps the state it has.
-      const ifExists = isWelcome && supersteps.length === 0 ? 'do_nothing' : 'raise';
-      await this.#engine.createThread({ threadId, metadata, ifExists, ...(ttl && { ttl }) });
+      if (supersteps.length > 0) await this.#state.makeThread(thread, supersteps);
+      else await this.#engine.createThread({ ...thread, ifExists: isWelcome ? 'do_nothing' : 'raise' });
     } catch (error) {
       if (isWelcome && error instanceof ConflictError) return this.#existing(scope, threadId);
-      throw error;
+      throw supersteps.length > 0 ? superstepError(threadId, error) : error;
     }
-    const created = await this.#existing(scope, threadId);
-    if (supersteps.length === 0) return created;
-    try {
-      await this.#state.applySupersteps({ threadId, metadata }, supersteps);
-    } catch (error) {
-      await this.#engine.deleteThread(threadId);
-      throw superstepError(threadId, error);
-    }
-    return this.get(scope, threadId);
+    return this.#existing(scope, threadId);
   }
 
   async #existing(scope: Scope, threadId: string): Promise<Thread> {

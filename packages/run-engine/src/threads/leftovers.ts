@@ -1,0 +1,26 @@
+import type pg from 'pg';
+import { NEXT_EPOCH } from '../locks.ts';
+
+/**
+ * What gives new threads their fences; reads `made (thread_id)`. An id that has a fence before it has a thread was used by a
+ * run whose thread is not kept, and is still used by it, or by a draft that nobody completed: that one is refused from then
+ * on. The lock on such a fence lets whoever is about to remove it see the thread.
+ */
+export const FENCES_OF_MADE = `
+  fences AS (
+    INSERT INTO thread_fence AS f (thread_id) SELECT thread_id FROM made ORDER BY thread_id
+    ON CONFLICT (thread_id) DO UPDATE SET epoch = CASE WHEN f.run_id IS NULL THEN ${NEXT_EPOCH} ELSE f.epoch END
+    RETURNING f.thread_id, f.epoch > 0 AS was_used
+  )`;
+
+/** Removes the checkpoints of ids that have no thread yet. Their fences are locked. */
+export async function removeLeftovers(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+  if (threadIds.length === 0) return;
+  await client.query({
+    name: 'engine_remove_leftovers',
+    text: `WITH writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),
+                blobs AS (DELETE FROM checkpoint_blob WHERE thread_id = ANY($1::uuid[]))
+           DELETE FROM checkpoint WHERE thread_id = ANY($1::uuid[])`,
+    values: [threadIds],
+  });
+}

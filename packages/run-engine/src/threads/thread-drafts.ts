@@ -1,0 +1,106 @@
+import { toSqlText } from '@runyard/database';
+import { type AtRest, PLAIN } from '@runyard/sealing';
+import { ConflictError } from '@runyard/service-kit';
+import type pg from 'pg';
+import { FencedError } from '../errors.ts';
+import { lockFences, NEXT_EPOCH } from '../locks.ts';
+import { sealedState } from '../sealed-state.ts';
+import type { CompleteDraft, Fence, KeyedThread, ThreadRecord, ThreadTtl } from '../types.ts';
+import { alreadyExists, insertThread } from './create-thread.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { bindKey } from './under-key.ts';
+
+export interface ThreadDraftsOptions {
+  write: <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
+  /** Of threads without one of their own. */
+  threadTtl?: ThreadTtl | undefined;
+  atRest?: AtRest | undefined;
+}
+
+/**
+ * Threads that have a state before anybody sees them. A draft is a fence without a thread: its checkpoints are written under
+ * it, and the thread comes to be with its state, in one transaction. A draft whose maker died is nobody's thread;
+ * whoever takes its id begins anew, and what it left goes with the sweep of rows without a thread.
+ */
+export class ThreadDrafts {
+  readonly #options: ThreadDraftsOptions;
+
+  constructor(options: ThreadDraftsOptions) {
+    this.#options = options;
+  }
+
+  /** Throws ConflictError when there is a thread with that id, or a run that uses it. Takes the id from an earlier draft. */
+  begin(threadId: string): Promise<Fence> {
+    return this.#options.write((client) => beginDraft(client, threadId));
+  }
+
+  /**
+   * Makes the thread, with its state, and binds the key that was claimed for it. Throws ConflictError when the id was taken by
+   * another meanwhile, KeyTakenError.
+   */
+  complete(draft: CompleteDraft, keyed?: KeyedThread): Promise<ThreadRecord> {
+    const { write, threadTtl, atRest = PLAIN } = this.#options;
+    return write(async (client) => {
+      const made = await completeDraft(client, sealedState(atRest, draft), threadTtl);
+      if (keyed) await bindKey(client, keyed);
+      return made;
+    });
+  }
+
+  /** Leaves nothing of a draft that is not going to be a thread. */
+  discard(fence: Fence): Promise<void> {
+    return this.#options.write((client) => discardDraft(client, fence));
+  }
+}
+
+async function beginDraft(client: pg.ClientBase, threadId: string): Promise<Fence> {
+  const { rows } = await client.query<{ epoch: string }>({
+    name: 'engine_begin_draft',
+    // An epoch is a time too: it says how old a draft is that nobody completed.
+    text: `INSERT INTO thread_fence AS f (thread_id, epoch)
+           VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+           ON CONFLICT (thread_id) DO UPDATE SET epoch = ${NEXT_EPOCH} RETURNING epoch`,
+    values: [threadId],
+  });
+  // Asked under the fence's lock, which whoever makes a thread takes too.
+  const taken = await client.query({
+    name: 'engine_is_thread_id_taken',
+    text: `SELECT 1 FROM thread WHERE thread_id = $1
+           UNION ALL SELECT 1 FROM run WHERE thread_id = $1 AND status = 'running'
+           UNION ALL SELECT 1 FROM run WHERE thread_id = $1 AND status = 'pending'`,
+    values: [threadId],
+  });
+  if (taken.rows.length > 0) throw alreadyExists(threadId);
+  await removeLeftovers(client, [threadId]);
+  return { threadId, epoch: BigInt(rows[0]!.epoch), runId: null };
+}
+
+async function completeDraft(
+  client: pg.ClientBase,
+  { fence, thread, values, interrupts, checkpointId, status }: CompleteDraft,
+  threadTtl: ThreadTtl | undefined,
+): Promise<ThreadRecord> {
+  const { threadId, epoch } = fence;
+  const made = await insertThread(client, { ...thread, threadId, status }, threadTtl);
+  if (!made) throw alreadyExists(threadId);
+  const epochs = await lockFences(client, [threadId]);
+  if (epochs.get(threadId) !== epoch) {
+    throw new ConflictError(`Thread with ID ${threadId} already exists`, { cause: new FencedError(threadId, epoch) });
+  }
+  await client.query({
+    name: 'engine_insert_thread_state',
+    text: 'INSERT INTO thread_state (thread_id, "values", interrupts, checkpoint_id) VALUES ($1, $2, $3, $4)',
+    values: [threadId, values && Buffer.from(values), interrupts && Buffer.from(interrupts), toSqlText(checkpointId)],
+  });
+  return made;
+}
+
+async function discardDraft(client: pg.ClientBase, { threadId, epoch }: Fence): Promise<void> {
+  const epochs = await lockFences(client, [threadId]);
+  // Somebody else began anew under this id: what is there now is theirs.
+  if (epochs.get(threadId) !== epoch) return;
+  const thread = await client.query('SELECT 1 FROM thread WHERE thread_id = $1', [threadId]);
+  if (thread.rows.length > 0) return;
+  await removeLeftovers(client, [threadId]);
+  await client.query('DELETE FROM thread_fence WHERE thread_id = $1', [threadId]);
+}
