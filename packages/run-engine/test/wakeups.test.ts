@@ -1,6 +1,7 @@
-import { testRedis, waitFor } from '@runyard/test-kit';
+import { keepAlive } from '@runyard/service-kit';
+import { FaultLine, testRedis, waitFor } from '@runyard/test-kit';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redisComplaints } from '../src/wakeups/redis-connection.ts';
 import { RunWakeups } from '../src/wakeups/run-wakeups.ts';
 import { WakeupReceiver } from '../src/wakeups/wakeup-receiver.ts';
@@ -67,4 +68,43 @@ it('says nothing against a server that evicts nothing, and names one that does',
   expect(evicting).toEqual([expect.stringContaining('allkeys-lru')]);
   const old = await redisComplaints(server('redis_version:6.0.16\nmaxmemory_policy:noeviction\n'));
   expect(old).toEqual([expect.stringContaining('6.0.16')]);
+});
+
+describe('a network that swallows what is sent', () => {
+  let line: FaultLine;
+  beforeEach(async () => {
+    line = await FaultLine.to(redis.url);
+  });
+  afterEach(() => line.close());
+
+  it('a connection that only listens is made anew, and hears again', async () => {
+    const heard: string[] = [];
+    const listening = new Redis(line.url);
+    const speaking = new Redis(redis.url);
+    keepAlive(listening, { everyMs: 50, timeoutMs: 100 });
+    const closed = new Promise((resolve) => listening.once('close', resolve));
+    listening.on('message', (_, message) => heard.push(message)).on('error', () => undefined);
+    await listening.subscribe(redis.prefix);
+    line.swallow();
+    await closed;
+    await line.heal();
+    await waitFor(async () => (await speaking.publish(redis.prefix, 'again')) === 1 && heard.length > 0);
+    listening.disconnect();
+    speaking.disconnect();
+  });
+
+  it('wake-ups for later that cannot be sent do not pile up, and closing does not wait for them', async () => {
+    const away = new RunWakeups({ redis: line.url, keyPrefix: redis.prefix });
+    await away.complaints();
+    line.swallow();
+    for (let index = 0; index < 50; index += 1) {
+      away.kick('created');
+      away.kickAfter(3_600);
+    }
+    const startedAt = performance.now();
+    await away.close();
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await line.heal();
+    expect((await jobs()).length).toBeLessThanOrEqual(3);
+  });
 });

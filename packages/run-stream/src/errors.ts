@@ -1,3 +1,5 @@
+import { UnavailableError } from '@runyard/service-kit';
+
 /** Another attempt owns the thread: the caller must stop writing. Nothing was appended. */
 export class StaleEpochError extends Error {
   readonly threadId: string;
@@ -12,9 +14,8 @@ export class StaleEpochError extends Error {
  * Redis did not take the command in time. For an append: the events may be missing from the stream (the next append of this
  * process marks the gap); the run itself goes on.
  */
-export class StreamUnavailableError extends Error {
+export class StreamUnavailableError extends UnavailableError {
   constructor(cause: unknown) {
-    super(`The event stream is not available: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-    this.name = 'StreamUnavailableError';
+    super('The event stream is not available', { cause, retryAfterSeconds: 1 });
   }
 }

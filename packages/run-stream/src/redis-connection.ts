@@ -1,8 +1,6 @@
-import type { Socket } from 'node:net';
+import { keepAlive, resetConnection } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 import { StreamUnavailableError } from './errors.ts';
-
-const PING_INTERVAL_MS = 5_000;
 
 /**
  * A connection that never lets a caller wait longer than the time limit: commands fail at once while it is down, and a peer that
@@ -24,12 +22,7 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
   });
   // Losses show in the commands they fail; an error event without a listener would end the process.
   redis.on('error', () => undefined);
-  const heartbeat = setInterval(() => {
-    if (redis.status !== 'ready') return;
-    redis.ping().catch(() => reset(redis));
-  }, PING_INTERVAL_MS);
-  heartbeat.unref();
-  redis.once('end', () => clearInterval(heartbeat));
+  keepAlive(redis, { timeoutMs: options.timeoutMs });
   return redis;
 }
 
@@ -43,17 +36,9 @@ export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeou
     return await command();
   } catch (error) {
     if (isRefusal(error)) throw error;
-    if (isSilence(error)) reset(redis);
+    if (isSilence(error)) resetConnection(redis);
     throw new StreamUnavailableError(error);
   }
-}
-
-/**
- * Drops the connection with all it has not delivered, and connects anew. An ordinary close would go on delivering: an append
- * that was given up could still arrive, after later ones.
- */
-function reset(redis: Redis): void {
-  if (redis.status === 'ready') (redis.stream as Socket).resetAndDestroy();
 }
 
 function isSilence(error: unknown): boolean {

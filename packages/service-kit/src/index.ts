@@ -22,6 +22,7 @@ export * from './logger.ts';
 export * from './metrics.ts';
 export * from './open-connections.ts';
 export * from './principal.ts';
+export { type HeartbeatOptions, keepAlive, type RedisConnection, resetConnection } from './redis-heartbeat.ts';
 export { redactFields, redactText } from './redaction.ts';
 export * from './sanitize.ts';
 export { scrapeLookup } from './scrape-lookup.ts';

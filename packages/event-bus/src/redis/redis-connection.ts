@@ -1,8 +1,9 @@
+import { keepAlive } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
 /** For commands that answer at once: they fail within the time limit while Redis is away. */
 export function openCommandConnection(url: string, name: string): Redis {
-  return quiet(
+  const redis = quiet(
     new Redis(url, {
       connectionName: name,
       lazyConnect: true,
@@ -14,6 +15,8 @@ export function openCommandConnection(url: string, name: string): Redis {
       retryStrategy,
     }),
   );
+  keepAlive(redis);
+  return redis;
 }
 
 /** For reads that wait inside Redis: one per subscription, closed under the read when the subscription ends. */

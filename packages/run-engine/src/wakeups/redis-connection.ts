@@ -1,14 +1,32 @@
+import { keepAlive } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
-/** A connection as BullMQ wants it: it keeps trying, and commands wait for it instead of failing. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/**
+ * A connection as BullMQ wants it: it keeps trying, and commands wait for it instead of failing. No caller waits for them; a
+ * silent server is noticed by a ping, and the connection made anew.
+ */
 export function openWakeupConnection(url: string, onError: (error: Error) => void): Redis {
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: null,
-    keepAlive: 10_000,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000) * (0.75 + Math.random() / 2),
-  });
-  redis.on('error', onError);
-  return redis;
+  return keepingOn(
+    new Redis(url, {
+      maxRetriesPerRequest: null,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      keepAlive: 10_000,
+      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000) * (0.75 + Math.random() / 2),
+    }),
+    onError,
+  );
+}
+
+/** Another one to the same server, for listening. */
+export function duplicateConnection(redis: Redis, onError: (error: Error) => void): Redis {
+  return keepingOn(redis.duplicate(), onError);
+}
+
+function keepingOn(redis: Redis, onError: (error: Error) => void): Redis {
+  keepAlive(redis);
+  return redis.on('error', onError);
 }
 
 /** What is wrong with a Redis server for queues, each in a sentence; empty when it is as it should be. */

@@ -12,6 +12,8 @@ export interface RunWakeupsOptions {
   onError?: (error: Error) => void;
 }
 
+const LATER_MAX = 1_000;
+
 /** BullMQ's own key prefix, in braces so that a queue's keys share one slot of a cluster. */
 export const queuePrefix = (keyPrefix: string): string => `{${keyPrefix}}`;
 
@@ -28,6 +30,8 @@ export class RunWakeups {
   readonly #onError: (error: Error) => void;
   #isSending = false;
   #isAskedAgain: RunWakeup['reason'] | undefined;
+  /** Wake-ups for later that are on their way. */
+  readonly #later = new Set<string>();
 
   constructor({ redis, keyPrefix, onError = () => undefined }: RunWakeupsOptions) {
     this.#onError = onError;
@@ -50,7 +54,7 @@ export class RunWakeups {
       return;
     }
     this.#isSending = true;
-    void this.#send(reason, 0).finally(() => {
+    void this.#send(reason, { jobId: `now-${secondIn(0)}`, delay: 0 }).finally(() => {
       this.#isSending = false;
       const again = this.#isAskedAgain;
       this.#isAskedAgain = undefined;
@@ -60,7 +64,12 @@ export class RunWakeups {
 
   /** A wake-up for a run that may start later. */
   kickAfter(seconds: number): void {
-    void this.#send('created', Math.ceil(seconds * 1000));
+    const delayMs = Math.ceil(seconds * 1000);
+    const jobId = `later-${secondIn(delayMs)}`;
+    // While Redis is away they wait, and those beyond are found by workers that look by themselves.
+    if (this.#later.has(jobId) || this.#later.size >= LATER_MAX) return;
+    this.#later.add(jobId);
+    void this.#send('created', { jobId, delay: delayMs }).finally(() => this.#later.delete(jobId));
   }
 
   /** What is wrong with this Redis for queues; throws when it cannot be asked. */
@@ -73,15 +82,19 @@ export class RunWakeups {
     this.#redis.disconnect();
   }
 
-  async #send(reason: RunWakeup['reason'], delayMs: number): Promise<void> {
-    // Jobs of one id are one job while it waits. With the second in the id, a job whose taker died with it hides later
-    // wake-ups for a second at most.
-    const second = Math.floor((Date.now() + delayMs) / 1000);
-    const jobId = delayMs > 0 ? `later-${second}` : `now-${second}`;
+  async #send(reason: RunWakeup['reason'], job: { jobId: string; delay: number }): Promise<void> {
     try {
-      await this.#queue.add('wake', { reason }, { jobId, delay: delayMs });
+      await this.#queue.add('wake', { reason }, job);
     } catch (error) {
       this.#onError(error instanceof Error ? error : new Error(String(error)));
     }
   }
+}
+
+/**
+ * Jobs of one id are one job while it waits. With the second in the id, a job whose taker died with it hides later wake-ups for a
+ * second at most.
+ */
+function secondIn(ms: number): number {
+  return Math.floor((Date.now() + ms) / 1000);
 }

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { openWakeupConnection } from './redis-connection.ts';
+import { duplicateConnection, openWakeupConnection } from './redis-connection.ts';
 import type { RunWakeupsOptions } from './run-wakeups.ts';
 
 export interface SignalsOptions extends RunWakeupsOptions {
@@ -34,10 +34,9 @@ export class Signals {
 
   /** Calls back at each signal, and after a time without Redis, in which some may have been lost. Once per object. */
   onSignal(listener: () => void): void {
-    const listening = this.#redis.duplicate();
+    const listening = duplicateConnection(this.#redis, this.#onError);
     this.#listening = listening;
     this.#listener = listener;
-    listening.on('error', this.#onError);
     listening.on('message', listener);
     listening.on('ready', listener);
     listening.subscribe(this.#channel).catch(this.#onError);

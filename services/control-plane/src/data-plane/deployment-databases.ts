@@ -7,6 +7,8 @@ export interface DatabaseAccess {
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Making a database copies one of some megabytes; dropping one waits for a checkpoint. */
+const QUERY_TIMEOUT_MS = 120_000;
 
 /**
  * The Postgres databases of deployments: one each, owned by a role of its own that can reach no other. Every step may be
@@ -81,12 +83,14 @@ async function connected<T>(connectionString: string, work: (client: pg.Client) 
     connectionString,
     application_name: 'runyard-control-plane',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
   });
   client.on('error', () => undefined); // The statement under way reports it.
   await client.connect();
   try {
     return await work(client);
   } finally {
-    await client.end();
+    // A server that has gone silent does not say goodbye.
+    void client.end().catch(() => undefined);
   }
 }

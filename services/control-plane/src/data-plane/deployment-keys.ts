@@ -7,7 +7,12 @@ export function redisKeyPrefix(deploymentId: string): string {
 
 /** Removes what a deployment left in Redis. Keys made meanwhile may stay: its processes must be gone. */
 export async function removeRedisKeys(redisUri: string, deploymentId: string): Promise<void> {
-  const redis = new Redis(redisUri, { maxRetriesPerRequest: 1, lazyConnect: true });
+  const redis = new Redis(redisUri, {
+    maxRetriesPerRequest: 1,
+    connectTimeout: 5_000,
+    commandTimeout: 30_000,
+    lazyConnect: true,
+  });
   redis.on('error', () => undefined); // The command under way reports it.
   try {
     await redis.connect();
