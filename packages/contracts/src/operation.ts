@@ -23,6 +23,8 @@ export interface Operation<
   access: 'principal' | 'public' | 'internal';
   /** The permission of the workspace a principal must have, where the service asks for one by operation. */
   permission?: WorkspacePermission;
+  /** Creates something once for each idempotency key of a caller; operations of one group share their keys' names. */
+  idempotencyGroup?: string;
   /** Request headers that mean something to this operation: name in lower case, and what it does. */
   headers?: Record<string, string>;
   params?: Params;

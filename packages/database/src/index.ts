@@ -22,7 +22,6 @@ export {
   claimKey,
   claimKeys,
   KeyTakenError,
-  nameResource,
   onPg,
   releaseKeys,
   settleKeys,

@@ -10,7 +10,7 @@ import {
 } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
-import { CLAIM_MS, findKey, KeyTakenError, onPg } from './key-claims.ts';
+import { CLAIM_MS, claimKey, findKey, KeyTakenError, onPg, releaseKeys, settleKeys } from './key-claims.ts';
 import {
   type AnswerSeal,
   type KeyedRequest,
@@ -88,6 +88,21 @@ export class IdempotencyKeys {
         if (!(error instanceof KeyTakenError)) throw error;
       }
     }
+  }
+
+  /** Claims a key ahead of the transaction that creates, for work that takes its time. @throws KeyTakenError */
+  claim(request: KeyedRequest): Promise<void> {
+    return claimKey(onPg(this.#pool), request);
+  }
+
+  /** Binds a claimed key to its answer; of one that is bound the answer is another now. @throws KeyTakenError */
+  settle(request: KeyedRequest, answer: unknown): Promise<void> {
+    return settleKeys(onPg(this.#pool), [{ request, answer }]);
+  }
+
+  /** Frees a claimed key: there is nothing to answer. */
+  release(request: KeyedRequest): Promise<void> {
+    return releaseKeys(onPg(this.#pool), [request]);
   }
 
   async #lead<Answer>(name: string, { digest }: KeyedRequest, creation: Promise<Answer>): Promise<Answer> {

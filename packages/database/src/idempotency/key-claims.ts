@@ -8,7 +8,7 @@ import type { KeyedRequest } from './keyed-request.ts';
  *
  * The table, to be put into the migrations of the database that uses it:
  * `CREATE TABLE idempotency_key (id bytea PRIMARY KEY, request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea,
- * resource_id uuid, claimed_at timestamptz NOT NULL, expires_at timestamptz NOT NULL);`
+ * claimed_at timestamptz NOT NULL, expires_at timestamptz NOT NULL);`
  */
 export interface Queries {
   query<Row>(text: string, values: unknown[]): Promise<Row[]>;
@@ -43,28 +43,21 @@ export class KeyTakenError extends Error {
 export const CLAIM_MS = 10_000;
 const IS_ABANDONED = `k.answer IS NULL AND k.claimed_at <= clock_timestamp() - interval '${CLAIM_MS} milliseconds'`;
 
-/**
- * Claims the keys that are free and answers which, by `claim`; with what an attempt that was given up had made under the key, to
- * be removed. Waits for transactions under way that claim one of them.
- */
-export async function claimKeys(
-  queries: Queries,
-  requests: KeyedRequest[],
-): Promise<Map<string, { abandonedId: string | null }>> {
+/** Claims the keys that are free and answers which, by `claim`. Waits for transactions under way that claim one of them. */
+export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Promise<Set<string>> {
   // A statement must not meet a key twice: the first of them is the one that creates.
   const distinct = new Map(requests.toReversed().map((request) => [request.id.toString('hex'), request]));
   const asked = [...distinct.values()];
-  const rows = await queries.query<{ claim: string; abandoned_id: string | null }>(
+  const rows = await queries.query<{ claim: string }>(
     `INSERT INTO idempotency_key AS k (id, request_digest, claim, claimed_at, expires_at)
      SELECT id, digest, claim, clock_timestamp(), now() + make_interval(secs => kept_ms / 1000)
      FROM unnest($1::bytea[], $2::bytea[], $3::uuid[], $4::float8[]) AS i (id, digest, claim, kept_ms)
      ORDER BY id
      ON CONFLICT (id) DO UPDATE
      SET request_digest = excluded.request_digest, claim = excluded.claim, answer = NULL,
-         resource_id = CASE WHEN k.expires_at > now() THEN k.resource_id END,
          claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
      WHERE k.expires_at <= now() OR (${IS_ABANDONED})
-     RETURNING claim, resource_id AS abandoned_id`,
+     RETURNING claim`,
     [
       asked.map(({ id }) => id),
       asked.map(({ digest }) => digest),
@@ -72,24 +65,23 @@ export async function claimKeys(
       asked.map(({ keptMs }) => keptMs),
     ],
   );
-  return new Map(rows.map((row) => [row.claim, { abandonedId: row.abandoned_id }]));
+  return new Set(rows.map((row) => row.claim));
 }
 
-/** Claims one key, and answers what an attempt that was given up had made under it. @throws KeyTakenError */
-export async function claimKey(queries: Queries, request: KeyedRequest): Promise<{ abandonedId: string | null }> {
-  const claimed = (await claimKeys(queries, [request])).get(request.claim);
-  if (!claimed) throw new KeyTakenError();
-  return claimed;
+/** @throws KeyTakenError */
+export async function claimKey(queries: Queries, request: KeyedRequest): Promise<void> {
+  const claimed = await claimKeys(queries, [request]);
+  if (!claimed.has(request.claim)) throw new KeyTakenError();
 }
 
-/** Binds keys to their answers, JSON values. @throws KeyTakenError when a claim was taken over: what it made is gone. */
+/** Binds keys to their answers, JSON values. @throws KeyTakenError when another attempt has taken a claim over */
 export async function settleKeys(
   queries: Queries,
   settled: { request: KeyedRequest; answer: unknown }[],
 ): Promise<void> {
   if (settled.length === 0) return;
   const rows = await queries.query(
-    `UPDATE idempotency_key k SET answer = i.answer, resource_id = NULL
+    `UPDATE idempotency_key k SET answer = i.answer
      FROM unnest($1::bytea[], $2::uuid[], $3::bytea[]) AS i (id, claim, answer)
      WHERE k.id = i.id AND k.claim = i.claim
      RETURNING 1`,
@@ -102,24 +94,14 @@ export async function settleKeys(
   if (rows.length < settled.length) throw new KeyTakenError();
 }
 
-/** Says what a claimed key has made so far: whoever takes the claim over removes it. */
-export async function nameResource(queries: Queries, request: KeyedRequest, resourceId: string): Promise<void> {
-  await queries.query('UPDATE idempotency_key SET resource_id = $3 WHERE id = $1 AND claim = $2', [
-    request.id,
-    request.claim,
-    resourceId,
-  ]);
-}
-
-/** Frees keys whose creation came to nothing; answers how many were still claimed by these attempts. */
-export async function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<number> {
-  if (requests.length === 0) return 0;
-  const rows = await queries.query(
+/** Frees keys whose creation came to nothing. */
+export async function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
+  if (requests.length === 0) return;
+  await queries.query(
     `DELETE FROM idempotency_key k USING unnest($1::bytea[], $2::uuid[]) AS i (id, claim)
-     WHERE k.id = i.id AND k.claim = i.claim RETURNING 1`,
+     WHERE k.id = i.id AND k.claim = i.claim`,
     [requests.map(({ id }) => id), requests.map(({ claim }) => claim)],
   );
-  return rows.length;
 }
 
 /** What is known of a key: the digest of its request, and the answer unless the request is under way. */

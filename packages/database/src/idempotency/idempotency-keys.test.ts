@@ -1,0 +1,229 @@
+import { EventEmitter } from 'node:events';
+import { defineCreation } from '@runyard/contracts';
+import { ConflictError, type HandlerRequest, type Principal } from '@runyard/service-kit';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import type pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openPool } from '../pool.ts';
+import { withTransaction } from '../transaction.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
+import { claimKey, onPg, removeExpiredKeys, settleKeys } from './key-claims.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+
+const operation = defineCreation('things', {
+  operationId: 'createThing',
+  method: 'post',
+  path: '/things',
+  summary: '',
+  tags: [],
+  access: 'principal',
+  responses: {},
+});
+const caller: Principal = {
+  kind: 'service_key',
+  identity: 'i',
+  organizationId: 'o',
+  workspaceId: 'w',
+  permissions: [],
+};
+const turned = (bytes: Uint8Array) => Buffer.from(bytes.map((byte) => byte ^ 0xff));
+const seal = { seal: turned, open: turned };
+
+let database: TestDatabase;
+let pool: pg.Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = openPool({ connectionString: database.url, max: 8, applicationName: 'keys-test' });
+  await pool.query(`CREATE TABLE thing (n int GENERATED ALWAYS AS IDENTITY, name text);
+    CREATE TABLE idempotency_key (id bytea PRIMARY KEY, request_digest bytea NOT NULL, claim uuid NOT NULL, answer bytea,
+      claimed_at timestamptz NOT NULL, expires_at timestamptz NOT NULL)`);
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+beforeEach(() => pool.query('TRUNCATE thing, idempotency_key'));
+
+const processOf = (validationErrors: 'text' | 'list' = 'text') =>
+  new IdempotencyKeys({ pool, seal, keptHours: 24, validationErrors });
+const things = async () => (await pool.query('SELECT name FROM thing ORDER BY n')).rows.map((row) => row.name);
+
+function asked(keys: string[], body: unknown = 'tea', over: Partial<Principal> = {}) {
+  const res = Object.assign(new EventEmitter(), { headers: {} as Record<string, string> });
+  const raw = { headers: { 'idempotency-key': keys.join(', ') }, headersDistinct: { 'idempotency-key': keys } };
+  const setHeader = (name: string, value: string) => {
+    res.headers[name] = value;
+  };
+  const request = { raw: keys.length > 0 ? raw : { headers: {}, headersDistinct: {} }, params: {}, query: {}, body };
+  return Object.assign(request, { caller: { ...caller, ...over }, res: Object.assign(res, { setHeader }) });
+}
+
+interface Thing {
+  n: number;
+  /** A request of this process shares it, or the key answered it. */
+  isRepeated?: boolean;
+}
+
+/** Creates a thing as services do; `before` is held inside of the transaction. */
+function create(
+  keys: IdempotencyKeys,
+  request: ReturnType<typeof asked>,
+  before: () => Promise<void> = async () => {},
+) {
+  const make = (keyed: KeyedRequest | undefined) =>
+    withTransaction(pool, async (client) => {
+      if (keyed) await claimKey(onPg(client), keyed);
+      await before();
+      const { rows } = await client.query('INSERT INTO thing (name) VALUES ($1) RETURNING n', [request.body]);
+      const made: Thing = { n: rows[0].n };
+      if (keyed) await settleKeys(onPg(client), [{ request: keyed, answer: made }]);
+      return made;
+    });
+  return keys.once(operation, request as unknown as HandlerRequest, {
+    create: make,
+    repeat: (kept: Thing): Thing => ({ ...kept, isRepeated: true }),
+  });
+}
+
+/** Holds whoever waits for it. */
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let reached: () => void = () => undefined;
+  const isReached = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const pass = async () => {
+    reached();
+    await opened;
+  };
+  return { open, isReached, pass };
+}
+
+describe('an idempotency key', () => {
+  it('creates once, and answers every further request as the first, in any process', async () => {
+    const first = await create(processOf(), asked(['a']));
+    const repeated = asked(['a']);
+    expect(await create(processOf(), repeated)).toEqual({ n: first.n, isRepeated: true });
+    expect(repeated.res.headers).toEqual({ 'idempotent-replayed': 'true' });
+    expect(await things()).toEqual(['tea']);
+  });
+
+  it('is one of its caller: others, and requests without a key, create their own', async () => {
+    const keys = processOf();
+    await create(keys, asked(['a'], 'mine'));
+    await create(keys, asked(['a'], 'of another key', { identity: 'other' }));
+    await create(keys, asked(['a'], 'of another workspace', { workspaceId: 'other' }));
+    await create(keys, asked([], 'no key'));
+    await create(keys, asked([], 'no key'));
+    expect(await things()).toHaveLength(5);
+  });
+
+  it('sent with another body is refused, and nothing is made', async () => {
+    const keys = processOf();
+    await create(keys, asked(['a']));
+    await expect(create(keys, asked(['a'], 'coffee'))).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringMatching(/idempotency-key was sent with another request before/),
+    });
+    await expect(create(processOf('list'), asked(['a'], 'coffee'))).rejects.toMatchObject({
+      body: { detail: [{ loc: ['header', 'idempotency-key'], type: 'idempotency_key_error' }] },
+    });
+    expect(await things()).toEqual(['tea']);
+  });
+
+  it.each([[''], ['""'], ['x'.repeat(256)], ['tee\u00e9'], ['tab\there']])('%j is none', async (key) => {
+    await expect(create(processOf(), asked([key]))).rejects.toMatchObject({
+      status: 422,
+      message: expect.stringContaining('idempotency-key'),
+    });
+  });
+
+  it('may be quoted as structured headers are, and is given once', async () => {
+    const first = await create(processOf(), asked(['a "b']));
+    expect(await create(processOf(), asked(['"a \\"b"']))).toMatchObject({ n: first.n, isRepeated: true });
+    expect(await create(processOf(), asked(['x'.repeat(255)]))).not.toHaveProperty('isRepeated');
+    await expect(create(processOf(), asked(['a', 'a']))).rejects.toMatchObject({ status: 422 });
+  });
+
+  it('asked for by many at once, in two processes, creates once', async () => {
+    const processes = [processOf(), processOf()];
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => create(processes[index % 2]!, asked(['a']))),
+    );
+    expect(new Set(answers.map(({ n }) => n)).size).toBe(1);
+    expect(answers.filter(({ isRepeated }) => !isRepeated)).toHaveLength(1);
+    expect(await things()).toHaveLength(1);
+  });
+
+  it('whose first request is under way makes the next wait for it', async () => {
+    const held = gate();
+    const first = create(processOf(), asked(['a']), held.pass);
+    await held.isReached;
+    const same = create(processOf(), asked(['a']));
+    const other = expect(create(processOf(), asked(['a'], 'coffee'))).rejects.toMatchObject({ status: 422 });
+    held.open();
+    expect(await same).toMatchObject({ n: (await first).n, isRepeated: true });
+    await other;
+  });
+
+  it('is not bound by an error: who waited shares it, and a later request creates', async () => {
+    const keys = processOf();
+    const held = gate();
+    const refuse = async () => {
+      await held.pass();
+      throw new ConflictError('busy');
+    };
+    const first = create(keys, asked(['a']), refuse);
+    await held.isReached;
+    const refused = [first, create(keys, asked(['a']))].map((each) => expect(each).rejects.toThrow('busy'));
+    const other = create(keys, asked(['a'], 'coffee'));
+    held.open();
+    await Promise.all(refused);
+    expect(await other).not.toHaveProperty('isRepeated');
+    expect(await things()).toEqual(['coffee']);
+  });
+
+  it('that was claimed ahead makes others wait; of a process that died over it, another takes it over', async () => {
+    const [one, another] = [processOf(), processOf()];
+    let claimed: KeyedRequest | undefined;
+    const made = one.once<string, string>(operation, asked(['a']) as unknown as HandlerRequest, {
+      async create(keyed) {
+        claimed = keyed!;
+        await one.claim(keyed!);
+        const waiting = create(another, asked(['a']));
+        await pool.query(`UPDATE idempotency_key SET claimed_at = claimed_at - interval '1 minute'`);
+        expect(await waiting).not.toHaveProperty('isRepeated');
+        await expect(one.settle(keyed!, 'too late')).rejects.toThrow(/claimed/);
+        return 'late';
+      },
+      repeat: (kept) => kept,
+    });
+    expect(await made).toBe('late');
+    await one.release(claimed!);
+    expect(await create(one, asked(['a']))).toMatchObject({ isRepeated: true });
+  });
+
+  it('shows nothing of the key, the request or the answer in the table', async () => {
+    await create(processOf(), asked(['secret key'], 'secret body'));
+    const { rows } = await pool.query('SELECT * FROM idempotency_key');
+    expect(rows[0].id).toHaveLength(32);
+    expect(rows[0].request_digest).toHaveLength(32);
+    expect(rows[0].answer.toString()).not.toContain('{');
+    expect(JSON.stringify(rows)).not.toContain('secret');
+  });
+
+  it('creates anew once its time is over, swept or not', async () => {
+    await create(processOf(), asked(['a']));
+    await create(processOf(), asked(['kept']));
+    const expire = `UPDATE idempotency_key SET expires_at = now() WHERE answer IS NOT NULL AND id <> $1`;
+    const kept = (await pool.query('SELECT id FROM idempotency_key ORDER BY claimed_at DESC LIMIT 1')).rows[0].id;
+    await pool.query(expire, [kept]);
+    expect(await create(processOf(), asked(['a'], 'coffee'))).not.toHaveProperty('isRepeated');
+    await pool.query(expire, [kept]);
+    await removeExpiredKeys(pool);
+    expect((await pool.query('SELECT id FROM idempotency_key')).rows).toEqual([{ id: kept }]);
+  });
+});
