@@ -22,6 +22,10 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void session.close().finally(() => process.exit(130)));
   }
+  process.once('unhandledRejection', (error) => {
+    say(`The bench itself failed: ${(error as Error).stack}`);
+    void session.close().finally(() => process.exit(1));
+  });
   const outcomes: Outcome[] = [];
   try {
     for (const goal of flags.goals) {

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FaultLine, freePort, type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import { FaultLine, freePort, type ServiceProcess, startServiceProcess, waitFor } from '@runyard/test-kit';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
+
+/** How long a part may take to get ready, also on a machine with much else to do. */
+const READY_MS = 60_000;
 
 export type ServiceName = 'agent-api' | 'run-worker' | 'gateway' | 'control-plane' | 'org-access';
 
@@ -23,6 +26,9 @@ export class Part {
   readonly #options: PartOptions;
   #process: ServiceProcess | undefined;
   #isUp = false;
+  /** Counts starts and kills: a start that was killed meanwhile has not failed. */
+  #turn = 0;
+  #starting: Promise<void> = Promise.resolve();
   /** What earlier processes of this part have printed. */
   #earlierOutput = '';
 
@@ -60,37 +66,50 @@ export class Part {
     return this.#earlierOutput + (this.#process?.output() ?? '');
   }
 
-  /** Resolves when it is ready, or with `until: 'spawned'` at once. */
-  async start({ until = 'ready' }: { until?: 'ready' | 'live' | 'spawned' } = {}): Promise<void> {
-    if (this.#isUp) return;
-    this.#earlierOutput = this.output();
+  /** Resolves when it is ready, or as far as `until` says; also when it was killed on the way there. */
+  start({ until = 'ready' }: { until?: 'ready' | 'live' | 'spawned' } = {}): Promise<void> {
+    if (this.#isUp) return this.#starting;
     this.#isUp = true;
-    const { service, env, checkout = repository } = this.#options;
-    try {
-      const started = await startServiceProcess({
-        entry: path.join(checkout, 'services', service, 'dist/main.js'),
-        env: { ...env, PORT: String(this.port) },
-        secrets: { DATABASE_URI: this.lines.postgres.url, REDIS_URI: this.lines.redis.url },
-        readyPath: { ready: '/ok?check_db=1', live: '/ok', spawned: null }[until],
-        readyTimeoutMs: 60_000,
-      });
-      this.#process = started;
-      void started.exited.then(() => {
-        if (this.#process === started) this.#isUp = false;
-      });
-    } catch (error) {
-      this.#isUp = false;
-      throw error;
-    }
+    this.#turn += 1;
+    this.#starting = this.#start({ ready: '/ok?check_db=1', live: '/ok', spawned: null }[until], this.#turn);
+    // Whoever does not wait for a start learns of its failure when nothing works.
+    this.#starting.catch(() => undefined);
+    return this.#starting;
+  }
+
+  async #start(readyPath: string | null, turn: number): Promise<void> {
+    const { service, env, servers, checkout = repository } = this.#options;
+    const wasKilled = () => this.#turn !== turn;
+    this.#earlierOutput = this.output();
+    const started = await startServiceProcess({
+      entry: path.join(checkout, 'services', service, 'dist/main.js'),
+      env: { ...env, PORT: String(this.port) },
+      secrets: { ...servers, DATABASE_URI: this.lines.postgres.url, REDIS_URI: this.lines.redis.url },
+      readyPath: null,
+    });
+    this.#process = started;
+    let hasEnded = false;
+    void started.exited.then(() => {
+      hasEnded = true;
+      if (this.#process === started) this.#isUp = false;
+    });
+    if (readyPath === null) return;
+    await waitFor(
+      async () =>
+        wasKilled() || hasEnded || (await fetch(this.url + readyPath, { signal: AbortSignal.timeout(5_000) })).ok,
+      { timeoutMs: READY_MS, what: `${readyPath} of ${service}` },
+    );
+    if (hasEnded && !wasKilled()) throw new Error(`${service} ended instead of getting ready:\n${this.output()}`);
   }
 
   /** Resolves when the process is gone. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     const started = this.#process;
     if (!started) throw new Error(`${this.service} was never started`);
+    this.#turn += 1;
     if (this.#isUp) process.kill(started.pid, signal);
     const end = await started.exited;
-    this.#isUp = false;
+    if (this.#process === started) this.#isUp = false;
     return end;
   }
 
