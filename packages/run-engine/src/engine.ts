@@ -3,6 +3,7 @@ import { type AtRest, PLAIN } from '@runyard/sealing';
 import type pg from 'pg';
 import { fireCrons, millisecondsToNextSlot } from './crons/fire-crons.ts';
 import type { FireCrons, FiredSlot } from './crons/types.ts';
+import { FencedError } from './errors.ts';
 import { currentEpoch } from './locks.ts';
 import { RunEvents } from './run-events.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
@@ -62,6 +63,8 @@ export interface RunEngineOptions {
   atRest?: AtRest;
   /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
+  /** Called when who lost a thread tried to write a status or a state. */
+  onStaleWrite?: () => void;
   /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
   onWebhooksQueued?: () => void;
 }
@@ -88,6 +91,7 @@ export class RunEngine {
   readonly #atRest: AtRest;
   readonly #onOutboxWritten: () => void;
   readonly #onWebhooksQueued: () => void;
+  readonly #onStaleWrite: () => void;
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
   readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
 
@@ -103,6 +107,7 @@ export class RunEngine {
     this.#atRest = options.atRest ?? PLAIN;
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
     this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
+    this.#onStaleWrite = options.onStaleWrite ?? (() => {});
     const { pool, threadTtl, atRest } = options;
     const write = <T>(work: (client: pg.PoolClient) => Promise<T>) => this.#write(work);
     this.histories = new ThreadHistories({ pool, events: this.#events, threadTtl, write });
@@ -210,7 +215,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#finishes.submit(sealedState(this.#atRest, finish));
+    return this.#noticed(this.#finishes.submit(sealedState(this.#atRest, finish)));
   }
 
   /**
@@ -218,7 +223,9 @@ export class RunEngine {
    * Throws FencedError when it is not the caller's any more.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
-    return this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events));
+    return this.#noticed(
+      this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)),
+    );
   }
 
   registerWorker(registration: WorkerRegistration): Promise<void> {
@@ -265,7 +272,7 @@ export class RunEngine {
 
   /** Throws FencedError when a run has begun since `beginStateUpdate`. */
   commitStateUpdate(update: CommitStateUpdate): Promise<void> {
-    return this.#write((client) => commitStateUpdate(client, sealedState(this.#atRest, update)));
+    return this.#noticed(this.#write((client) => commitStateUpdate(client, sealedState(this.#atRest, update))));
   }
 
   /** From now on only workers of this revision claim; null lets any. */
@@ -280,6 +287,14 @@ export class RunEngine {
   /** Resolves when everything submitted is settled. The pool stays open. */
   async close(): Promise<void> {
     await Promise.all([this.#creations.close(), this.#finishes.close()]);
+  }
+
+  /** A write under a fence: one that came too late is told of. */
+  #noticed<T>(write: Promise<T>): Promise<T> {
+    return write.catch((error: unknown) => {
+      if (error instanceof FencedError) this.#onStaleWrite();
+      throw error;
+    });
   }
 
   async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@ export { slotAfter } from './crons/slots.ts';
 export * from './crons/types.ts';
 export { RunEngine, type RunEngineOptions } from './engine.ts';
 export { FencedError } from './errors.ts';
+export { staleWrites } from './stale-writes.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export { ANNOUNCE_EVERY_MS, type ApiServer, ApiServers } from './servers/api-servers.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';

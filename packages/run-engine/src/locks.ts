@@ -42,6 +42,8 @@ export interface OwnedRun {
   keepsThread: boolean;
   cancelAction: CancelAction | null;
   cancelReason: string | null;
+  /** Milliseconds since it was ordered to end; null when it was not. */
+  cancelledForMs: number | null;
   /** Somebody is to be told when it is over. */
   hasWebhooks: boolean;
 }
@@ -51,7 +53,8 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
   const { rows } = await client.query({
     name: 'engine_lock_owned_runs',
     text: `SELECT f.thread_id, f.epoch, r.run_id, r.assistant_id, r.attempt, r.failures, r.keeps_thread, r.cancel_action,
-                  r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks
+                  r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
+                  (extract(epoch FROM clock_timestamp() - r.cancel_requested_at) * 1000)::float8 AS cancelled_for_ms
            FROM thread_fence f JOIN run r ON r.run_id = f.run_id
            WHERE f.thread_id = ANY($1::uuid[]) AND r.status = 'running'
            ORDER BY f.thread_id FOR UPDATE OF f, r`,
@@ -70,6 +73,7 @@ export async function lockOwnedRuns(client: pg.ClientBase, threadIds: string[]):
         keepsThread: row.keeps_thread,
         cancelAction: row.cancel_action,
         cancelReason: row.cancel_reason,
+        cancelledForMs: row.cancelled_for_ms,
         hasWebhooks: row.has_webhooks,
       },
     ]),

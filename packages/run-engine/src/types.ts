@@ -125,6 +125,8 @@ export interface ClaimedRun {
   hasResumed: boolean;
   /** It may have been the one that took its host down: it is to be executed in a host of its own. */
   isSuspect: boolean;
+  /** Milliseconds since the worker of its last attempt, which was lost, was heard of; null when it waited for another reason. */
+  lostForMs: number | null;
   createdAt: Date;
 }
 
@@ -151,6 +153,8 @@ export interface FinishedRun {
   error: ErrorInfo | null;
   /** The thread has a run that may start now. */
   hasNextRun: boolean;
+  /** Milliseconds from a cancel order to this end; null when there was none. */
+  cancelledForMs: number | null;
 }
 
 /** Why a run is given back. */
@@ -164,7 +168,7 @@ export interface RunRelease {
 /** What became of a run that was given back. */
 export type ReleasedRun =
   | { outcome: 'pending' }
-  | { outcome: 'ended'; status: FinishRun['status']; error: ErrorInfo | null; isRolledBack: boolean };
+  | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun'>);
 
 /** What a worker learns about a run it holds. */
 export interface CancelOrder {
@@ -199,6 +203,8 @@ export interface SweptRun {
   status: FinishRun['status'];
   error: ErrorInfo | null;
   isRolledBack: boolean;
+  /** Milliseconds from a cancel order to this end; null when there was none. */
+  cancelledForMs: number | null;
   /** Under it the end can be told on the thread's stream. */
   fence: Fence;
 }
@@ -211,6 +217,8 @@ export interface SweepResult {
   hasForgottenRuns: boolean;
   /** Rows of ended stateless runs removed after their time. */
   removedRuns: number;
+  /** Results removed after their time, with those rows or from rows that stay. */
+  removedResults: number;
 }
 
 export interface ThreadRecord {

@@ -78,7 +78,8 @@ describe('a cancelled run', () => {
     const threadId = await fixture.thread();
     const earlier = await runningOn(threadId);
     await write(earlier, 'before');
-    await fixture.engine.finishRun(success(earlier, { values: Buffer.from('1'), checkpointId: 'before' }));
+    const ended = await fixture.engine.finishRun(success(earlier, { values: Buffer.from('1'), checkpointId: 'before' }));
+    expect(ended.cancelledForMs).toBeNull();
     const run = await runningOn(threadId);
     await write(run, 'during');
     await fixture.pool.query(
@@ -88,6 +89,7 @@ describe('a cancelled run', () => {
     );
     await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'rollback', 'rollback requested');
     const finished = await fixture.engine.finishRun(success(run, { values: Buffer.from('2'), checkpointId: 'during' }));
+    expect(finished.cancelledForMs).toBeGreaterThan(0);
     expect(finished).toMatchObject({ status: 'interrupted', isRolledBack: true });
     expect(await fixture.engine.getRun(threadId, run.runId)).toBeUndefined();
     expect(await threadOf(threadId)).toEqual({

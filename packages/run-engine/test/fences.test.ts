@@ -5,8 +5,10 @@ import type { ClaimedRun } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
+let refused: number;
 beforeEach(async () => {
-  fixture = await openEngine();
+  refused = 0;
+  fixture = await openEngine({ onStaleWrite: () => (refused += 1) });
 });
 afterEach(() => fixture.close());
 
@@ -86,6 +88,7 @@ it('a stale finish is refused, and the other finishes of its batch are not', asy
     { status: 'fulfilled', value: { status: 'success' } },
   ]);
   expect(await fixture.engine.getRun(stale.threadId, stale.runId)).toMatchObject({ status: 'pending' });
+  expect(refused).toBe(1);
 });
 
 it('an attempt that has finished can write nothing more', async () => {

@@ -29,7 +29,13 @@ describe('a sweep', () => {
     const kept = await claimOne(alive);
     await letLeaseLapse(dead);
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [lost.runId], ended: [] });
-    expect(await claimOne(alive)).toMatchObject({ runId: lost.runId, attempt: 2 });
+    const resumed = await claimOne(alive);
+    expect(resumed).toMatchObject({ runId: lost.runId, attempt: 2 });
+    // A lapsed lease was renewed for the last time when it began.
+    expect(resumed.lostForMs).toBeGreaterThanOrEqual(10_000);
+    expect(resumed.lostForMs).toBeLessThan(20_000);
+    await fixture.engine.releaseRun(resumed.fence);
+    expect(await claimOne(alive)).toMatchObject({ runId: lost.runId, attempt: 3, lostForMs: null });
     expect(await fixture.engine.getRun(kept.threadId, kept.runId)).toMatchObject({ status: 'running', attempt: 1 });
   });
 
@@ -65,6 +71,7 @@ describe('a sweep', () => {
     await letLeaseLapse(worker);
     const { ended } = await fixture.engine.sweep();
     expect(ended).toMatchObject([{ runId: run.runId, status: 'interrupted', isRolledBack: action === 'rollback' }]);
+    expect(ended[0]!.cancelledForMs).toBeGreaterThan(0);
     const stored = await fixture.engine.getRun(run.threadId, run.runId);
     expect(stored?.status).toBe(action === 'rollback' ? undefined : 'interrupted');
   });
@@ -86,7 +93,7 @@ describe('a sweep', () => {
     }
     expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 0 });
     await fixture.pool.query(`UPDATE run SET ended_at = now() - interval '2 hours'`);
-    expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 1 });
+    expect(await fixture.engine.sweep()).toMatchObject({ removedRuns: 1, removedResults: 2 });
     expect(await fixture.rows('SELECT keeps_thread, result FROM run')).toEqual([{ keeps_thread: true, result: null }]);
   });
 

@@ -86,6 +86,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const checkpoints = new PostgresCheckpoints({
     pool,
     metrics: context.metrics,
+    onStaleWrite: () => metrics.staleWrite('checkpoint'),
     unavailableRetryMs: leaseMs * 0.5,
     atRest,
   });
@@ -97,6 +98,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     leaseMs,
     maxFailures: config.BG_JOB_MAX_RETRIES,
     onWebhooksQueued: () => webhookSignals.send(),
+    onStaleWrite: () => metrics.staleWrite('status'),
     atRest,
   });
   lifecycle.onStop('run engine', () => engine.close());
@@ -134,7 +136,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
       storeFor: ({ fence }, host) =>
-        store.open({ fence, ...(embeddings && { embed: embeddingsOf(host, embeddings) }) }),
+        store.open({
+          fence,
+          onStaleWrite: () => metrics.staleWrite('store'),
+          ...(embeddings && { embed: embeddingsOf(host, embeddings) }),
+        }),
       metrics,
       logger,
       timeoutMs: config.BG_JOB_TIMEOUT_SECS * 1000,
@@ -151,6 +157,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     worker: { workerId, revisionId: config.REVISION_ID, slots: config.N_JOBS_PER_WORKER },
     runs: executions,
     leaseMs,
+    metrics,
     logger,
   });
   const freeSlots = () => (hosts.current && lease.isHeld ? config.N_JOBS_PER_WORKER - executions.size : 0);

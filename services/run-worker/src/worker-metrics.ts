@@ -1,9 +1,17 @@
 import { poolUse } from '@runyard/database';
+import { staleWrites } from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
 
 const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
 const RUN_MILLISECONDS = [10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
+/**
+ * Runs of lost workers that wait again, that had lost too many, that had been cancelled; times that runs were ready and nobody
+ * came; results past their time.
+ */
+const SWEPT = ['taken_back', 'given_up', 'cancelled', 'woken', 'results_removed'];
+/** Fine around a lease and the round of a sweep. */
+const RESUMPTION_MILLISECONDS = [1_000, 2_500, 5_000, 7_500, 10_000, 12_500, 15_000, 20_000, 30_000, 60_000, 300_000];
 
 /** What a worker counts. Names are those operators of agent servers know. */
 export class WorkerMetrics {
@@ -23,6 +31,12 @@ export class WorkerMetrics {
   readonly queueWaitOfRetries;
   readonly exceededAttempts;
   readonly hostRestarts;
+  readonly attemptsRepeated;
+  readonly leaseLosses;
+  readonly staleWrite;
+  readonly swept;
+  readonly cancelLatency;
+  readonly resumptionLatency;
 
   constructor(metrics: Metrics) {
     const counter = (name: string, help: string) => metrics.counter(`lg_api_${name}`, help);
@@ -41,6 +55,23 @@ export class WorkerMetrics {
     this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');
     this.lostEvents = counter('streaming_data_loss_counter', 'Events that did not reach their stream');
     this.hostRestarts = counter('graph_host_restarts_counter', 'Graph hosts that ended without having been asked to');
+    this.attemptsRepeated = counter('run_attempts_repeated_total', 'Attempts begun that were not the first of their run');
+    this.leaseLosses = counter('worker_lease_losses_total', 'Leases of this worker that lapsed without a renewal');
+    this.staleWrite = staleWrites(metrics);
+    this.swept = metrics.counter('lg_api_swept_total', 'What the sweep of this worker found left behind', ['what']);
+    for (const what of SWEPT) this.swept.inc({ what }, 0);
+    this.cancelLatency = metrics.histogram(
+      'lg_api_run_cancel_latency',
+      'Milliseconds from the order to end a running run to its end',
+      [],
+      RUN_MILLISECONDS,
+    );
+    this.resumptionLatency = metrics.histogram(
+      'lg_api_run_resumption_latency',
+      'Milliseconds from the last sign of life of a lost worker to the next attempt of its run',
+      [],
+      RESUMPTION_MILLISECONDS,
+    );
     this.publishLatency = metrics.histogram(
       'lg_api_stream_publish_latency',
       'Milliseconds to append events to a stream',

@@ -33,6 +33,7 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
     hasCheckpoint: false,
     hasResumed: false,
     isSuspect: false,
+    lostForMs: null,
     createdAt: new Date(),
     ...overrides,
   };

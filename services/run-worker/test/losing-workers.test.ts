@@ -52,6 +52,10 @@ it('a worker that stood still for longer than its lease writes nothing more when
   expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
   process.kill(first.pid, 'SIGCONT');
   await waitFor(() => /lease|taken over|lost/.test(first.output()), { what: 'the old worker to notice' });
+  const metrics = await (await fetch(`${first.url}/metrics`)).text();
+  expect(metrics).toMatch(/lg_api_worker_lease_losses_total\S* 1\n/);
+  const refused = [...metrics.matchAll(/lg_api_stale_writes_refused_total\S*kind="(\w+)"\S* (\d+)/g)];
+  expect(refused.map(([, kind]) => kind).sort()).toEqual(['checkpoint', 'event', 'status', 'store']);
   expect(json((await deployment.ended(run)).result).log).toEqual(['one', 'two', 'three']);
   const late = (await deployment.events(run)).filter(({ attempt, kind }) => attempt === 1 && kind === 'values');
   expect(late.every(({ data }) => !data.includes('three'))).toBe(true);

@@ -14,6 +14,8 @@ export interface PostgresCheckpointsOptions {
   /** Of the deployment's database. Its statement timeout must be below the lease of a run. */
   pool: pg.Pool;
   metrics?: Metrics;
+  /** A checkpoint or write was refused because another owner has the thread. */
+  onStaleWrite?: () => void;
   /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
   unavailableRetryMs?: number;
   /** How values are kept. Default: as they are. */
@@ -33,7 +35,8 @@ export class PostgresCheckpoints {
   readonly #atRest: AtRest;
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
 
-  constructor({ pool, metrics, unavailableRetryMs = 10_000, atRest = PLAIN }: PostgresCheckpointsOptions) {
+  constructor(options: PostgresCheckpointsOptions) {
+    const { pool, metrics, onStaleWrite, unavailableRetryMs = 10_000, atRest = PLAIN } = options;
     this.#atRest = atRest;
     this.#reader = new CheckpointReader(pool);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
@@ -53,7 +56,10 @@ export class PostgresCheckpoints {
       name: 'checkpoints',
       async flush(operations) {
         const results = await flusher.flush(operations);
-        for (const result of results) if (result) refused?.inc({ reason: result.reason });
+        for (const result of results) {
+          if (result) refused?.inc({ reason: result.reason });
+          if (result?.reason === 'fenced') onStaleWrite?.();
+        }
         return results;
       },
       sizeOf,

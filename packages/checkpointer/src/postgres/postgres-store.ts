@@ -35,6 +35,8 @@ export interface StoreUse {
   fence?: Fence;
   /** That has happened. */
   onStaleWrite?: () => void;
+  /** That has happened. */
+  onStaleWrite?: () => void;
   /** Asks the project's embeddings. Needed where the store has an index. */
   embed?: Embed;
 }

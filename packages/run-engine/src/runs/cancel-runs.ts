@@ -148,6 +148,7 @@ function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {
     keepsThread: row.keeps_thread,
     cancelAction: row.cancel_action,
     cancelReason: row.cancel_reason,
+    cancelledForMs: null,
     hasWebhooks: row.has_webhooks,
   };
 }

@@ -59,6 +59,7 @@ interface ClaimedRow {
   has_checkpoint: boolean;
   has_resumed: boolean;
   is_suspect: boolean;
+  lost_for_ms: number | null;
   created_at: Date;
 }
 
@@ -92,6 +93,7 @@ function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
     hasCheckpoint: row.has_checkpoint,
     hasResumed: row.has_resumed,
     isSuspect: row.is_suspect,
+    lostForMs: row.lost_for_ms,
     createdAt: row.created_at,
   };
 }
@@ -131,6 +133,7 @@ const CLAIM = `
     FROM taken
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
+         (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms,
          attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint,
          attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint_write w
                                  WHERE w.thread_id = taken.thread_id AND w.run_id = taken.run_id

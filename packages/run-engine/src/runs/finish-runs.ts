@@ -33,11 +33,14 @@ export async function finishRuns(
     const ending = endings.get(item);
     if (ending) {
       const hasNextRun = next.get(item.fence.threadId) ?? false;
-      return { status: ending.status, isRolledBack: false, error: ending.error, hasNextRun };
+      const { cancelledForMs } = ending.run;
+      return { status: ending.status, isRolledBack: false, error: ending.error, hasNextRun, cancelledForMs };
     }
-    if (rollbacks.has(item)) {
+    const rollback = rollbacks.get(item);
+    if (rollback) {
       const hasNextRun = nextOfRolledBack.get(item.fence.threadId) ?? false;
-      return { status: 'interrupted', isRolledBack: true, error: null, hasNextRun };
+      const { cancelledForMs } = rollback;
+      return { status: 'interrupted', isRolledBack: true, error: null, hasNextRun, cancelledForMs };
     }
     return new FencedError(item.fence.threadId, item.fence.epoch);
   });

@@ -8,6 +8,14 @@ import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
 /** A running run and why it is taken from its worker. */
 export interface OwnedRelease extends RunRelease {
   run: OwnedRun;
+  /** Its worker's lease has lapsed. */
+  isLost?: boolean;
+}
+
+export interface ReleaseOptions {
+  maxFailures: number;
+  /** What a worker's lease lasts without a renewal. */
+  leaseMs: number;
 }
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
@@ -16,7 +24,7 @@ const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 export async function releaseRun(
   client: pg.ClientBase,
   { fence, release }: { fence: Fence; release: RunRelease },
-  options: { maxFailures: number },
+  options: ReleaseOptions,
   events: RunEvents,
 ): Promise<ReleasedRun> {
   await lockThreads(client, [fence.threadId]);
@@ -35,7 +43,7 @@ export async function releaseRun(
 export async function releaseRuns(
   client: pg.ClientBase,
   releases: OwnedRelease[],
-  options: { maxFailures: number },
+  options: ReleaseOptions,
   events: RunEvents,
 ): Promise<Map<string, ReleasedRun>> {
   const waiting: (OwnedRelease & { failures: number })[] = [];
@@ -68,19 +76,17 @@ export async function releaseRuns(
     events,
   );
   await rollBackRuns(client, rolledBack, events);
-  await putBack(client, waiting);
+  await putBack(client, waiting, options);
 
   const results = new Map<string, ReleasedRun>();
   for (const { run } of waiting) results.set(run.runId, { outcome: 'pending' });
-  for (const run of interrupted) {
-    results.set(run.runId, { outcome: 'ended', status: 'interrupted', error: null, isRolledBack: false });
-  }
-  for (const run of rolledBack) {
-    results.set(run.runId, { outcome: 'ended', status: 'interrupted', error: null, isRolledBack: true });
-  }
-  for (const { run, error } of exhausted) {
-    results.set(run.runId, { outcome: 'ended', status: 'error', error, isRolledBack: false });
-  }
+  const ended = ({ runId, cancelledForMs }: OwnedRun, isRolledBack: boolean, error: ErrorInfo | null = null) => {
+    const status = error ? 'error' : 'interrupted';
+    results.set(runId, { outcome: 'ended', status, error, isRolledBack, cancelledForMs });
+  };
+  for (const run of interrupted) ended(run, false);
+  for (const run of rolledBack) ended(run, true);
+  for (const { run, error } of exhausted) ended(run, false, error);
   return results;
 }
 
@@ -103,25 +109,33 @@ async function runsThatGotFurther(client: pg.ClientBase, releases: OwnedRelease[
   return new Set(rows.map((row) => row.run_id));
 }
 
-async function putBack(client: pg.ClientBase, releases: (OwnedRelease & { failures: number })[]): Promise<void> {
+async function putBack(
+  client: pg.ClientBase,
+  releases: (OwnedRelease & { failures: number })[],
+  { leaseMs }: ReleaseOptions,
+): Promise<void> {
   if (releases.length === 0) return;
   await client.query({
     name: 'engine_put_back_runs',
     text: `WITH i AS (
-             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[])
-               AS i (run_id, thread_id, failures, is_suspect)
+             SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::boolean[], $5::boolean[])
+               AS i (run_id, thread_id, failures, is_suspect, is_lost)
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL FROM i WHERE f.thread_id = i.thread_id
            )
            UPDATE run r
            SET status = 'pending', worker_id = NULL, epoch = NULL, failures = i.failures,
-               is_suspect = r.is_suspect OR i.is_suspect, updated_at = now()
+               is_suspect = r.is_suspect OR i.is_suspect, updated_at = now(),
+               lost_at = (SELECT w.lease_until - make_interval(secs => $6::float8 / 1000) FROM worker w
+                          WHERE i.is_lost AND w.worker_id = r.worker_id)
            FROM i WHERE r.run_id = i.run_id`,
     values: [
       releases.map(({ run }) => run.runId),
       releases.map(({ run }) => run.threadId),
       releases.map(({ failures }) => failures),
       releases.map(({ isSuspect }) => isSuspect ?? false),
+      releases.map(({ isLost }) => isLost ?? false),
+      leaseMs,
     ],
   });
 }

@@ -2,12 +2,11 @@ import { withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { lockOwnedRuns, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { releaseRuns } from '../runs/release-runs.ts';
+import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
 import type { SweepResult } from '../types.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
 
-export interface SweepOptions {
-  maxFailures: number;
+export interface SweepOptions extends ReleaseOptions {
   /** How long the result of an ended run is kept on its row, and the row of one whose thread is not kept. */
   resultTtlMs: number;
   /** A run that is ready this long without having been claimed counts as forgotten. */
@@ -23,13 +22,14 @@ export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvent
   const { resumedRunIds, ended } = await takeRunsOfLapsedWorkers(db, options, events);
   await forgetLapsedWorkers(db);
   await refreshTableStatistics(db);
-  const removedRuns = await removeOldResults(db, options.resultTtlMs);
-  return { resumedRunIds, ended, removedRuns, hasForgottenRuns: await hasForgottenRuns(db, options.forgottenAfterMs) };
+  const removed = await removeOldResults(db, options.resultTtlMs);
+  const isForgotten = await hasForgottenRuns(db, options.forgottenAfterMs);
+  return { resumedRunIds, ended, ...removed, hasForgottenRuns: isForgotten };
 }
 
 async function takeRunsOfLapsedWorkers(
   db: pg.Pool,
-  { maxFailures }: SweepOptions,
+  options: ReleaseOptions,
   events: RunEvents,
 ): Promise<Pick<SweepResult, 'resumedRunIds' | 'ended'>> {
   const result: Pick<SweepResult, 'resumedRunIds' | 'ended'> = { resumedRunIds: [], ended: [] };
@@ -46,18 +46,18 @@ async function takeRunsOfLapsedWorkers(
         const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
         const released = await releaseRuns(
           client,
-          runs.map((run) => ({ run, failure: WORKER_LOST })),
-          { maxFailures },
+          runs.map((run) => ({ run, failure: WORKER_LOST, isLost: true })),
+          options,
           events,
         );
         for (const run of runs) {
           const outcome = released.get(run.runId)!;
           if (outcome.outcome === 'pending') result.resumedRunIds.push(run.runId);
           else {
-            const { status, error, isRolledBack } = outcome;
+            const { outcome: _ended, ...end } = outcome;
             // Above the lost attempt's and below the next one's: its worker, should it live, can append nothing behind the end.
             const fence = { threadId: run.threadId, epoch: run.epoch + 1n, runId: run.runId };
-            result.ended.push({ runId: run.runId, attempt: run.attempt, status, error, isRolledBack, fence });
+            result.ended.push({ runId: run.runId, attempt: run.attempt, ...end, fence });
           }
         }
       },
@@ -85,8 +85,11 @@ async function forgetLapsedWorkers(db: pg.Pool): Promise<void> {
                   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.worker_id = w.worker_id AND r.status = 'running')`);
 }
 
-async function removeOldResults(db: pg.Pool, resultTtlMs: number): Promise<number> {
-  const { rows } = await db.query<{ removed: string }>({
+async function removeOldResults(
+  db: pg.Pool,
+  resultTtlMs: number,
+): Promise<Pick<SweepResult, 'removedRuns' | 'removedResults'>> {
+  const { rows } = await db.query<Pick<SweepResult, 'removedRuns' | 'removedResults'>>({
     name: 'engine_remove_old_results',
     text: `WITH old AS (
              SELECT run_id, keeps_thread FROM run
@@ -98,10 +101,10 @@ async function removeOldResults(db: pg.Pool, resultTtlMs: number): Promise<numbe
            ), removed AS (
              DELETE FROM run r USING old WHERE r.run_id = old.run_id AND NOT old.keeps_thread RETURNING 1
            )
-           SELECT count(*) AS removed FROM removed`,
+           SELECT (SELECT count(*) FROM removed)::integer AS "removedRuns", (SELECT count(*) FROM old)::integer AS "removedResults"`,
     values: [resultTtlMs],
   });
-  return Number(rows[0]!.removed);
+  return rows[0]!;
 }
 
 async function hasForgottenRuns(db: pg.Pool, forgottenAfterMs: number): Promise<boolean> {

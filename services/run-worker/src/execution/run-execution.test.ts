@@ -24,7 +24,12 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const metrics = workerMetrics();
   const seat = { host: fake.host, wasLostWithOthers: () => false, complain: vi.fn(), leave: vi.fn() };
   const engine = {
-    finishRun: vi.fn(async (finish): Promise<FinishedRun> => ({ ...finish, isRolledBack: false, hasNextRun: true })),
+    finishRun: vi.fn(
+      async (finish): Promise<FinishedRun> => ({
+        ...{ ...finish, isRolledBack: false, hasNextRun: true },
+        cancelledForMs: null,
+      }),
+    ),
     releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
   };
   const execution = new RunExecution(run, {

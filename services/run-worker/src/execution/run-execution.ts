@@ -127,6 +127,8 @@ export class RunExecution {
   async #execute(): Promise<{ hasNextRun: boolean }> {
     const { timeoutMs, metrics, logger } = this.#deps;
     metrics.attemptsStarted.inc();
+    if (this.run.attempt > 1) metrics.attemptsRepeated.inc();
+    if (this.run.lostForMs !== null) metrics.resumptionLatency.observe(this.run.lostForMs);
     const wait = this.run.attempt === 1 ? metrics.queueWait : metrics.queueWaitOfRetries;
     wait.observe(Math.max(0, Date.now() - this.run.createdAt.getTime()));
     const timeoutSeconds = timeoutMs / 1000;
@@ -206,6 +208,7 @@ export class RunExecution {
     const finish: FinishRun = { fence, runId, ...rest, error, ...(firstEventId !== undefined && { firstEventId }) };
     const finished = await this.#untilWritten(() => engine.finishRun(finish));
     this.#count(finished);
+    this.#observeCancel(finished);
     this.#tellEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
   }
@@ -219,6 +222,7 @@ export class RunExecution {
       return { hasNextRun: true };
     }
     if (released.status === 'error') metrics.failedAfterRetry.inc();
+    this.#observeCancel(released);
     this.#tellEnd(released, null);
     return { hasNextRun: true };
   }
@@ -240,6 +244,10 @@ export class RunExecution {
         await pause(RETRY_MS);
       }
     }
+  }
+
+  #observeCancel({ cancelledForMs }: Pick<FinishedRun, 'cancelledForMs'>): void {
+    if (cancelledForMs !== null) this.#deps.metrics.cancelLatency.observe(cancelledForMs);
   }
 
   #count({ status }: FinishedRun): void {

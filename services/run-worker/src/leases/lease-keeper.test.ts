@@ -1,6 +1,8 @@
 import type { LeaseRenewal } from '@runyard/run-engine';
+import { Metrics } from '@runyard/service-kit';
 import { afterEach, expect, it, vi } from 'vitest';
 import { claimedRun, quietLogger } from '../../test/fakes.ts';
+import { WorkerMetrics } from '../worker-metrics.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 
 const GOOD: LeaseRenewal = { isRegistered: true, orders: [], lostRunIds: [], unheld: [] };
@@ -10,6 +12,8 @@ afterEach(() => keeper.close());
 
 async function keeping() {
   const run = claimedRun();
+  const registry = new Metrics();
+  const metrics = new WorkerMetrics(registry);
   let now = 0;
   const engine = {
     registerWorker: vi.fn(async () => undefined),
@@ -23,11 +27,12 @@ async function keeping() {
     runs,
     // Long enough for the timer to stay out of the way; the test renews.
     leaseMs: 1_000_000,
+    metrics,
     logger: quietLogger,
     now: () => now,
   });
   await keeper.start();
-  return { run, engine, runs, pass: (ms: number) => (now += ms) };
+  return { run, engine, runs, registry, pass: (ms: number) => (now += ms) };
 }
 
 it('holds the lease from its registration, and from the beginning of each renewal', async () => {
@@ -48,6 +53,22 @@ it('passes on orders and losses', async () => {
   await keeper.renewNow();
   expect(runs.cancel).toHaveBeenCalledWith(order);
   expect(runs.lose).toHaveBeenCalledWith('other');
+});
+
+it('counts a lease that lapsed once, however long it takes to get it back', async () => {
+  const { engine, registry, pass } = await keeping();
+  const losses = async () => /lg_api_worker_lease_losses_total (\d+)/.exec(await registry.text())![1];
+  engine.renewLease.mockRejectedValue(new Error('away'));
+  pass(999_000);
+  await keeper.renewNow();
+  expect(await losses()).toBe('0');
+  pass(1_000);
+  for (let round = 0; round < 3; round += 1) await keeper.renewNow();
+  expect(await losses()).toBe('1');
+  engine.renewLease.mockResolvedValue(GOOD);
+  await keeper.renewNow();
+  expect(keeper.isHeld).toBe(true);
+  expect(await losses()).toBe('1');
 });
 
 it('drops all runs once the lease may have lapsed, not before', async () => {

@@ -1,5 +1,6 @@
 import type { CancelOrder, Fence, LeaseRenewal, RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
+import type { WorkerMetrics } from '../worker-metrics.ts';
 
 /** What the lease is about: the runs in hand. */
 export interface HeldRuns {
@@ -14,6 +15,7 @@ export interface LeaseKeeperOptions {
   worker: { workerId: string; revisionId: string; slots: number };
   runs: HeldRuns;
   leaseMs: number;
+  metrics: Pick<WorkerMetrics, 'leaseLosses'>;
   logger: Logger;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -106,6 +108,9 @@ export class LeaseKeeper {
   }
 
   #lapse(): void {
+    if (this.#heldUntil > 0) this.#options.metrics.leaseLosses.inc();
+    // Said once for each loss, however long it lasts.
+    this.#heldUntil = 0;
     if (this.#options.runs.fences().length === 0) return;
     this.#options.logger.error('the lease has lapsed: all runs are dropped, other workers take them over');
     this.#options.runs.loseAll();

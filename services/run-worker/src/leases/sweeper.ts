@@ -9,7 +9,7 @@ export interface SweeperOptions extends EndAppending {
   engine: Pick<RunEngine, 'sweep'>;
   duty: Pick<Duty, 'isMine' | 'release'>;
   wakeups: Pick<RunWakeups, 'kick'>;
-  metrics: Pick<WorkerMetrics, 'exceededAttempts'>;
+  metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
   logger: Logger;
   everyMs: number;
 }
@@ -21,17 +21,24 @@ export function createSweeper(options: SweeperOptions): DutyRounds {
     duty,
     everyMs,
     async round() {
-      const { resumedRunIds, ended, hasForgottenRuns } = await engine.sweep();
+      const { resumedRunIds, ended, hasForgottenRuns, removedResults } = await engine.sweep();
       if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
       if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
-      metrics.exceededAttempts.inc(ended.filter(({ status }) => status === 'error').length);
+      const gaveUp = ended.filter(({ status }) => status === 'error').length;
+      metrics.exceededAttempts.inc(gaveUp);
+      metrics.swept.inc({ what: 'taken_back' }, resumedRunIds.length);
+      metrics.swept.inc({ what: 'given_up' }, gaveUp);
+      metrics.swept.inc({ what: 'cancelled' }, ended.length - gaveUp);
+      metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
+      metrics.swept.inc({ what: 'results_removed' }, removedResults);
+      for (const { cancelledForMs } of ended) if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await Promise.all(ended.map((run) => tellEnd(options, run)));
     },
     onError: (error) => logger.warn('a sweep failed', { error }),
   });
 }
 
-async function tellEnd(options: SweeperOptions, { fence, status, error, ...run }: SweptRun): Promise<void> {
+async function tellEnd(options: SweeperOptions, { fence, status, error, cancelledForMs: _ms, ...run }: SweptRun): Promise<void> {
   const streamed = { ...run, fence, isResumable: false };
   const end = endEvent(streamed, status, null);
   await appendEnd(options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>

@@ -61,7 +61,10 @@ export class EventPublisher {
       publisher.sent(firstId);
     } catch (error) {
       publisher.sent(undefined);
-      if (error instanceof StaleEpochError) return publisher.onStale();
+      if (error instanceof StaleEpochError) {
+        this.#options.metrics.staleWrite('event', events.length);
+        return publisher.onStale();
+      }
       // Streams are delivery, not truth: the run goes on, and the stream marks the gap.
       this.#options.metrics.lostEvents.inc(events.length);
       const { runId } = publisher.run;
