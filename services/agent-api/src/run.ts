@@ -45,7 +45,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const relay = openOutbox(config, context, pool);
   const webhookSignals = openSignals('webhooks');
   const staleWrite = staleWrites(metrics);
-  const staleWrite = staleWrites(metrics);
   const engine = new RunEngine({
     pool,
     deploymentId: config.DEPLOYMENT_ID,

@@ -35,8 +35,6 @@ export interface StoreUse {
   fence?: Fence;
   /** That has happened. */
   onStaleWrite?: () => void;
-  /** That has happened. */
-  onStaleWrite?: () => void;
   /** Asks the project's embeddings. Needed where the store has an index. */
   embed?: Embed;
 }

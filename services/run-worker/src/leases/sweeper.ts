@@ -31,14 +31,18 @@ export function createSweeper(options: SweeperOptions): DutyRounds {
       metrics.swept.inc({ what: 'cancelled' }, ended.length - gaveUp);
       metrics.swept.inc({ what: 'woken' }, hasForgottenRuns ? 1 : 0);
       metrics.swept.inc({ what: 'results_removed' }, removedResults);
-      for (const { cancelledForMs } of ended) if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
+      for (const { cancelledForMs } of ended)
+        if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await Promise.all(ended.map((run) => tellEnd(options, run)));
     },
     onError: (error) => logger.warn('a sweep failed', { error }),
   });
 }
 
-async function tellEnd(options: SweeperOptions, { fence, status, error, cancelledForMs: _ms, ...run }: SweptRun): Promise<void> {
+async function tellEnd(
+  options: SweeperOptions,
+  { fence, status, error, cancelledForMs: _ms, ...run }: SweptRun,
+): Promise<void> {
   const streamed = { ...run, fence, isResumable: false };
   const end = endEvent(streamed, status, null);
   await appendEnd(options, streamed, error ? [errorEvent(streamed, error), end] : [end]).catch((cause) =>
