@@ -19,6 +19,7 @@ import type { Handover } from './proxy/answer-relay.ts';
 import { type Continuation, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
 import { type ForwardedAs, requestHeaders } from './proxy/headers.ts';
+import type { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
 import type { Itinerary, ItineraryPlanner } from './routing/itinerary.ts';
@@ -31,6 +32,7 @@ export interface GatewayParts {
   planner: ItineraryPlanner;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
+  silentUpstreams: SilentUpstreams;
   bodyLimitBytes: number;
   trustForwarded: boolean;
 }
@@ -129,9 +131,9 @@ export class Gateway {
     return { ...this.#passing(requestId), upstreams: itinerary.upstreams, headers };
   }
 
-  #passing(requestId: string): Pick<Continuation, 'dispatcher' | 'requestId' | 'isLast' | 'avoid'> {
-    const { context, dispatcher, planner } = this.#parts;
-    return { dispatcher, requestId, isLast: () => context.lifecycle.isDraining, avoid: planner.avoid };
+  #passing(requestId: string): Pick<Continuation, 'dispatcher' | 'silentUpstreams' | 'requestId' | 'isLast' | 'avoid'> {
+    const { context, dispatcher, silentUpstreams, planner } = this.#parts;
+    return { dispatcher, silentUpstreams, requestId, isLast: () => context.lifecycle.isDraining, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -18,6 +18,12 @@ export const configSchema = Type.Object({
     default: false,
     description: 'Believe X-Forwarded-For, -Proto and -Host. Only behind a proxy that sets them itself.',
   }),
+  // Longer than the time between the signs of life of answers that take their time.
+  UPSTREAM_SILENCE_SECONDS: Type.Number({
+    default: 7,
+    minimum: 0.1,
+    description: 'An upstream that has sent nothing for this long is asked whether it lives.',
+  }),
   DRAIN_SECONDS: Type.Number({
     default: 5,
     minimum: 0,

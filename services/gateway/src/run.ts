@@ -11,6 +11,7 @@ import { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { Config } from './config.ts';
 import { checked, InternalClient } from './internal-client.ts';
 import { RateLimit } from './limits/rate-limit.ts';
+import { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
 import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
@@ -36,10 +37,13 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     keepAliveTimeout: UPSTREAM_IDLE_MS,
     // Servers allow more; what counts is for how long they take requests after their stop began.
     keepAliveMaxTimeout: UPSTREAM_IDLE_MS,
-    connect: { timeout: 5_000 },
+    connect: { timeout: 5_000, keepAlive: true, keepAliveInitialDelay: 10_000 },
     pipelining: 1,
   });
   lifecycle.onStop('upstream connections', () => dispatcher.destroy());
+  const silentUpstreams = new SilentUpstreams({ silentMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
+  silentUpstreams.start();
+  lifecycle.onStop('silent upstreams', () => silentUpstreams.stop());
   const client = (baseUrl: string) => new InternalClient({ dispatcher, baseUrl, token: config.INTERNAL_TOKEN });
   const orgAccess = client(config.ORG_ACCESS_URL);
   const controlPlane = client(config.CONTROL_PLANE_URL);
@@ -103,6 +107,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     }),
     exchanges,
     dispatcher,
+    silentUpstreams,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     trustForwarded: config.TRUST_FORWARDED_HEADERS,
   });

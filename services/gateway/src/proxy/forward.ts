@@ -3,10 +3,12 @@ import { ClientGoneError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { RequestBody } from '../limits/request-body.ts';
 import { AnswerRelay, type Handover, type RelayOptions } from './answer-relay.ts';
+import type { SilentUpstreams } from './silent-upstreams.ts';
 import { mayGoElsewhere } from './upstream-error.ts';
 
 export interface Forwarding extends Pick<RelayOptions, 'requestId' | 'isLast'> {
   dispatcher: Dispatcher;
+  silentUpstreams: SilentUpstreams;
   /** Base URLs, in the order to be tried. */
   upstreams: readonly string[];
   /** Path and query. */
@@ -58,7 +60,7 @@ export function exchange(
   request: Omit<Forwarding, 'upstreams'> &
     Pick<RelayOptions, 'hasAlternative' | 'isContinuing'> & { method: Dispatcher.HttpMethod },
 ): Promise<Handover | undefined> {
-  const { dispatcher, target, headers, body, method, avoid } = request;
+  const { dispatcher, silentUpstreams, target, headers, body, method, avoid } = request;
   const base = new URL(upstream);
   const relay = new AnswerRelay(res, { ...request, onLeaving: () => avoid(upstream) });
   dispatcher.dispatch(
@@ -69,11 +71,11 @@ export function exchange(
       headers:
         body.kind === 'stream' && body.length !== undefined ? [...headers, 'content-length', body.length] : headers,
       body: body.kind === 'none' ? null : body.kind === 'whole' ? body.bytes : (body.chunks as unknown as Buffer),
-      // How long a run takes is for the run to say.
+      // How long a run takes is for the run to say; whether the upstream still lives is looked after.
       headersTimeout: 0,
       bodyTimeout: 0,
     },
-    relay,
+    silentUpstreams.watch(base.origin, relay),
   );
   return relay.done;
 }

@@ -1,11 +1,13 @@
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type AppError, UnavailableError } from '@runyard/service-kit';
 import { responseHeaders } from './headers.ts';
 import { neverConnected, upstreamFailure } from './upstream-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /**
  * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end of
@@ -56,6 +58,9 @@ export function forwardUpgrade(
     socket.write(headOf(101, upgraded));
     upstreamSocket.setTimeout(0);
     upstreamSocket.setNoDelay(true);
+    // Either side may say nothing for hours: a network that swallows it is noticed by the system.
+    upstreamSocket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+    if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (upstreamHead.length > 0) socket.write(upstreamHead);
     if (head.length > 0) upstreamSocket.write(head);
     join(socket, upstreamSocket);

@@ -1,0 +1,146 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Dispatcher } from 'undici';
+
+export interface SilentUpstreamsOptions {
+  /** An exchange that has brought nothing for this long is a reason to ask its upstream whether it lives. */
+  silentMs: number;
+}
+
+/** Nothing came for too long, and the upstream does not answer another connection either. */
+export class SilentUpstreamError extends Error {
+  override readonly name = 'SilentUpstreamError';
+}
+
+/** What the answer to that may take at most. */
+const ANSWER_MS = 3_000;
+
+/**
+ * Breaks off exchanges with upstreams that a network has swallowed. How long an answer takes is the upstream's to say, and such a
+ * network gives no error: so upstreams that are silent are asked over a new connection whether they live.
+ */
+export class SilentUpstreams {
+  readonly #silentMs: number;
+  readonly #open = new Set<Exchange>();
+  readonly #asking = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ silentMs }: SilentUpstreamsOptions) {
+    this.#silentMs = silentMs;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), this.#silentMs / 4);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The handler, listened to. */
+  watch(upstream: string, handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
+    const exchange = new Exchange(upstream, handler, () => this.#open.delete(exchange));
+    this.#open.add(exchange);
+    return exchange;
+  }
+
+  #look(): void {
+    for (const { upstream, silence } of this.#open) {
+      if (silence < this.#silentMs || this.#asking.has(upstream)) continue;
+      this.#asking.add(upstream);
+      void lives(upstream, Math.min(ANSWER_MS, this.#silentMs)).then((isAlive) => {
+        this.#asking.delete(upstream);
+        if (!isAlive) this.#breakOff(upstream);
+      });
+    }
+  }
+
+  #breakOff(upstream: string): void {
+    for (const exchange of this.#open) {
+      if (exchange.upstream === upstream && exchange.silence >= this.#silentMs) exchange.breakOff();
+    }
+  }
+}
+
+/** One request and its answer, as they come from the upstream. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly upstream: string;
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #onOver: () => void;
+  #abort: (error?: Error) => void = () => undefined;
+  #heardAt = performance.now();
+  /** The client is slow, and so nothing is read. */
+  #isHeldBack = false;
+
+  constructor(upstream: string, handler: Dispatcher.DispatchHandler, onOver: () => void) {
+    this.upstream = upstream;
+    this.#handler = handler;
+    this.#onOver = onOver;
+  }
+
+  /** Milliseconds since the upstream was last heard. */
+  get silence(): number {
+    return this.#isHeldBack ? 0 : performance.now() - this.#heardAt;
+  }
+
+  breakOff(): void {
+    this.#abort(new SilentUpstreamError('the upstream fell silent'));
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    this.#hear();
+    this.#handler.onConnect?.(abort);
+  }
+
+  onBodySent(): void {
+    this.#hear();
+  }
+
+  onHeaders(status: number, headers: Buffer[], resume: () => void, statusText: string): boolean {
+    this.#hear();
+    const goOn = () => {
+      this.#hear();
+      resume();
+    };
+    return this.#handler.onHeaders?.(status, headers, goOn, statusText) ?? true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#hear();
+    this.#isHeldBack = this.#handler.onData?.(chunk) === false;
+    return !this.#isHeldBack;
+  }
+
+  onComplete(trailers: string[] | null): void {
+    this.#onOver();
+    this.#handler.onComplete?.(trailers);
+  }
+
+  onError(error: Error): void {
+    this.#onOver();
+    this.#handler.onError?.(error);
+  }
+
+  #hear(): void {
+    this.#heardAt = performance.now();
+    this.#isHeldBack = false;
+  }
+}
+
+/** Whether a server is there. What it answers does not matter. */
+function lives(upstream: string, withinMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const url = new URL('/ok', upstream);
+    const asked = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { agent: false });
+    const late = setTimeout(() => asked.destroy(new Error('no answer in time')), withinMs);
+    asked.once('response', (answer) => {
+      resolve(true);
+      answer.destroy();
+    });
+    asked.once('error', () => resolve(false));
+    asked.once('close', () => clearTimeout(late));
+    asked.end();
+  });
+}

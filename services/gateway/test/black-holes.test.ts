@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FaultLine } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+const SILENCE_SECONDS = 0.5;
+/** The silence, the look that finds it, the question; twice, since a read is asked again. */
+const NOTICED_WITHIN_MS = 2 * 2.25 * SILENCE_SECONDS * 1_000 + 1_000;
+
+let gateway: TestGateway;
+let upstream: FakeServer;
+let line: FaultLine;
+let answer: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) => res.end('{}');
+let base: string;
+let headers: Record<string, string>;
+beforeAll(async () => {
+  upstream = await serve((req, res) => (req.url === '/ok' ? res.end('{}') : answer(req, res)));
+  line = await FaultLine.to(upstream.url);
+  const route = deploymentRoute({ upstreams: [line.url.replace(/\/$/, '')] });
+  const controlPlane = await FakeControlPlane.start();
+  controlPlane.routes.push(route);
+  gateway = await startGateway({ controlPlane, env: { UPSTREAM_SILENCE_SECONDS: String(SILENCE_SECONDS) } });
+  headers = { 'x-api-key': gateway.orgAccess.issue(route.workspace_id).key };
+  base = `${gateway.url}/deployments/${route.deployment_id}`;
+  await gateway.untilReady();
+});
+afterEach(() => line.heal());
+afterAll(async () => {
+  await gateway.close();
+  await line.close();
+  await upstream.close();
+});
+
+it.each(['GET', 'POST'])(
+  'a %s that a network swallows is 503 in a bounded time, and the next works',
+  async (method) => {
+    answer = (_req, res) => res.end('{}');
+    const ask = () => fetch(`${base}/threads/x`, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+    expect((await ask()).status).toBe(200);
+    line.swallow();
+    const startedAt = performance.now();
+    const refused = await ask();
+    expect(performance.now() - startedAt).toBeLessThan(NOTICED_WITHIN_MS);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    await line.heal();
+    expect((await ask()).status).toBe(200);
+  },
+  15_000,
+);
+
+it('an open stream is broken off when its upstream is gone without a word', async () => {
+  answer = (_req, res) => res.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: a\n\n');
+  const reader = (await fetch(`${base}/runs/stream`, { headers })).body!.getReader();
+  await reader.read();
+  line.swallow();
+  await expect(reader.read()).rejects.toThrow();
+});
+
+it('an upstream that takes its time is left alone as long as it lives', async () => {
+  answer = (_req, res) => setTimeout(() => res.end('{"late":true}'), 3 * SILENCE_SECONDS * 1_000);
+  const response = await fetch(`${base}/threads/x`, { headers });
+  expect(await response.json()).toEqual({ late: true });
+});
+
+it('a client that reads slowly is not taken for an upstream that is silent', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const chunks = 200;
+  answer = (_req, res) => {
+    let sent = 0;
+    const more = () => {
+      while (sent++ < chunks) if (!res.write(chunk)) return void res.once('drain', more);
+      res.end();
+    };
+    more();
+  };
+  const response = await fetch(`${base}/threads/x`, { headers });
+  await new Promise((resolve) => setTimeout(resolve, 3 * SILENCE_SECONDS * 1_000));
+  expect((await response.arrayBuffer()).byteLength).toBe(chunks * chunk.byteLength);
+});
