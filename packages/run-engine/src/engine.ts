@@ -19,6 +19,7 @@ import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
+import { underKey } from './threads/under-key.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
 import type {
   CancelAction,
@@ -33,6 +34,8 @@ import type {
   Fence,
   FinishedRun,
   FinishRun,
+  KeyedCreation,
+  KeyedThread,
   LeaseRenewal,
   QueueStatistics,
   ReleasedRun,
@@ -114,7 +117,7 @@ export class RunEngine {
     this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
     this.#creations = new GroupCommitter({
       name: 'create runs',
-      flush: (batch) => this.#write((client) => createRuns(client, batch, this.#events, this.#threadTtl)),
+      flush: (batch) => this.#write((client) => createRunsOnce(client, batch, this.#events, this.#threadTtl)),
       keyOf: (item) => item.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => item.size,
@@ -130,10 +133,16 @@ export class RunEngine {
 
   /**
    * Accepts a run: once this resolves it is in Postgres. Wake workers afterwards, and tell the workers of cancelled runs.
-   * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one.
+   * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one, KeyTakenError.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
     return this.#creations.submit(toCreation(run, this.#atRest));
+  }
+
+  /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
+  createRunsTogether(runs: CreateRun[], keyed: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
+    const batch = runs.map((run) => toCreation(run, this.#atRest));
+    return this.#write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
   /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
@@ -223,9 +232,7 @@ export class RunEngine {
    * Throws FencedError when it is not the caller's any more.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
-    return this.#noticed(
-      this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)),
-    );
+    return this.#noticed(this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)));
   }
 
   registerWorker(registration: WorkerRegistration): Promise<void> {
@@ -255,9 +262,9 @@ export class RunEngine {
     return result;
   }
 
-  /** Throws ConflictError when the thread exists and that is not welcome. */
-  createThread(thread: CreateThread): Promise<ThreadRecord> {
-    return this.#write((client) => createThread(client, thread, this.#threadTtl));
+  /** Throws ConflictError when the thread exists and that is not welcome, KeyTakenError. */
+  createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
+    return this.#write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl)));
   }
 
   /** Throws NotFoundError. Answers its runs that were not over yet, for those who watch them to be told. */

@@ -3,6 +3,8 @@
  * JSON that only passes through stays text (`Uint8Array` of UTF-8) so that nothing on a run's path parses it.
  */
 
+import type { KeyedRequest } from '@runyard/database';
+import type pg from 'pg';
 import type { WebhookTarget } from './webhooks/types.ts';
 
 export type RunStatus = 'pending' | 'running' | 'error' | 'success' | 'timeout' | 'interrupted';
@@ -21,6 +23,20 @@ export interface Fence {
   threadId: string;
   epoch: bigint;
   runId: string | null;
+}
+
+/** A creation by a request that may come again: its key is bound in the transaction that creates. */
+export interface KeyedCreation<Made> {
+  request: KeyedRequest;
+  /** The JSON value that is kept with the key, for every further request with it. */
+  answerOf(made: Made): unknown;
+}
+
+/** The same for a thread. */
+export interface KeyedThread {
+  request: KeyedRequest;
+  /** Read in the transaction that makes the thread. */
+  answerOf(client: pg.ClientBase): Promise<unknown>;
 }
 
 export interface CreateRun {
@@ -43,6 +59,7 @@ export interface CreateRun {
   webhooks?: WebhookTarget[];
   /** Metadata of the thread if this run makes it, besides `graph_id` and `assistant_id`. */
   threadMetadata?: Record<string, unknown>;
+  keyed?: KeyedCreation<RunRecord> | undefined;
 }
 
 /** A run another operation cancelled, and what is left to do about it. */
@@ -166,9 +183,7 @@ export interface RunRelease {
 }
 
 /** What became of a run that was given back. */
-export type ReleasedRun =
-  | { outcome: 'pending' }
-  | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun'>);
+export type ReleasedRun = { outcome: 'pending' } | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun'>);
 
 /** What a worker learns about a run it holds. */
 export interface CancelOrder {

@@ -1,11 +1,20 @@
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
-import type { CopiedThread, CopyThread, ExpiredThreads, PruneStrategy, ThreadStorage, ThreadTtl } from '../types.ts';
+import type {
+  CopiedThread,
+  CopyThread,
+  ExpiredThreads,
+  KeyedThread,
+  PruneStrategy,
+  ThreadStorage,
+  ThreadTtl,
+} from '../types.ts';
 import { copyThread } from './copy-thread.ts';
 import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
 import { threadStorage } from './thread-storage.ts';
+import { underKey } from './under-key.ts';
 
 export interface ThreadHistoriesOptions {
   pool: pg.Pool;
@@ -27,9 +36,10 @@ export class ThreadHistories {
     this.#options = options;
   }
 
-  /** Undefined when the source does not exist. */
-  copy(copy: CopyThread): Promise<CopiedThread | undefined> {
-    return this.#options.write((client) => copyThread(client, copy, this.#options.threadTtl));
+  /** Undefined when the source does not exist. Throws KeyTakenError. */
+  copy(copy: CopyThread, keyed?: KeyedThread): Promise<CopiedThread | undefined> {
+    const { write, threadTtl } = this.#options;
+    return write((client) => underKey(client, keyed, () => copyThread(client, copy, threadTtl)));
   }
 
   /** Undefined when there is no such thread. */

@@ -1,0 +1,62 @@
+import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/database';
+import type pg from 'pg';
+import type { RunEvents } from '../run-events.ts';
+import type { CreatedRun, KeyedCreation, RunRecord, ThreadTtl } from '../types.ts';
+import { createRuns, type RunCreation } from './create-runs.ts';
+
+type KeyedItem = RunCreation & { keyed: KeyedCreation<RunRecord> };
+const isKeyed = (item: RunCreation): item is KeyedItem => item.keyed !== undefined;
+
+/**
+ * As `createRuns`, with the keys of requests that may come again: an item whose key another request has is a `KeyTakenError` in its
+ * place, and a refused item leaves its key free. Keys are claimed before threads are made and looked at, so that a repetition
+ * finds its first run and not the thread that this run made busy. A batch without keys sends no statement more.
+ */
+export async function createRunsOnce(
+  client: pg.ClientBase,
+  batch: RunCreation[],
+  events: RunEvents,
+  threadTtl?: ThreadTtl,
+): Promise<(CreatedRun | Error)[]> {
+  const keyed = batch.filter(isKeyed);
+  if (keyed.length === 0) return createRuns(client, batch, events, threadTtl);
+  const keys = onPg(client);
+  const claimed = await claimKeys(
+    keys,
+    keyed.map((item) => item.keyed.request),
+  );
+  const own = batch.filter((item) => !isKeyed(item) || claimed.has(item.keyed.request.claim));
+  const results = await createRuns(client, own, events, threadTtl);
+
+  const bound: { request: KeyedItem['keyed']['request']; answer: unknown }[] = [];
+  const freed: KeyedItem['keyed']['request'][] = [];
+  for (const [index, item] of own.entries()) {
+    if (!isKeyed(item)) continue;
+    const { request, answerOf } = item.keyed;
+    const result = results[index]!;
+    if (result instanceof Error) freed.push(request);
+    else bound.push({ request, answer: answerOf(result.run) });
+  }
+  await settleKeys(keys, bound);
+  await releaseKeys(keys, freed);
+  const byItem = new Map(own.map((item, index) => [item, results[index]!]));
+  return batch.map((item) => byItem.get(item) ?? new KeyTakenError());
+}
+
+/** Creates stateless runs that one request asks for, all or none. @throws KeyTakenError */
+export async function createRunsTogether(
+  client: pg.ClientBase,
+  batch: RunCreation[],
+  keyed: KeyedCreation<RunRecord[]>,
+  events: RunEvents,
+  threadTtl?: ThreadTtl,
+): Promise<CreatedRun[]> {
+  const keys = onPg(client);
+  await claimKey(keys, keyed.request);
+  const created = (await createRuns(client, batch, events, threadTtl)).map((result) => {
+    if (result instanceof Error) throw result;
+    return result;
+  });
+  await settleKeys(keys, [{ request: keyed.request, answer: keyed.answerOf(created.map(({ run }) => run)) }]);
+  return created;
+}

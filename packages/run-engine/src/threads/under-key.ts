@@ -1,0 +1,27 @@
+import { claimKey, onPg, releaseKeys, settleKeys } from '@runyard/database';
+import type pg from 'pg';
+import type { KeyedThread } from '../types.ts';
+
+/**
+ * Makes a thread in the caller's transaction and binds the key of the request that asks for it. `undefined` from `make`: there is
+ * nothing to answer, and the key stays free.
+ *
+ * @throws KeyTakenError
+ */
+export async function underKey<Made>(
+  client: pg.ClientBase,
+  keyed: KeyedThread | undefined,
+  make: () => Promise<Made>,
+): Promise<Made> {
+  if (!keyed) return make();
+  await claimKey(onPg(client), keyed.request);
+  const made = await make();
+  if (made === undefined) await releaseKeys(onPg(client), [keyed.request]);
+  else await bindKey(client, keyed);
+  return made;
+}
+
+/** Binds a key that was claimed before to the thread as it is now. @throws KeyTakenError when another attempt has taken over */
+export async function bindKey(client: pg.ClientBase, { request, answerOf }: KeyedThread): Promise<void> {
+  await settleKeys(onPg(client), [{ request, answer: await answerOf(client) }]);
+}
