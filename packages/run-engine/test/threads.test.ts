@@ -64,6 +64,16 @@ describe('deleting a run', () => {
   });
 });
 
+it('deleting a run that waits takes nothing from the one that runs, on its stream either', async () => {
+  const threadId = await fixture.thread();
+  await fixture.engine.createRun(aRun({ threadId }));
+  const waiting = await fixture.engine.createRun(aRun({ threadId }));
+  const [run] = await fixture.engine.claimRuns(worker, 1);
+  const deleted = await fixture.engine.deleteRun(threadId, waiting.run.runId);
+  expect(deleted!.fence.epoch).toBe(run!.fence.epoch);
+  await fixture.engine.finishRun(success(run!));
+});
+
 describe('updating the state of a thread', () => {
   const state = { values: Buffer.from('{"n":2}'), interrupts: null, checkpointId: 'c-2', status: 'idle' as const };
 

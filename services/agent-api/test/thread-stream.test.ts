@@ -78,6 +78,28 @@ describe('the stream of a thread', () => {
     answer.hangUp();
   });
 
+  it('tells the end of runs that are deleted or cancelled, whether they run or wait', async () => {
+    const threadId = await newThread();
+    const answer = await streamOf(threadId, '?stream_mode=lifecycle');
+    const create = () => deployment.client.runs.create(threadId, 'echo', { input: {} });
+    const running = await create();
+    const waiting = await create();
+    const cancelled = await create();
+    await deployment.worker.take();
+    await deployment.client.runs.delete(threadId, waiting.run_id);
+    await deployment.client.runs.cancel(threadId, cancelled.run_id);
+    await deployment.client.runs.delete(threadId, running.run_id);
+    expect(withoutIds(await toldSo(answer, 4))).toEqual([
+      begun(running.run_id),
+      done(waiting.run_id),
+      done(cancelled.run_id),
+      done(running.run_id),
+    ]);
+    const next = await runThrough(threadId, []);
+    expect(withoutIds(await toldSo(answer, 6)).slice(4)).toEqual([begun(next), done(next)]);
+    answer.hangUp();
+  });
+
   it('with lifecycle tells only where runs begin and end, with state_update only writes of state', async () => {
     const threadId = await newThread();
     const lifecycle = await streamOf(threadId, '?stream_mode=lifecycle');

@@ -35,10 +35,11 @@ export async function deleteRun(
     const { assistant_id: assistantId, attempt } = run;
     await events.finished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
   }
-  // Above the epoch of the run's worker: nothing it still appends comes behind the end.
-  const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + 1n, runId };
+  const isRunning = run.status === 'running';
+  // Above the epoch of the run's own worker: nothing it still appends comes behind the end. Not above that of another's.
+  const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + (isRunning ? 1n : 0n), runId };
   const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
-  if (run.status === 'running') await takeFences(client, [threadId]);
+  if (isRunning) await takeFences(client, [threadId]);
   if (!run.keeps_thread) await dropUnkeptFences(client, [threadId]);
   else if (wasInFlight) await settleThreads(client, [threadId]);
   return deleted;
