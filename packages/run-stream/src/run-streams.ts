@@ -3,6 +3,7 @@ import { encodeEntry } from './entry-codec.ts';
 import { StaleEpochError, StreamUnavailableError } from './errors.ts';
 import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
 import { type FeedListener, LiveFeeds } from './live-feeds.ts';
+import { ReadBudget } from './read-budget.ts';
 import { bounded, openConnection } from './redis-connection.ts';
 import { defineStreamCommands, type StreamCommands, threadKeys } from './scripts.ts';
 import { type RangePage, ThreadReader } from './thread-reader.ts';
@@ -26,6 +27,10 @@ export interface RunStreamsOptions {
   timeoutMs?: number;
   /** Entries a thread keeps at most, about. Default 50,000. */
   maxEntriesPerThread?: number;
+  /** Bytes of them it keeps at most, to a megabyte; what is appended at once stays, however large. Default 256 MiB. */
+  maxBytesPerThread?: number;
+  /** Told how many entries went because a thread had more than it may keep. */
+  onTrim?: (entries: number) => void;
   /** How long a resumable run's events live after its last. Default 120 s. */
   resumableTtlMs?: number;
   /** The same for other runs: what a slow reader may lag behind at the end. Default 10 s. */
@@ -36,6 +41,8 @@ export interface RunStreamsOptions {
   idleTtlMs?: number;
   /** Live events that wait for one slow reader, before it reads from the stream instead. Default 256 KiB. */
   readerBufferBytes?: number;
+  /** The same for all readers of the process, with what they have read of streams. Default 64 MiB. */
+  readersBufferBytes?: number;
 }
 
 /** What this process knows of a thread it appends to. */
@@ -52,22 +59,27 @@ const MAX_APPENDING = 20_000;
 /** The event streams of a deployment's threads, over two connections per process whatever the number of runs and readers. */
 export class RunStreams {
   readonly #prefix: string;
-  readonly #options: Required<Omit<RunStreamsOptions, 'redis' | 'keyPrefix'>>;
+  readonly #options: Required<Omit<RunStreamsOptions, 'redis' | 'keyPrefix' | 'onTrim'>>;
+  readonly #onTrim: (entries: number) => void;
   readonly #redis: Redis & StreamCommands;
   readonly #subscriber: Redis;
   readonly #feeds: LiveFeeds;
+  readonly #budget: ReadBudget;
   readonly #appending = new Map<string, Appending>();
 
-  constructor({ redis, keyPrefix, ...options }: RunStreamsOptions) {
+  constructor({ redis, keyPrefix, onTrim = () => undefined, ...options }: RunStreamsOptions) {
     this.#prefix = keyPrefix;
+    this.#onTrim = onTrim;
     this.#options = {
       timeoutMs: 2_000,
       maxEntriesPerThread: 50_000,
+      maxBytesPerThread: 256 * 1024 * 1024,
       resumableTtlMs: 120_000,
       graceMs: 10_000,
       fenceTtlMs: 180_000,
       idleTtlMs: 24 * 3_600_000,
       readerBufferBytes: 256 * 1024,
+      readersBufferBytes: 64 * 1024 * 1024,
       ...options,
     };
     const { timeoutMs } = this.#options;
@@ -76,6 +88,7 @@ export class RunStreams {
     );
     this.#subscriber = openConnection(redis, { name: `${keyPrefix}-streams-live`, timeoutMs, pipelined: false });
     this.#feeds = new LiveFeeds(this.#subscriber);
+    this.#budget = new ReadBudget(this.#options.readersBufferBytes);
   }
 
   /**
@@ -119,7 +132,7 @@ export class RunStreams {
       },
       threadId,
       options,
-      this.#options.readerBufferBytes,
+      { bufferBytes: this.#options.readerBufferBytes, budget: this.#budget },
     ).entries();
   }
 
@@ -145,8 +158,8 @@ export class RunStreams {
   /** The thread is gone: its events go at once, and what a run of it still appends is refused. */
   async forget(threadId: string): Promise<void> {
     this.#appending.delete(threadId);
-    const { events, head, ends } = threadKeys(this.#prefix, threadId);
-    await this.#command(() => this.#redis.runStreamForget(events, head, ends, `${this.#options.fenceTtlMs}`));
+    const { events, head, ends, sizes } = threadKeys(this.#prefix, threadId);
+    await this.#command(() => this.#redis.runStreamForget(events, head, ends, sizes, `${this.#options.fenceTtlMs}`));
   }
 
   /** Tells all workers of the deployment to look at a run's cancel order. The order itself must be in Postgres before. */
@@ -210,7 +223,7 @@ export class RunStreams {
     }
   }
 
-  #runAppend(
+  async #runAppend(
     { threadId, epoch }: StreamFence,
     runId: string,
     texts: string[],
@@ -218,14 +231,15 @@ export class RunStreams {
     continues: boolean,
     knownId: string,
   ): Promise<string> {
-    const { events, head, ends, live } = threadKeys(this.#prefix, threadId);
+    const { events, head, ends, sizes, live } = threadKeys(this.#prefix, threadId);
     const [knownMs, knownSeq] = knownId.split('-') as [string, string];
-    const { maxEntriesPerThread, idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#options;
-    return this.#command(() =>
+    const { maxEntriesPerThread, maxBytesPerThread, idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#options;
+    const [firstId, trimmed] = await this.#command(() =>
       this.#redis.runStreamAppend(
         events,
         head,
         ends,
+        sizes,
         live,
         `${epoch}`,
         runId,
@@ -239,9 +253,12 @@ export class RunStreams {
         `${resumableTtlMs}`,
         `${graceMs}`,
         endsRun ? '1' : '0',
+        `${maxBytesPerThread}`,
         ...texts,
       ),
     );
+    if (trimmed > 0) this.#onTrim(trimmed);
+    return firstId;
   }
 
   async #range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage> {

@@ -6,14 +6,22 @@ import type { Redis } from 'ioredis';
  * - `{prefix:thread}:head`: `epoch` (newest seen), `last` (id), `floor` (entries up to here may be gone), `run` (that appended
  *   last), `until` (ms, when the last ended run's entries may go), and per kept run `start:<run>` (`1` resumable, `0` not,
  *   `e` ended; then the id before its first) and, once another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
+ * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first; `bytes` of
+ *   the head are those of all that was ever appended.
  * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; taken off by later appends.
  */
 export function threadKeys(
   prefix: string,
   threadId: string,
-): { events: string; head: string; ends: string; live: string } {
+): { events: string; head: string; ends: string; sizes: string; live: string } {
   const tag = `{${prefix}:${threadId}}`;
-  return { events: `${tag}:events`, head: `${tag}:head`, ends: `${tag}:ends`, live: `${tag}:live` };
+  return {
+    events: `${tag}:events`,
+    head: `${tag}:head`,
+    ends: `${tag}:ends`,
+    sizes: `${tag}:sizes`,
+    live: `${tag}:live`,
+  };
 }
 
 /** Marks a run as ended: when its entries may go, and when the keys may if no run of the thread is under way. */
@@ -42,12 +50,13 @@ end
 `;
 
 const APPEND = `${END_RUN}
-local events, head, ends = KEYS[1], KEYS[2], KEYS[3]
+local events, head, ends, sizes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
-local resumableTtl, graceTtl, endsRun = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13]
-local FIRST_ENTRY = 14
+local resumableTtl, graceTtl, endsRun, maxBytes = tonumber(ARGV[11]), tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
+local FIRST_ENTRY = 15
+local BYTES_PER_MARK = 1024 * 1024
 local MAX_LIVE_BYTES = 512 * 1024
 
 local function partsOf(id)
@@ -81,7 +90,7 @@ local last, floor, currentRun, start = known[2], known[3], known[4], known[5]
 if #ARGV < FIRST_ENTRY then
   redis.call('HSET', head, 'epoch', ARGV[2])
   redis.call('PEXPIRE', head, idleTtl + fenceTtl)
-  return last or '0-0'
+  return { last or '0-0', 0 }
 end
 
 local now = currentMs()
@@ -100,10 +109,10 @@ advance()
 local firstId, beforeFirst = idOf(ms, seq), before(ms, seq)
 
 if not last then
-  redis.call('DEL', events, ends)
+  redis.call('DEL', events, ends, sizes)
   floor = beforeFirst
 elseif redis.call('EXISTS', events) == 0 then
-  redis.call('DEL', head, ends)
+  redis.call('DEL', head, ends, sizes)
   floor, currentRun, start = last, false, false
 else
   local overUpTo
@@ -144,31 +153,51 @@ if not start then
   end
 end
 
-local lastId = firstId
+local lastId, bytes = firstId, #ARGV[FIRST_ENTRY]
 redis.call('XADD', events, firstId, 'e', ARGV[FIRST_ENTRY])
 for index = FIRST_ENTRY + 1, #ARGV do
   advance()
   lastId = idOf(ms, seq)
+  bytes = bytes + #ARGV[index]
   redis.call('XADD', events, lastId, 'e', ARGV[index])
 end
-if redis.call('XTRIM', events, 'MAXLEN', '~', maxLength) > 0 then
+local trimmed = redis.call('XTRIM', events, 'MAXLEN', '~', maxLength)
+if trimmed > 0 then
   local oldest = redis.call('XRANGE', events, '-', '+', 'COUNT', 1)[1]
   floor = larger(floor, before(partsOf(oldest[1])))
+end
+
+-- The oldest megabytes go when there are more than may be kept; what was appended just now stays, however large.
+local total = redis.call('HINCRBY', head, 'bytes', bytes)
+local newest = redis.call('LINDEX', sizes, -1)
+local markedBytes = newest and tonumber(string.match(newest, ' (%d+)$')) or 0
+if total - markedBytes >= BYTES_PER_MARK then redis.call('RPUSH', sizes, lastId .. ' ' .. string.format('%.0f', total)) end
+local mark = redis.call('LINDEX', sizes, 0)
+while mark do
+  local markId, upTo = string.match(mark, '^(%S+) (%d+)$')
+  local isGone = larger(floor, markId) == floor
+  if not isGone and (markId == lastId or total - tonumber(upTo) < maxBytes) then break end
+  redis.call('LPOP', sizes)
+  if not isGone then
+    local markMs, markSeq = partsOf(markId)
+    trimmed = trimmed + redis.call('XTRIM', events, 'MINID', idOf(markMs, markSeq + 1))
+    floor = larger(floor, markId)
+  end
+  mark = redis.call('LINDEX', sizes, 0)
 end
 
 redis.call('HSET', head, 'epoch', ARGV[2], 'last', lastId, 'floor', floor, 'run', runId)
 redis.call('PEXPIRE', events, idleTtl)
 redis.call('PEXPIRE', ends, idleTtl)
+redis.call('PEXPIRE', sizes, idleTtl)
 redis.call('PEXPIRE', head, idleTtl + fenceTtl)
-local bytes = 0
-for index = FIRST_ENTRY, #ARGV do bytes = bytes + #ARGV[index] end
 local message = (last or '0-0') .. '\\31' .. firstId
 -- Redis drops a subscriber that lags behind by some megabytes: large entries are read from the stream by those who want them.
 if bytes > MAX_LIVE_BYTES then message = message .. '\\31' .. lastId
 else message = message .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY) end
 redis.call('PUBLISH', channel, message)
 if endsRun == '1' then endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
-return firstId
+return { firstId, trimmed }
 `;
 
 const EXPIRE = `${END_RUN}
@@ -191,14 +220,18 @@ elseif after == '' then
   else from = start end
 end
 
-local PAGE = 32
+-- One command looks at so much at most, also when hardly anything is of the run asked for: others wait for it.
+local MAX_SCANNED_BYTES = 8 * maxBytes
+local MAX_COUNT = 256
 local reply = { last, floor, start, from, from, '0' }
-local scanned, bytes = from, 0
+local scanned, bytes, scannedBytes, scannedEntries = from, 0, 0, 0
+local count = 1
 while true do
-  local page = redis.call('XRANGE', events, '(' .. scanned, '+', 'COUNT', PAGE)
+  local page = redis.call('XRANGE', events, '(' .. scanned, '+', 'COUNT', count)
   for _, entry in ipairs(page) do
     local text = entry[2][2]
     scanned = entry[1]
+    scannedBytes, scannedEntries = scannedBytes + #text + 64, scannedEntries + 1
     if runId == '' or string.sub(text, 1, #runId + 1) == runId .. '\\31' then
       reply[#reply + 1] = scanned
       reply[#reply + 1] = text
@@ -206,8 +239,11 @@ while true do
     end
     if bytes >= maxBytes then break end
   end
-  if bytes >= maxBytes then reply[6] = '1' break end
-  if #page < PAGE then break end
+  if bytes >= maxBytes or scannedBytes >= MAX_SCANNED_BYTES then reply[6] = '1' break end
+  if #page < count then break end
+  -- As many as there is room for, by the size of those seen.
+  count = math.floor((maxBytes - bytes) * scannedEntries / scannedBytes)
+  count = math.max(1, math.min(MAX_COUNT, count))
 end
 reply[5] = scanned
 return reply
@@ -220,22 +256,22 @@ return reply
  */
 const FORGET = `
 local time = redis.call('TIME')
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
+redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
 `;
 
 export interface StreamCommands {
-  runStreamAppend(...args: string[]): Promise<string>;
+  runStreamAppend(...args: string[]): Promise<[firstId: string, trimmed: number]>;
   runStreamExpire(...args: string[]): Promise<null>;
   runStreamForget(...args: string[]): Promise<null>;
   runStreamRange(...args: string[]): Promise<string[]>;
 }
 
 export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
-  redis.defineCommand('runStreamAppend', { numberOfKeys: 3, lua: APPEND });
+  redis.defineCommand('runStreamAppend', { numberOfKeys: 4, lua: APPEND });
   redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
-  redis.defineCommand('runStreamForget', { numberOfKeys: 3, lua: FORGET });
+  redis.defineCommand('runStreamForget', { numberOfKeys: 4, lua: FORGET });
   redis.defineCommand('runStreamRange', { numberOfKeys: 2, lua: RANGE, readOnly: true });
   return redis as Redis & StreamCommands;
 }

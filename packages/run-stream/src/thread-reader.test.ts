@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeBatch, encodeEntry } from './entry-codec.ts';
 import { compareIds } from './event-id.ts';
-import { type RangePage, type ReaderSource, ThreadReader } from './thread-reader.ts';
+import { ReadBudget } from './read-budget.ts';
+import { type RangePage, type ReaderLimits, type ReaderSource, ThreadReader } from './thread-reader.ts';
 import type { StreamEntry } from './types.ts';
 
 /** A stream in memory whose deliveries the test decides on. */
 class FakeStream implements ReaderSource {
   readonly stored: { id: string; text: string }[] = [];
   ranges = 0;
+  isAway = false;
   reader: ThreadReader | undefined;
 
   join(_threadId: string, listener: ThreadReader): void {
@@ -18,6 +20,7 @@ class FakeStream implements ReaderSource {
   }
   async range(_threadId: string, after: string): Promise<RangePage> {
     this.ranges += 1;
+    if (this.isAway) throw new Error('away');
     const from = after === '' ? '0-0' : after;
     const entries = this.stored.filter(({ id }) => compareIds(id, from) > 0);
     const last = this.stored.at(-1)?.id;
@@ -48,10 +51,19 @@ let stream: FakeStream;
 let reader: ThreadReader;
 let got: StreamEntry[];
 let ending: AbortController;
+let over: AbortController;
+let budget: ReadBudget;
 let done: Promise<void>;
 
+const limits = (bufferBytes = 100_000): ReaderLimits => ({ bufferBytes, budget });
+
 function read(options: { maxBufferBytes?: number; pull?: () => Promise<void> } = {}): void {
-  reader = new ThreadReader(stream, 'thread', { signal: ending.signal }, options.maxBufferBytes ?? 100_000);
+  reader = new ThreadReader(
+    stream,
+    'thread',
+    { signal: ending.signal, over: over.signal },
+    limits(options.maxBufferBytes),
+  );
   done = (async () => {
     for await (const entry of reader.entries()) {
       got.push(entry);
@@ -68,10 +80,13 @@ beforeEach(() => {
   stream = new FakeStream();
   got = [];
   ending = new AbortController();
+  over = new AbortController();
+  budget = new ReadBudget(1024 * 1024);
 });
 afterEach(async () => {
   ending.abort();
   await done;
+  expect(budget.heldBytes).toBe(0);
 });
 
 describe('ThreadReader', () => {
@@ -136,12 +151,64 @@ describe('ThreadReader', () => {
     expect(stream.ranges).toBe(before);
   });
 
+  it('what waits for all slow clients together is bounded too, and a budget that is used up costs no event', async () => {
+    let letGo: (() => void) | undefined;
+    const stuck = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    budget = new ReadBudget(20_000);
+    stream.append(1);
+    read({ pull: () => stuck });
+    await gotAll('1-0');
+    let largest = 0;
+    for (let ms = 2; ms < 102; ms += 1) {
+      hear(stream.append(ms, 1, 'x'.repeat(1000)));
+      largest = Math.max(largest, budget.heldBytes);
+    }
+    expect(largest).toBeLessThanOrEqual(20_000);
+    letGo!();
+    await gotAll(...stream.stored.map(({ id }) => id));
+  });
+
+  it('when nothing more will come it gives what the stream still has and ends', async () => {
+    stream.append(1);
+    read();
+    await gotAll('1-0');
+    stream.append(2, 2);
+    over.abort();
+    await done;
+    expect(ids()).toEqual(['1-0', '2-0', '2-1']);
+  });
+
+  it('an end that cannot be read out is told as a gap', async () => {
+    stream.append(1);
+    read();
+    await gotAll('1-0');
+    stream.isAway = true;
+    over.abort();
+    await done;
+    expect(got.at(-1)).toMatchObject({ kind: 'stream.gap', id: '1-0', data: '{"reason":"lost","after":"1-0"}' });
+  });
+
+  it('a stream that was emptied is told as a gap at once, and once', async () => {
+    stream.append(1, 2);
+    read();
+    await gotAll('1-0', '1-1');
+    stream.stored.splice(0);
+    reader.subscribed(true);
+    await expect.poll(() => got.at(-1)).toMatchObject({ kind: 'stream.gap', id: '1-1' });
+    reader.subscribed(true);
+    over.abort();
+    await done;
+    expect(got.map(({ kind }) => kind)).toEqual(['k', 'k', 'stream.gap']);
+  });
+
   it('ends at the signal and leaves, also before it was ever subscribed', async () => {
     read();
     ending.abort();
     await done;
     expect(stream.reader).toBeUndefined();
-    const never = new ThreadReader(stream, 'thread', { signal: AbortSignal.abort() }, 100);
+    const never = new ThreadReader(stream, 'thread', { signal: AbortSignal.abort() }, limits(100));
     for await (const _entry of never.entries()) throw new Error('there is none');
   });
 });

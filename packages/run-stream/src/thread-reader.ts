@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { decodeEntry, type LiveBatch } from './entry-codec.ts';
 import { BEFORE_ALL, compareIds, parseEventId } from './event-id.ts';
 import type { FeedListener } from './live-feeds.ts';
+import type { ReadBudget } from './read-budget.ts';
 import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } from './types.ts';
 
 /** One answer of the range script. */
@@ -27,8 +28,16 @@ export interface ReaderSource {
   leave(threadId: string, listener: FeedListener): void;
 }
 
-const PAGE_BYTES = 256 * 1024;
 const OUTAGE_PAUSE_MS = 200;
+/** How long a stream whose run is over waits for Redis. */
+const READ_OUT_MS = 2_000;
+
+export interface ReaderLimits {
+  /** Live batches that wait for this reader. */
+  bufferBytes: number;
+  /** Shared with all readers of the process. */
+  budget: ReadBudget;
+}
 
 /**
  * Reads one thread's stream for one client: subscribes first, then reads the range from where the client stands, then goes on
@@ -40,7 +49,8 @@ export class ThreadReader implements FeedListener {
   readonly #threadId: string;
   readonly #runId: string;
   readonly #signal: AbortSignal | undefined;
-  readonly #maxBufferBytes: number;
+  readonly #over: AbortSignal | undefined;
+  readonly #limits: ReaderLimits;
   /** The last id read; undefined until the first range said where the client stands. */
   #position: string | undefined;
   readonly #after: string;
@@ -51,14 +61,17 @@ export class ThreadReader implements FeedListener {
   #isBehind = true;
   /** The connection was lost and the stream not seen since: a stream that begins anew may have lost entries. */
   #isUncertain = false;
+  /** The client was told that Redis knows nothing any more of what it follows. */
+  #isToldEmptied = false;
   #wake: (() => void) | undefined;
 
-  constructor(source: ReaderSource, threadId: string, options: ReadOptions, maxBufferBytes: number) {
+  constructor(source: ReaderSource, threadId: string, options: ReadOptions, limits: ReaderLimits) {
     this.#source = source;
     this.#threadId = threadId;
     this.#runId = options.runId ?? '';
     this.#signal = options.signal;
-    this.#maxBufferBytes = maxBufferBytes;
+    this.#over = options.over;
+    this.#limits = limits;
     this.#after = startOf(options.afterId);
   }
 
@@ -75,38 +88,68 @@ export class ThreadReader implements FeedListener {
   }
 
   batch(batch: LiveBatch): void {
-    // A batch that alone is larger than the buffer still counts as one, or a reader could never go on live.
-    if (this.#buffer.length > 0 && this.#bufferBytes + batch.bytes > this.#maxBufferBytes) {
-      this.#buffer = [];
-      this.#bufferBytes = 0;
-      this.#isBehind = true;
-    } else {
+    if (this.#hasRoomFor(batch)) {
       this.#buffer.push(batch);
       this.#bufferBytes += batch.bytes;
+      this.#limits.budget.take(batch.bytes);
+    } else {
+      this.#dropBuffer();
+      this.#isBehind = true;
     }
     this.#wake?.();
   }
 
   async *entries(): AsyncGenerator<StreamEntry, void, undefined> {
     const wake = () => this.#wake?.();
-    // One signal may end any number of readers, which is no leak.
-    if (this.#signal) setMaxListeners(0, this.#signal);
-    this.#signal?.addEventListener('abort', wake, { once: true });
+    const signals = [this.#signal, this.#over].filter((signal) => signal !== undefined);
+    for (const signal of signals) {
+      // One signal may end any number of readers, which is no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', wake, { once: true });
+    }
     this.#source.join(this.#threadId, this);
     try {
       while (!this.#isEnded) {
+        if (this.#isOver) {
+          yield* this.#readOut();
+          return;
+        }
         if (this.#isSubscribed && this.#isBehind) yield* this.#catchUp();
         else if (this.#isSubscribed && this.#buffer.length > 0) yield* this.#takeBatch();
         else await this.#something();
       }
     } finally {
-      this.#signal?.removeEventListener('abort', wake);
+      for (const signal of signals) signal.removeEventListener('abort', wake);
       this.#source.leave(this.#threadId, this);
+      this.#dropBuffer();
     }
   }
 
   get #isEnded(): boolean {
     return this.#signal?.aborted === true;
+  }
+
+  get #isOver(): boolean {
+    return this.#over?.aborted === true;
+  }
+
+  /** A batch that alone is larger than the buffer still counts as one, or a reader could never go on live. */
+  #hasRoomFor({ bytes }: LiveBatch): boolean {
+    if (this.#buffer.length === 0) return true;
+    return this.#bufferBytes + bytes <= this.#limits.bufferBytes && this.#limits.budget.hasRoomFor(bytes);
+  }
+
+  #dropBuffer(): void {
+    this.#limits.budget.giveBack(this.#bufferBytes);
+    this.#buffer = [];
+    this.#bufferBytes = 0;
+  }
+
+  /** What the stream still has for this reader; a gap when that cannot be known. */
+  async *#readOut(): AsyncGenerator<StreamEntry, void, undefined> {
+    const isRead = yield* this.#catchUp(READ_OUT_MS);
+    const position = this.#position ?? parseEventId(this.#after) ?? BEFORE_ALL;
+    if (!isRead && !this.#isEnded) yield this.#gap(position, position, 'lost');
   }
 
   #something(): Promise<void> {
@@ -121,6 +164,7 @@ export class ThreadReader implements FeedListener {
   *#takeBatch(): Generator<StreamEntry> {
     const batch = this.#buffer.shift()!;
     this.#bufferBytes -= batch.bytes;
+    this.#limits.budget.giveBack(batch.bytes);
     const position = this.#position!;
     if (compareIds(batch.lastId, position) <= 0) return;
     const isNewStream = batch.predecessor === BEFORE_ALL;
@@ -137,40 +181,57 @@ export class ThreadReader implements FeedListener {
     }
   }
 
-  async *#catchUp(): AsyncGenerator<StreamEntry, void, undefined> {
+  /** Reads the stream up to its end. False when the reading was ended before, or Redis did not answer for so long. */
+  async *#catchUp(patienceMs = Number.POSITIVE_INFINITY): AsyncGenerator<StreamEntry, boolean, undefined> {
     this.#isBehind = false;
     for (;;) {
-      const page = await this.#page();
-      if (!page) return;
+      const page = await this.#page(patienceMs);
+      if (!page) return false;
       const isFirst = this.#position === undefined;
       const after = this.#position ?? page.from;
       if (page.last === undefined) {
         // Nothing is known of the thread: not begun, or long over.
         this.#position = after;
-        if (isFirst && after !== BEFORE_ALL) yield this.#gap(after, after);
-        return;
+        if (after !== BEFORE_ALL && !this.#isToldEmptied) {
+          this.#isToldEmptied = true;
+          yield this.#gap(after, after, 'expired');
+        }
+        return true;
       }
       this.#isUncertain = false;
       if (isFirst && compareIds(after, page.last) > 0) {
         // An id that was never given out: nothing up to now comes after it, and what comes from now on does.
         this.#position = page.last;
-        return;
+        return true;
       }
       const missing = this.#missingUpTo(page, after, isFirst);
       if (missing !== undefined) {
         this.#position = missing;
-        yield this.#gap(missing, after);
+        // That all was gone has been told at once; that something has begun since is no further news.
+        if (!this.#isToldEmptied) yield this.#gap(missing, after, 'expired');
+        this.#isToldEmptied = false;
         // The client stood beyond the end of a stream that began anew: the page looked in the wrong place.
         if (compareIds(after, missing) > 0) continue;
       }
+      yield* this.#entriesOf(page);
+      if (this.#isEnded) return false;
+      this.#position = page.scannedTo;
+      if (missing !== undefined && compareIds(missing, page.scannedTo) > 0) this.#position = missing;
+      if (!page.hasMore) return true;
+    }
+  }
+
+  *#entriesOf(page: RangePage): Generator<StreamEntry> {
+    const bytes = page.entries.reduce((sum, [, text]) => sum + text.length, 0);
+    this.#limits.budget.take(bytes);
+    try {
       for (const [id, text] of page.entries) {
         this.#position = id;
         yield decodeEntry(id, text);
         if (this.#isEnded) return;
       }
-      this.#position = page.scannedTo;
-      if (missing !== undefined && compareIds(missing, page.scannedTo) > 0) this.#position = missing;
-      if (!page.hasMore) return;
+    } finally {
+      this.#limits.budget.giveBack(bytes);
     }
   }
 
@@ -184,11 +245,14 @@ export class ThreadReader implements FeedListener {
     return compareIds(wantedAfter, page.floor) < 0 ? page.floor : undefined;
   }
 
-  /** Asks until Redis answers or the reading ends. */
-  async #page(): Promise<RangePage | undefined> {
-    while (!this.#isEnded) {
+  /** Asks until Redis answers, the reading ends or the patience does. */
+  async #page(patienceMs: number): Promise<RangePage | undefined> {
+    const { budget } = this.#limits;
+    const from = () => this.#position ?? this.#after;
+    const giveUpAt = performance.now() + patienceMs;
+    while (!this.#isEnded && performance.now() < giveUpAt) {
       try {
-        return await this.#source.range(this.#threadId, this.#position ?? this.#after, this.#runId, PAGE_BYTES);
+        return await budget.inTurn(() => this.#source.range(this.#threadId, from(), this.#runId, budget.pageBytes));
       } catch {
         await pause(OUTAGE_PAUSE_MS, undefined, { signal: this.#signal }).catch(() => undefined);
       }
@@ -200,8 +264,8 @@ export class ThreadReader implements FeedListener {
     return this.#runId === '' || runId === this.#runId;
   }
 
-  #gap(id: string, after: string): StreamEntry {
-    const gap: StreamGap = { reason: 'expired', after: after === BEFORE_ALL ? null : after };
+  #gap(id: string, after: string, reason: StreamGap['reason']): StreamEntry {
+    const gap: StreamGap = { reason, after: after === BEFORE_ALL ? null : after };
     return {
       id,
       runId: this.#runId,

@@ -73,6 +73,11 @@ export interface ReadOptions {
   runId?: string;
   /** Ends the reading. */
   signal?: AbortSignal;
+  /**
+   * Nothing more will be appended of interest: what is there is read out, then the reading ends. When it cannot be read out within
+   * two seconds, that is told as a gap.
+   */
+  over?: AbortSignal;
 }
 
 /** "Look at your cancel orders": the durable row says what to do, this only makes it quick. */

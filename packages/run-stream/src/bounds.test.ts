@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { StreamFixture } from './test/stream-fixture.ts';
+
+const MEGABYTE = 1024 * 1024;
+let fixture: StreamFixture;
+beforeEach(() => {
+  fixture = new StreamFixture();
+});
+afterEach(() => fixture.close());
+
+it('a thread keeps so many bytes of events at most, tells of what went, and readers from before are told the gap', async () => {
+  let trimmed = 0;
+  const bounded = fixture.open({
+    maxBytesPerThread: 4 * MEGABYTE,
+    onTrim: (entries) => {
+      trimmed += entries;
+    },
+  });
+  const ids: string[] = [];
+  const text = 'x'.repeat(100_000);
+  for (let round = 0; round < 20; round += 1) {
+    ids.push(...(await fixture.append(Array(10).fill(text), { by: bounded })));
+  }
+  const kept = await fixture.admin.xlen(fixture.key('events'));
+  expect(kept * text.length).toBeGreaterThan(3.9 * MEGABYTE);
+  expect(kept * text.length).toBeLessThan(6.5 * MEGABYTE);
+  expect(trimmed).toBe(200 - kept);
+  expect(await fixture.admin.llen(fixture.key('sizes'))).toBeLessThan(8);
+  const across = fixture.collect({ afterId: ids[0] });
+  expect((await across.until(kept + 1))[0]).toBe('gap');
+  const within = fixture.collect({ afterId: ids[200 - kept] });
+  expect((await within.until(kept - 1))[0]).toBe(text);
+});
+
+it('what is appended at once stays whole, however large', async () => {
+  const bounded = fixture.open({ maxBytesPerThread: MEGABYTE });
+  await fixture.append(['old'], { by: bounded });
+  const [first] = await fixture.append(Array(4).fill('x'.repeat(MEGABYTE)), { by: bounded });
+  expect((await fixture.admin.xrange(fixture.key('events'), first!, '+')).length).toBe(4);
+});
+
+it('entries of any size are read page by page, and a run’s few among a great many others’ are found', async () => {
+  const mine = randomUUID();
+  const others = randomUUID();
+  for (let round = 0; round < 6; round += 1) {
+    await fixture.append(Array(400).fill('x'.repeat(2_000)), { runId: others });
+    await fixture.append([round], { runId: mine });
+  }
+  await fixture.append(['y'.repeat(3 * MEGABYTE), 'z'.repeat(3 * MEGABYTE)], { runId: mine });
+  const reader = fixture.collect({ runId: mine, afterId: '-1' });
+  const got = await reader.until(8);
+  expect(got.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(got.slice(6).map((text) => String(text)[0])).toEqual(['y', 'z']);
+});
