@@ -1,11 +1,11 @@
 import { waitFor } from '@runyard/test-kit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
-  deployment = await startDeployment();
+  deployment = await startDeployment({ env: { DATABASE_POOL_TIMEOUT_SECONDS: '2' } });
 });
 afterAll(() => deployment?.close());
 
@@ -52,22 +52,31 @@ describe('while Redis is away', () => {
   }, 30_000);
 });
 
+/** Each part that asks the database in its own way: prepared statements, transactions in common, Prisma and its transactions. */
+const askingTheDatabase = () => [
+  ask(`${deployment.url}/runs/wait`, { body }),
+  ask(`${deployment.url}/runs/batch`, { body: [body, body] }),
+  ask(`${deployment.url}/threads`, { body: {} }),
+  ask(`${deployment.url}/threads/search`, { body: {} }),
+  ask(`${deployment.url}/assistants/search`, { body: {} }),
+  ask(`${deployment.url}/assistants`, { body: { graph_id: 'echo' } }),
+  ask(`${deployment.url}/runs/crons`, { body: { assistant_id: 'echo', schedule: '* * * * *' } }),
+  ask(`${deployment.url}/store/items?namespace=a&key=k`),
+  ask(`${deployment.url}/store/items`, { method: 'PUT', body: { namespace: ['a'], key: 'k', value: {} } }),
+];
+
+const expectOutages = async (asked: ReturnType<typeof askingTheDatabase>) => {
+  for (const answer of await Promise.all(asked)) {
+    expect(answer).toMatchObject({ status: 503, json: { detail: 'The database is not available' } });
+    expect(answer.headers['retry-after']).toBe('1');
+  }
+};
+
 describe('while Postgres is away', () => {
   beforeAll(() => deployment.lines.postgres.refuse());
 
   it('answers 503 and when to come back, whichever part asked the database', async () => {
-    const requests = [
-      ask(`${deployment.url}/runs/wait`, { body }),
-      ask(`${deployment.url}/threads`, { body: {} }),
-      ask(`${deployment.url}/threads/search`, { body: {} }),
-      ask(`${deployment.url}/assistants/search`, { body: {} }),
-      ask(`${deployment.url}/assistants`, { body: { graph_id: 'echo' } }),
-      ask(`${deployment.url}/store/items?namespace=a&key=k`),
-    ];
-    for (const answer of await Promise.all(requests)) {
-      expect(answer).toMatchObject({ status: 503, json: { detail: 'The database is not available' } });
-      expect(answer.headers['retry-after']).toBe('1');
-    }
+    await expectOutages(askingTheDatabase());
   });
 
   it('is alive, not ready, and still reports its metrics', async () => {
@@ -91,4 +100,32 @@ describe('while Postgres is away', () => {
     await run.succeed({ n: 1 });
     expect(await answer.complete).toBe('{"n":1}');
   }, 20_000);
+});
+
+describe('in a black hole between the service and its servers', () => {
+  afterEach(() => Promise.all([deployment.lines.postgres.heal(), deployment.lines.redis.heal()]));
+
+  it('says within the time limits that the database is not available, and works at once when it is back', async () => {
+    const { thread_id } = await deployment.client.threads.create();
+    deployment.lines.postgres.swallow();
+    const startedAt = performance.now();
+    await expectOutages([...askingTheDatabase(), ask(`${deployment.url}/threads/${thread_id}/state`)]);
+    // A connection that is waited for, and a statement whose silence is noticed.
+    expect(performance.now() - startedAt).toBeLessThan(12_000);
+    await deployment.lines.postgres.heal();
+    await waitFor(async () => (await ask(`${deployment.url}/threads/${thread_id}/state`)).status === 200, {
+      timeoutMs: 10_000,
+    });
+  }, 60_000);
+
+  it('takes, tells and cancels runs within the time limits while Redis is silent', async () => {
+    deployment.lines.redis.swallow();
+    const { thread_id } = await deployment.client.threads.create();
+    const startedAt = performance.now();
+    const { run_id } = await deployment.client.runs.create(thread_id, 'echo', { input: {}, afterSeconds: 60 });
+    const cancelled = await ask(`${deployment.url}/threads/${thread_id}/runs/${run_id}/cancel`, { method: 'POST' });
+    const deleted = await ask(`${deployment.url}/threads/${thread_id}`, { method: 'DELETE' });
+    expect([cancelled.status, deleted.status]).toEqual([202, 204]);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+  }, 30_000);
 });
