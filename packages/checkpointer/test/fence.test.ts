@@ -2,7 +2,7 @@ import { Metrics } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PostgresCheckpoints } from '../src/index.ts';
+import { PostgresCheckpoints, PostgresStore } from '../src/index.ts';
 import { type DeploymentDatabase, openCheckpoints, openDeploymentDatabase, takeOver } from './deployment-database.ts';
 import { samplePut, sampleWrites, valuesOf, writesOf } from './sample-checkpoints.ts';
 
@@ -111,6 +111,45 @@ describe('a holder whose thread was taken over', () => {
     await expect(run.putWrites(sampleWrites(key, 'task', ['a', 1]))).rejects.toMatchObject({ reason: 'fenced' });
     await database.pool.query('UPDATE thread_fence SET epoch = $2 WHERE thread_id = $1', [fence.threadId, fence.epoch]);
     await expect(run.putWrites(sampleWrites(key, 'task', ['a', 1]))).rejects.toMatchObject({ reason: 'fenced' });
+  });
+});
+
+describe('a store that is used by a holder whose thread was taken over', () => {
+  const put = (value: number) => ({ kind: 'put' as const, namespace: ['n'], key: `k${value}`, value: { value } });
+  const keys = async () =>
+    (await database.pool.query<{ key: string }>('SELECT key FROM store_item ORDER BY key')).rows.map(({ key }) => key);
+
+  it('takes nothing, also when its batch began before the take-over', async () => {
+    const fence = await takeOver(database.pool);
+    const store = new PostgresStore({ pool: database.pool }).open({ fence });
+    await inTransaction(async (client) => {
+      await takeOver(client, { threadId: fence.threadId });
+      const refused = expect(store.batch([put(1), put(2)])).rejects.toMatchObject({ reason: 'fenced' });
+      await waiting(1);
+      await client.query('COMMIT');
+      await refused;
+    });
+    expect(await keys()).toEqual([]);
+  });
+
+  it('is waited for while a batch of its is being written, and refused from then on', async () => {
+    const fence = await takeOver(database.pool);
+    const store = new PostgresStore({ pool: database.pool }).open({ fence });
+    const seenByOwner: string[][] = [];
+    await inTransaction(async (client) => {
+      // The batch has locked its fence and stops at this row, which is not committed yet.
+      await client.query(`INSERT INTO store_item (namespace, key, value) VALUES ('{n}', 'k1', '{}')`);
+      const written = store.batch([put(1)]);
+      await waiting(1);
+      const taken = takeOver(database.pool, { threadId: fence.threadId });
+      const seen = taken.then(async () => void seenByOwner.push(await keys()));
+      await waiting(2);
+      await client.query('ROLLBACK');
+      await Promise.all([written, seen]);
+    });
+    expect(seenByOwner).toEqual([['k1']]);
+    await expect(store.batch([put(2)])).rejects.toMatchObject({ reason: 'fenced' });
+    expect(await keys()).toEqual(['k1']);
   });
 });
 

@@ -10,6 +10,9 @@ export const EXCHANGE_HEADER = 'x-runyard-exchange';
 /** How many requests of the project's own code led to this one. */
 export const DEPTH_HEADER = 'x-runyard-depth';
 
+/** The id of the run whose code makes the request; none of code that belongs to no run. */
+export const RUN_HEADER = 'x-runyard-run';
+
 /** Where a host finds the server of its own deployment. Whoever holds the token acts with the deployment's rights. */
 export interface Loopback {
   socketPath: string;

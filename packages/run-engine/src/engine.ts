@@ -7,7 +7,7 @@ import { FencedError } from './errors.ts';
 import { currentEpoch } from './locks.ts';
 import { RunEvents } from './run-events.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
-import { claimRuns } from './runs/claim-runs.ts';
+import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
 import { type RunCreation, toCreation } from './runs/create-runs.ts';
 import { createRunsOnce, createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
@@ -48,6 +48,7 @@ import type {
   WorkerRegistration,
 } from './types.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
+import { Rescue } from './workers/rescue.ts';
 import { sweep } from './workers/sweep.ts';
 
 export interface RunEngineOptions {
@@ -88,6 +89,8 @@ export class RunEngine {
   readonly histories: ThreadHistories;
   /** Makes threads that begin with a state. */
   readonly drafts: ThreadDrafts;
+  /** Puts right what needs no worker. */
+  readonly rescue: Rescue;
   readonly #pool: pg.Pool;
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
   readonly #threadTtl: ThreadTtl | undefined;
@@ -116,6 +119,7 @@ export class RunEngine {
     const write = <T>(work: (client: pg.PoolClient) => Promise<T>) => this.#write(work);
     this.histories = new ThreadHistories({ pool, events: this.#events, threadTtl, write });
     this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
+    this.rescue = new Rescue({ pool, events: this.#events, write, ...this.#options });
     this.#creations = new GroupCommitter({
       name: 'create runs',
       flush: (batch) => this.#write((client) => createRunsOnce(client, batch, this.#events, this.#threadTtl)),
@@ -204,9 +208,14 @@ export class RunEngine {
    * Takes runs for a worker, oldest first, at most one per thread. One whose arguments cannot be decrypted here has failed with
    * that: it keeps no other run from being claimed, and a worker that has the key may still execute it.
    */
-  async claimRuns(workerId: string, limit: number): Promise<ClaimedRun[]> {
+  async claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
     const template = this.#events.startedTemplate;
-    const { claimed, unreadable } = await claimRuns(this.#pool, { workerId, limit }, template, this.#atRest);
+    const { claimed, unreadable } = await claimRuns(
+      this.#pool,
+      { workerId, limit, ...options },
+      template,
+      this.#atRest,
+    );
     if (claimed.length + unreadable.length > 0) this.#onOutboxWritten();
     for (const { fence, error } of unreadable) {
       // What cannot be given back now comes back with the lease: nobody holds it.

@@ -35,6 +35,27 @@ describe('a claim', () => {
     expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'running', attempt: 1 });
   });
 
+  it('takes of runs that are named, and of named threads, what is first in its line', async () => {
+    const threadId = await fixture.thread();
+    const [first] = await createOn(threadId, 2);
+    const { run: named } = await fixture.engine.createRun(aRun());
+    await fixture.engine.createRun(aRun());
+    const worker = await fixture.worker();
+    const among = { runIds: [named.runId], threadIds: [threadId] };
+    const taken = await fixture.engine.claimRuns(worker, 10, { among });
+    expect(taken.map(({ runId }) => runId).sort()).toEqual([first, named.runId].sort());
+    expect(await fixture.engine.claimRuns(worker, 10, { among })).toEqual([]);
+  });
+
+  it('leaves suspects to those who have a place for them', async () => {
+    const { run } = await fixture.engine.createRun(aRun());
+    const worker = await fixture.worker();
+    const [claimed] = await fixture.engine.claimRuns(worker, 1);
+    await fixture.engine.releaseRun(claimed!.fence, { isSuspect: true });
+    expect(await fixture.engine.claimRuns(worker, 10, { takesSuspects: false })).toEqual([]);
+    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: run.runId, isSuspect: true }]);
+  });
+
   it('announces the start as a valid event', async () => {
     await fixture.engine.createRun(aRun());
     await fixture.engine.claimRuns(await fixture.worker(), 10);

@@ -21,12 +21,14 @@ import {
   type ServiceContext,
 } from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
+import { Slots } from './claiming/slots.ts';
 import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
 import { HostSupervisor } from './hosts/host-supervisor.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { createSweeper } from './leases/sweeper.ts';
 import { ServerForwarding } from './loopback/forward-to-server.ts';
+import { WaitingRuns } from './loopback/waiting-runs.ts';
 import { untilAvailable, warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
@@ -106,7 +108,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { embeddings, ...storeOptions } = storeSettings(project);
   const store = new PostgresStore({ pool, ...storeOptions });
   const servers = new ApiServers(pool);
-  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), logger });
+  const waiting = new WaitingRuns(() => claims.runsAwaited());
+  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
   lifecycle.onStop('own server', () => forwarding.close());
   const sockets = await SocketFolder.open();
   lifecycle.onStop('sockets', () => sockets.remove());
@@ -124,6 +127,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
         onExit,
       }),
+    deadMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
     onReady: () => claims.poke(),
     onLost: () => metrics.hostRestarts.inc(),
   });
@@ -160,11 +164,21 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     metrics,
     logger,
   });
-  const freeSlots = () => (hosts.current && lease.isHeld ? config.N_JOBS_PER_WORKER - executions.size : 0);
+  const slots = new Slots({
+    slots: config.N_JOBS_PER_WORKER,
+    inHand: () => executions.size,
+    waiting: () => executions.countOf(waiting.ids),
+  });
+  const canExecute = () => hosts.current !== undefined && lease.isHeld;
   const claims = new ClaimLoop({
     engine,
     workerId,
-    freeSlots,
+    freeSlots: () => (canExecute() ? slots.free : 0),
+    awaited: () => {
+      const among = canExecute() ? waiting.awaited : undefined;
+      return among && { among, limit: slots.freeForAwaited };
+    },
+    takesSuspects: () => hosts.hasSoloPlace,
     start: (claimed) => executions.start(claimed),
     nextWakeup: () => receiver.next(),
     passOn: () => wakeups.kick('created'),
@@ -182,7 +196,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
     everyMs: SWEEP_EVERY_MS,
   });
-  reportWorkerGauges(context.metrics, { pool, redis, slots: config.N_JOBS_PER_WORKER, active: () => executions.size });
+  reportWorkerGauges(context.metrics, {
+    pool,
+    redis,
+    slots: config.N_JOBS_PER_WORKER,
+    active: () => executions.size,
+    free: () => slots.free,
+  });
 
   const app = createApp({
     context,

@@ -55,7 +55,10 @@ export class WorkerMetrics {
     this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');
     this.lostEvents = counter('streaming_data_loss_counter', 'Events that did not reach their stream');
     this.hostRestarts = counter('graph_host_restarts_counter', 'Graph hosts that ended without having been asked to');
-    this.attemptsRepeated = counter('run_attempts_repeated_total', 'Attempts begun that were not the first of their run');
+    this.attemptsRepeated = counter(
+      'run_attempts_repeated_total',
+      'Attempts begun that were not the first of their run',
+    );
     this.leaseLosses = counter('worker_lease_losses_total', 'Leases of this worker that lapsed without a renewal');
     this.staleWrite = staleWrites(metrics);
     this.swept = metrics.counter('lg_api_swept_total', 'What the sweep of this worker found left behind', ['what']);
@@ -102,13 +105,17 @@ export class WorkerMetrics {
 /** What of the worker is in use right now. */
 export function reportWorkerGauges(
   metrics: Metrics,
-  worker: { pool: pg.Pool; redis: RedisUse; slots: number; active: () => number },
+  worker: { pool: pg.Pool; redis: RedisUse; slots: number; active: () => number; free: () => number },
 ): void {
   const gauge = (name: string, help: string, value: () => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], (each) => each.set(value()));
   gauge('workers_max', 'Slots for runs', () => worker.slots);
-  gauge('workers_active', 'Slots with a run', worker.active);
-  gauge('workers_available', 'Free slots', () => worker.slots - worker.active());
+  gauge(
+    'workers_active',
+    'Runs in hand, also those that lend their slot while they wait for another run',
+    worker.active,
+  );
+  gauge('workers_available', 'Free slots', worker.free);
   gauge('pg_pool_max', 'Database connections at most', () => poolUse(worker.pool).max);
   gauge('pg_pool_size', 'Database connections open', () => poolUse(worker.pool).open);
   gauge('pg_pool_available', 'Database connections idle', () => poolUse(worker.pool).idle);

@@ -46,9 +46,9 @@ export interface FakeRun {
   aborts: string[];
   drains: number;
   settle(outcome: RunOutcome): void;
-}
   /** Its code has come to an end; follows by itself on any outcome but `fenced`. */
   stop(): void;
+}
 
 export class FakeHost {
   readonly runs: FakeRun[] = [];
@@ -70,18 +70,18 @@ export class FakeHost {
       this.runs.push(run);
       return {
         settled,
-        abort: (reason: string) => void run.aborts.push(reason),
         stopped,
+        abort: (reason: string) => void run.aborts.push(reason),
         drain: () => {
           run.drains += 1;
         },
       };
     },
     ping: () => this.ping(),
-    close: async (graceMs: number) => {
     kill: async () => {
       this.closedWith = 0;
     },
+    close: async (graceMs: number) => {
       this.closedWith = graceMs;
     },
   } as unknown as GraphHost;

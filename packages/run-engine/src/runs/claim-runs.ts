@@ -13,6 +13,19 @@ export interface Claims {
   unreadable: { fence: Fence; error: SealingError }[];
 }
 
+/** Runs that are named, and all of these threads. */
+export interface RunsAmong {
+  runIds: string[];
+  threadIds: string[];
+}
+
+export interface ClaimOptions {
+  /** Left out: any. */
+  among?: RunsAmong | undefined;
+  /** False: none that is to be executed alone. Default true. */
+  takesSuspects?: boolean;
+}
+
 /**
  * Claims up to `limit` runs for a worker: the longest ready whose thread is idle, of each thread only the first in its line
  * (delayed runs stand in line only once they are ready).
@@ -23,13 +36,13 @@ export interface Claims {
  */
 export async function claimRuns(
   db: pg.Pool,
-  { workerId, limit }: { workerId: string; limit: number },
+  claim: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
   atRest: AtRest,
 ): Promise<Claims> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return opened(await claimOnce(db, workerId, limit, event), atRest);
+      return opened(await claimOnce(db, claim, event), atRest);
     } catch (error) {
       // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
       // Its row is visible now, so the next try passes that thread over.
@@ -38,12 +51,21 @@ export async function claimRuns(
   }
 }
 
-async function claimOnce(db: pg.Pool, workerId: string, limit: number, event: RunEventTemplate): Promise<ClaimedRow[]> {
-  const { rows } = await db.query<ClaimedRow>({
-    name: 'engine_claim_runs',
-    text: CLAIM,
-    values: [workerId, limit, event.topic, event.source, event.type, event.deploymentId],
-  });
+async function claimOnce(
+  db: pg.Pool,
+  { workerId, limit, among, takesSuspects = true }: { workerId: string; limit: number } & ClaimOptions,
+  event: RunEventTemplate,
+): Promise<ClaimedRow[]> {
+  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, takesSuspects];
+  const { rows } = await db.query<ClaimedRow>(
+    among
+      ? {
+          name: 'engine_claim_runs_among',
+          text: claimStatement(AMONG),
+          values: [...values, among.runIds, among.threadIds],
+        }
+      : { name: 'engine_claim_any_runs', text: claimStatement(''), values },
+  );
   return rows;
 }
 
@@ -98,13 +120,15 @@ function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
   };
 }
 
-const CLAIM = `
+const AMONG = 'AND (r.run_id = ANY($8::uuid[]) OR r.thread_id = ANY($9::uuid[]))';
+
+const claimStatement = (condition: string) => `
   WITH picked AS (
     SELECT r.run_id, r.thread_id, ${NEXT_EPOCH} AS epoch
     -- Read as a table so that it is evaluated before the commit it is about.
     FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax,
          run r JOIN thread_fence f ON f.thread_id = r.thread_id
-    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL
+    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL AND ($7 OR NOT r.is_suspect) ${condition}
       AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
                       AND e.seq < r.seq AND e.ready_at <= now())
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')

@@ -1,7 +1,7 @@
-import type { ClaimedRun } from '@runyard/run-engine';
+import type { ClaimedRun, ClaimOptions } from '@runyard/run-engine';
 import { afterEach, expect, it, vi } from 'vitest';
 import { claimedRun, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
-import { ClaimLoop } from './claim-loop.ts';
+import { ClaimLoop, type ClaimLoopOptions } from './claim-loop.ts';
 
 let loop: ClaimLoop;
 afterEach(() => loop.stop());
@@ -13,14 +13,17 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
   let free = slots;
   let wakeUp = () => {};
   const passOn = vi.fn();
-  const claimRuns = vi.fn(async (_workerId: string, limit: number) => {
+  const claimRuns = vi.fn(async (_workerId: string, limit: number, _options: ClaimOptions = {}) => {
     limits.push(limit);
     return waiting.splice(0, limit);
   });
+  const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, takesSuspects: true };
   loop = new ClaimLoop({
     engine: { claimRuns },
     workerId: 'worker',
     freeSlots: () => free,
+    awaited: () => others.awaited,
+    takesSuspects: () => others.takesSuspects,
     start: (run) => {
       started.push(run);
       free -= 1;
@@ -38,7 +41,7 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     free += 1;
     loop.slotFreed();
   };
-  return { waiting, started, limits, passOn, claimRuns, wakeUp: () => wakeUp(), end };
+  return { waiting, started, limits, passOn, claimRuns, others, wakeUp: () => wakeUp(), end };
 }
 
 it('looks once at the start and then waits to be woken', async () => {
@@ -92,6 +95,30 @@ it('a wake-up that comes when the slots are full is passed on', async () => {
   wakeUp();
   await settle();
   expect(passOn).toHaveBeenCalledOnce();
+});
+
+it('takes what its runs wait for although no slot is free, and nothing else', async () => {
+  const { waiting, started, claimRuns, others } = claiming({ slots: 1 });
+  waiting.push(claimedRun());
+  loop.start();
+  await settle();
+  const among = { runIds: [], threadIds: ['thread'] };
+  others.awaited = { among, limit: 3 };
+  waiting.push(claimedRun());
+  loop.runsAwaited();
+  await settle();
+  expect(started).toHaveLength(2);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, takesSuspects: true }]);
+  // Asked once for each time that something new is waited for.
+  expect(claimRuns).toHaveBeenCalledTimes(2);
+});
+
+it('takes no suspects while they would have to wait for their place', async () => {
+  const { claimRuns, others } = claiming();
+  others.takesSuspects = false;
+  loop.start();
+  await settle();
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, takesSuspects: false }]);
 });
 
 it('a claim that fails is tried again at the next occasion', async () => {

@@ -1,4 +1,4 @@
-import type { ClaimedRun, RunEngine } from '@runyard/run-engine';
+import type { ClaimedRun, RunEngine, RunsAmong } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
@@ -7,6 +7,10 @@ export interface ClaimLoopOptions {
   workerId: string;
   /** Slots that may be filled now; 0 while the worker cannot execute (no host, no lease). */
   freeSlots(): number;
+  /** When none is free: what runs in hand wait for, and how many of that may be taken all the same. */
+  awaited?(): { among: RunsAmong; limit: number } | undefined;
+  /** False while a run that is to be executed alone would have to wait for its place. Default: true. */
+  takesSuspects?(): boolean;
   start(run: ClaimedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
@@ -19,8 +23,8 @@ export interface ClaimLoopOptions {
 }
 
 /**
- * Claims runs while slots are free. A wake-up, a freed slot with a run waiting, or the look-around timer starts a claim; as long
- * as a claim comes back full it is followed by another.
+ * Claims runs while slots are free, and what runs in hand wait for while none is. A wake-up, a freed slot with a run waiting, or
+ * the look-around timer starts a claim; as long as a claim comes back full it is followed by another.
  */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
@@ -33,6 +37,8 @@ export class ClaimLoop {
   #isListening = false;
   /** The last claim took all it asked for: there may be more. */
   #mayHaveMore = true;
+  /** Something that a run in hand waits for may be there to be taken. */
+  #mayBeAwaited = false;
 
   constructor(options: ClaimLoopOptions) {
     this.#options = options;
@@ -46,6 +52,12 @@ export class ClaimLoop {
   /** Looks for runs now, or as soon as a slot is free. */
   poke(): void {
     this.#mayHaveMore = true;
+    this.runsAwaited();
+  }
+
+  /** A run in hand has begun to wait for another. */
+  runsAwaited(): void {
+    this.#mayBeAwaited = true;
     this.slotFreed();
   }
 
@@ -67,24 +79,38 @@ export class ClaimLoop {
     while (!this.#isStopped) {
       const limit = this.#options.freeSlots();
       if (limit > 0 && this.#mayHaveMore) await this.#claim(limit);
+      else if (limit === 0 && this.#mayBeAwaited) await this.#claimAwaited();
       else await this.#sleep();
     }
   }
 
+  async #claimAwaited(): Promise<void> {
+    this.#mayBeAwaited = false;
+    const awaited = this.#options.awaited?.();
+    if (!awaited || awaited.limit === 0) return;
+    await this.#take(awaited.limit, awaited.among);
+  }
+
   async #claim(limit: number): Promise<void> {
-    const { engine, workerId, start, passOn, freeSlots, metrics, logger } = this.#options;
     // Before the claim: what is said while it is under way counts for the next one.
     this.#mayHaveMore = false;
+    if ((await this.#take(limit)) < limit) return;
+    this.#mayHaveMore = true;
+    if (this.#options.freeSlots() === 0) this.#options.passOn();
+  }
+
+  /** How many runs it got. */
+  async #take(limit: number, among?: RunsAmong): Promise<number> {
+    const { engine, workerId, start, takesSuspects, metrics, logger } = this.#options;
     try {
-      const runs = await engine.claimRuns(workerId, limit);
+      const runs = await engine.claimRuns(workerId, limit, { among, takesSuspects: takesSuspects?.() ?? true });
       for (const run of runs) start(run);
-      if (runs.length < limit) return;
-      this.#mayHaveMore = true;
-      if (freeSlots() === 0) passOn();
+      return runs.length;
     } catch (error) {
       metrics.claimFailures.inc();
       logger.warn('runs could not be claimed', { error });
       // The look-around timer tries again.
+      return 0;
     }
   }
 

@@ -34,6 +34,13 @@ export class Executions {
     });
   }
 
+  /** How many of these runs are in hand. */
+  countOf(runIds: ReadonlySet<string>): number {
+    let count = 0;
+    for (const runId of runIds) if (this.#running.has(runId)) count += 1;
+    return count;
+  }
+
   fences(): Fence[] {
     return [...this.#running.values()].map(({ run }) => run.fence);
   }

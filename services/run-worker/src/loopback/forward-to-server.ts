@@ -5,13 +5,16 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { isHopByHop, LOOPBACK_HEADER } from '@runyard/graph-host';
+import { isHopByHop, LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
 import type { ApiServer } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
+import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface ForwardingOptions {
   /** Any agent-api process of the deployment that lives. */
   findServer(): Promise<ApiServer | undefined>;
+  /** Told of each request that a run makes. */
+  waiting?: Pick<WaitingRuns, 'begin'>;
   logger: Logger;
 }
 
@@ -49,6 +52,21 @@ export class ServerForwarding {
   }
 
   async #forward(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const runId = req.headers[RUN_HEADER];
+    delete req.headers[RUN_HEADER];
+    const watched = typeof runId === 'string' ? this.#options.waiting?.begin(runId, req.url ?? '') : undefined;
+    try {
+      await this.#pass(req, res, (place) => watched?.located(place));
+    } finally {
+      watched?.over();
+    }
+  }
+
+  async #pass(
+    req: IncomingMessage,
+    res: ServerResponse,
+    onLocated: (place: string | undefined) => void,
+  ): Promise<void> {
     const { url, token } = await this.#server();
     await new Promise<void>((resolve, reject) => {
       const sent = httpRequest(url + req.url, {
@@ -57,6 +75,7 @@ export class ServerForwarding {
         headers: { ...endToEnd(req.headers), [LOOPBACK_HEADER]: token },
       });
       sent.once('response', (answer) => {
+        onLocated(answer.headers['content-location']);
         res.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
         res.flushHeaders();
         answer.once('error', reject);

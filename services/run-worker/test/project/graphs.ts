@@ -68,6 +68,20 @@ export const endless = new StateGraph(State)
   .addEdge('one', 'wait')
   .compile();
 
+const Nested = Annotation.Root({ levels: Annotation<number>(), log: Annotation<string[]>() });
+
+/** Has its own server make a run of itself, and waits for that: so many levels deep. */
+export const nested = new StateGraph(Nested)
+  .addNode('one', async ({ levels }) => {
+    if (levels === 0) return { log: ['the innermost'] };
+    const ownServer = (globalThis as unknown as Record<symbol, typeof fetch>)[Symbol.for('langgraph_api:fetch')];
+    const answer = await ownServer!('/runs/wait', { method: 'POST', body: JSON.stringify({ levels: levels - 1 }) });
+    const { log } = (await answer.json()) as { log: string[] };
+    return { log: [...log, `level ${levels}`] };
+  })
+  .addEdge(START, 'one')
+  .compile();
+
 export const poison = new StateGraph(State)
   .addNode('one', async (state: State) => {
     await note(state, 'poison');

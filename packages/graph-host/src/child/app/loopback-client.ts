@@ -4,7 +4,15 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type Loopback } from '../../local-http.ts';
+import {
+  DEPTH_HEADER,
+  EXCHANGE_HEADER,
+  isHopByHop,
+  LOOPBACK_HEADER,
+  type Loopback,
+  RUN_HEADER,
+} from '../../local-http.ts';
+import { printContext } from '../console.ts';
 import type { Body } from './hono.ts';
 
 /** What a piece of the project's code is working on. */
@@ -42,7 +50,8 @@ export class LoopbackClient {
     if (depth > DEPTH_MAX) {
       throw new Error(`The project asks its own server, which asks the project again, ${DEPTH_MAX} levels deep.`);
     }
-    return this.#send(asked, asked.body, { [DEPTH_HEADER]: String(depth) });
+    const run = printContext();
+    return this.#send(asked, asked.body, { [DEPTH_HEADER]: String(depth), ...(run && { [RUN_HEADER]: run.runId }) });
   };
 
   /** Lets the server answer the request that is being served, as from its own caller. */

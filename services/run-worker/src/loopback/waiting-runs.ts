@@ -1,0 +1,82 @@
+import type { RunsAmong } from '@runyard/run-engine';
+
+/** A request that takes this long waits for something: most are answered sooner. */
+const WAITS_AFTER_MS = 50;
+
+/** Places of runs and threads in the paths of the API, and in the headers that tell where a run is. */
+const UUID = '([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[/?]|$)';
+const THREAD = new RegExp(`/threads/${UUID}`, 'i');
+const RUN = new RegExp(`/runs/${UUID}`, 'i');
+
+interface WaitingRequest {
+  runId: string;
+  threadId: string | undefined;
+  awaitedRunId: string | undefined;
+  isWaiting: boolean;
+  timer: NodeJS.Timeout;
+}
+
+/** One request of a run's code to its own deployment. */
+export interface WatchedRequest {
+  /** The answer has begun; it names the run that it is about. */
+  located(place: string | undefined): void;
+  over(): void;
+}
+
+/** Which runs in hand wait for an answer of their own deployment, and for which runs and threads. */
+export class WaitingRuns {
+  readonly #onWaiting: () => void;
+  readonly #requests = new Set<WaitingRequest>();
+
+  /** @param onWaiting a run has begun to wait, or it is known better what for */
+  constructor(onWaiting: () => void) {
+    this.#onWaiting = onWaiting;
+  }
+
+  begin(runId: string, path: string): WatchedRequest {
+    const request: WaitingRequest = {
+      runId,
+      ...placeIn(path),
+      isWaiting: false,
+      timer: setTimeout(() => {
+        request.isWaiting = true;
+        this.#onWaiting();
+      }, WAITS_AFTER_MS).unref(),
+    };
+    this.#requests.add(request);
+    return {
+      located: (place) => {
+        const { threadId, awaitedRunId } = placeIn(place ?? '');
+        if (threadId === request.threadId && awaitedRunId === request.awaitedRunId) return;
+        request.threadId ??= threadId;
+        request.awaitedRunId ??= awaitedRunId;
+        if (request.isWaiting) this.#onWaiting();
+      },
+      over: () => {
+        clearTimeout(request.timer);
+        this.#requests.delete(request);
+      },
+    };
+  }
+
+  /** The ids of the runs that wait. */
+  get ids(): Set<string> {
+    return new Set(this.#waiting().map(({ runId }) => runId));
+  }
+
+  /** What they wait for, as far as it is known; undefined for nothing. A run may be behind others of its thread. */
+  get awaited(): RunsAmong | undefined {
+    const waiting = this.#waiting();
+    const threadIds = waiting.flatMap(({ threadId }) => threadId ?? []);
+    const runIds = waiting.flatMap(({ threadId, awaitedRunId }) => (threadId ? [] : (awaitedRunId ?? [])));
+    return threadIds.length + runIds.length > 0 ? { threadIds, runIds } : undefined;
+  }
+
+  #waiting(): WaitingRequest[] {
+    return [...this.#requests].filter(({ isWaiting }) => isWaiting);
+  }
+}
+
+function placeIn(path: string): Pick<WaitingRequest, 'threadId' | 'awaitedRunId'> {
+  return { threadId: THREAD.exec(path)?.[1], awaitedRunId: RUN.exec(path)?.[1] };
+}
