@@ -16,5 +16,5 @@ export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';
 export { Signals, type SignalsOptions } from './wakeups/signals.ts';
 export { WakeupReceiver } from './wakeups/wakeup-receiver.ts';
 export * from './webhooks/types.ts';
-export { type WebhookClaim, type WebhookClaims, WebhookQueue } from './webhooks/webhook-queue.ts';
+export { type WebhookClaim, type WebhookClaims, type WebhookLoad, WebhookQueue } from './webhooks/webhook-queue.ts';
 export type { Rescue } from './workers/rescue.ts';

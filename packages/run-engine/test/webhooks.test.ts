@@ -1,6 +1,12 @@
 import { sealedAtRest } from '@runyard/sealing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type ClaimedWebhook, type CreateRun, WebhookQueue, type WebhookTarget } from '../src/index.ts';
+import {
+  type ClaimedWebhook,
+  type CreateRun,
+  type WebhookLoad,
+  WebhookQueue,
+  type WebhookTarget,
+} from '../src/index.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
@@ -24,7 +30,9 @@ beforeEach(async () => {
 });
 
 const target = (host = 'hook.test', path = '/in'): WebhookTarget => ({ url: `https://${host}${path}`, host });
-const take = { limit: 100, limitPerHost: 100, underWay: new Map<string, number>(), leaseMs: 60_000 };
+const some = (count: number, bytes = 0) => ({ count, bytes });
+const MUCH = some(100, 1_000_000);
+const take = { limit: MUCH, limitPerHost: MUCH, underWay: new Map<string, WebhookLoad>(), leaseMs: 60_000 };
 const webhooks = [target()];
 
 async function started(overrides: Partial<CreateRun> = {}) {
@@ -197,7 +205,9 @@ async function queued(hosts: string[]): Promise<void> {
 
 it('each delivery is claimed by one of many that ask at once', async () => {
   await queued(Array.from({ length: 12 }, () => 'a.test'));
-  const claims = await Promise.all(Array.from({ length: 8 }, () => queue.claim({ ...take, limit: 3 })));
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, () => queue.claim({ ...take, limit: { ...MUCH, count: 3 } })),
+  );
   const ids = claims.flatMap(({ claimed }) => claimed.map(({ deliveryId }) => deliveryId));
   expect(new Set(ids).size).toBe(ids.length);
   const rest = await queue.claim(take);
@@ -207,13 +217,37 @@ it('each delivery is claimed by one of many that ask at once', async () => {
 it('one host cannot take all the places', async () => {
   await queued(['slow.test', 'slow.test', 'slow.test', 'slow.test', 'fast.test']);
   const hosts = (claims: { claimed: ClaimedWebhook[] }) => claims.claimed.map(({ host }) => host).sort();
-  const first = await queue.claim({ ...take, limitPerHost: 2 });
+  const two = { ...take, limitPerHost: { ...MUCH, count: 2 } };
+  const first = await queue.claim(two);
   expect(hosts(first)).toEqual(['fast.test', 'slow.test', 'slow.test']);
-  const busy = await queue.claim({ ...take, limitPerHost: 2, underWay: new Map([['slow.test', 2]]) });
+  const busy = await queue.claim({ ...two, underWay: new Map([['slow.test', some(2)]]) });
   expect(hosts(busy)).toEqual([]);
   // What is left of the slow host is not a reason to look again at once.
   expect(busy.nextInMs).toBeGreaterThan(50_000);
-  expect(hosts(await queue.claim({ ...take, limitPerHost: 2, underWay: new Map([['slow.test', 1]]) }))).toHaveLength(1);
+  expect(hosts(await queue.claim({ ...two, underWay: new Map([['slow.test', some(1)]]) }))).toHaveLength(1);
+});
+
+it('what is taken at once is bounded in bytes too, for all and for each host, and one is never too large', async () => {
+  await queued(['large.test', 'large.test', 'small.test']);
+  await fixture.pool.query(
+    `UPDATE webhook_delivery SET kwargs = convert_to(repeat('x', 1000), 'UTF8') WHERE host = 'large.test'`,
+  );
+  const hosts = (claims: { claimed: ClaimedWebhook[] }) => claims.claimed.map(({ host }) => host).sort();
+  const first = await queue.claim({ ...take, limitPerHost: { ...MUCH, bytes: 500 }, leaseMs: 0 });
+  expect(hosts(first)).toEqual(['large.test', 'small.test']);
+  const underWay = new Map([['large.test', some(1, 1_000)]]);
+  const busy = await queue.claim({ ...take, limitPerHost: { ...MUCH, bytes: 500 }, underWay, leaseMs: 0 });
+  expect(hosts(busy)).toEqual(['small.test']);
+  expect(hosts(await queue.claim({ ...take, limit: { ...MUCH, bytes: 500 } }))).toHaveLength(1);
+});
+
+it('what waits for a receiver that is gone ends, and what waits for others does not', async () => {
+  await queued(['gone.test', 'gone.test', 'here.test']);
+  expect(await queue.endAllFor(target('gone.test').url, 'gone.test', 'gone')).toBe(2);
+  expect((await onlyClaimed()).host).toBe('here.test');
+  expect(
+    await fixture.rows(`SELECT DISTINCT run, log->0->>'error' AS error FROM webhook_delivery WHERE status = 'failed'`),
+  ).toEqual([{ run: null, error: 'gone' }]);
 });
 
 it('a try that is not settled in its lease is made again, and the late answer of the first is not taken', async () => {
@@ -282,8 +316,8 @@ it('a host with a long queue does not stand before the others', async () => {
     FROM webhook_delivery, generate_series(1, 2000)`);
   await queued(['fast.test']);
   await fixture.pool.query('ANALYZE webhook_delivery');
-  const underWay = new Map([['slow.test', 5]]);
-  const { claimed } = await queue.claim({ ...take, limitPerHost: 5, underWay });
+  const busy = { ...take, limitPerHost: { ...MUCH, count: 5 }, underWay: new Map([['slow.test', some(5)]]) };
+  const { claimed } = await queue.claim(busy);
   expect(claimed.map(({ host }) => host)).toEqual(['fast.test']);
-  expect((await queue.claim({ ...take, limitPerHost: 5, underWay })).nextInMs).toBeGreaterThan(50_000);
+  expect((await queue.claim(busy)).nextInMs).toBeGreaterThan(50_000);
 });

@@ -3,13 +3,19 @@ import { type AtRest, PLAIN, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import type { ClaimedWebhook, WebhookAttempt, WebhookDelivery, WebhookOutcome, WebhookRun } from './types.ts';
 
+/** Deliveries, and the bytes of what they tell. */
+export interface WebhookLoad {
+  count: number;
+  bytes: number;
+}
+
 export interface WebhookClaim {
-  /** Deliveries at most. */
-  limit: number;
+  /** What is taken at most. What goes beyond the bytes is the last one taken: one delivery is never too large. */
+  limit: WebhookLoad;
   /** Of one host at most, with those under way here. */
-  limitPerHost: number;
-  /** How many are under way here, by host. */
-  underWay: ReadonlyMap<string, number>;
+  limitPerHost: WebhookLoad;
+  /** What is under way here, by host. */
+  underWay: ReadonlyMap<string, WebhookLoad>;
   /** A delivery that is not settled after this is tried again, by whoever comes first. */
   leaseMs: number;
 }
@@ -46,21 +52,36 @@ export class WebhookQueue {
     const { rows } = await this.#pool.query<ClaimedRow>({
       name: 'webhooks_claim',
       text: `${HOSTS}, fair AS (
-               SELECT d.delivery_id, d.due_at
-               FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[]) AS b (host, count) ON b.host = h.host
+               SELECT d.delivery_id, d.due_at, d.bytes,
+                      coalesce(b.bytes, 0) + sum(d.bytes) OVER (PARTITION BY h.host ORDER BY d.due_at, d.delivery_id) - d.bytes
+                        AS before_on_host
+               FROM hosts h LEFT JOIN unnest($3::text[], $4::integer[], $5::float8[]) AS b (host, count, bytes) ON b.host = h.host
                CROSS JOIN LATERAL (
-                 SELECT w.delivery_id, w.due_at FROM webhook_delivery w
+                 SELECT w.delivery_id, w.due_at, octet_length(w.kwargs) + coalesce(octet_length(w.result), 0) AS bytes
+                 FROM webhook_delivery w
                  WHERE w.status = 'pending' AND w.host = h.host AND w.due_at <= now()
                  ORDER BY w.due_at LIMIT greatest($2 - coalesce(b.count, 0), 0) FOR UPDATE SKIP LOCKED
                ) d
+             ), measured AS (
+               SELECT delivery_id, due_at, sum(bytes) OVER (ORDER BY due_at, delivery_id) - bytes AS before
+               FROM fair WHERE before_on_host < $7::float8
              ), taken AS (
-               SELECT delivery_id FROM fair ORDER BY due_at LIMIT $1
+               SELECT delivery_id FROM measured WHERE before < $6::float8 ORDER BY due_at LIMIT $1
              )
              UPDATE webhook_delivery w
-             SET due_at = now() + make_interval(secs => $5::float8 / 1000), attempts = w.attempts + 1
+             SET due_at = now() + make_interval(secs => $8::float8 / 1000), attempts = w.attempts + 1
              FROM taken WHERE w.delivery_id = taken.delivery_id
              RETURNING w.delivery_id, w.url, w.host, w.attempts, w.run, w.kwargs, w.result`,
-      values: [limit, limitPerHost, busy.map(([host]) => host), busy.map(([, count]) => count), leaseMs],
+      values: [
+        limit.count,
+        limitPerHost.count,
+        busy.map(([host]) => host),
+        busy.map(([, { count }]) => count),
+        busy.map(([, { bytes }]) => bytes),
+        limit.bytes,
+        limitPerHost.bytes,
+        leaseMs,
+      ],
     });
     const claimed: ClaimedWebhook[] = [];
     for (const row of rows) {
@@ -68,7 +89,8 @@ export class WebhookQueue {
       if (webhook) claimed.push(webhook);
       else await this.#giveUp(row);
     }
-    const full = busy.filter(([, count]) => count >= limitPerHost).map(([host]) => host);
+    const isFull = ({ count, bytes }: WebhookLoad) => count >= limitPerHost.count || bytes >= limitPerHost.bytes;
+    const full = busy.filter(([, load]) => isFull(load)).map(([host]) => host);
     return { claimed, nextInMs: rows.length > 0 ? 0 : await this.#nextInMs(full) };
   }
 
@@ -133,6 +155,20 @@ export class WebhookQueue {
       values: [outcome.deliveryId, outcome.attempt, status, toSqlJson([attempt]), outcome.retryInMs],
     });
     return rowCount === 1;
+  }
+
+  /** Ends all that waits for a receiver that is gone for good; answers how many. */
+  async endAllFor(url: string, host: string, error: string): Promise<number> {
+    const { rowCount } = await this.#pool.query({
+      name: 'webhooks_end_all_for',
+      text: `UPDATE webhook_delivery
+             SET status = 'failed', due_at = NULL, ended_at = now(), run = NULL, kwargs = NULL, result = NULL,
+                 log = log || jsonb_build_array(jsonb_build_object('started_at', now(), 'duration_ms', 0,
+                                                                   'status_code', NULL, 'error', $3::text))
+             WHERE status = 'pending' AND host = $2 AND url = $1`,
+      values: [url, host, error],
+    });
+    return rowCount ?? 0;
   }
 
   /** Gives deliveries back that were taken and not tried; they are due at once and the try does not count. */

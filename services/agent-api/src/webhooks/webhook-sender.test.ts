@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimedWebhook, WebhookClaim } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
@@ -12,12 +13,14 @@ class Played {
   underWay = new Map<string, (result: DeliveryResult) => void>();
   settled: DeliveryResult[] = [];
   givenBack: string[] = [];
+  endedFor: string[] = [];
   failures = 0;
   readonly warnings: string[] = [];
   readonly sender: WebhookSender;
 
-  constructor(concurrency: number, perHost = concurrency) {
+  constructor(concurrency: number, perHost = concurrency, bytes?: number) {
     this.sender = new WebhookSender({
+      ...(bytes !== undefined && { bytes }),
       concurrency,
       perHost,
       queue: {
@@ -26,16 +29,21 @@ class Played {
           const counts = new Map(underWay);
           const claimed = this.due
             .filter(({ host }) => {
-              counts.set(host, (counts.get(host) ?? 0) + 1);
-              return counts.get(host)! <= limitPerHost;
+              const count = (counts.get(host)?.count ?? 0) + 1;
+              counts.set(host, { count, bytes: 0 });
+              return count <= limitPerHost.count;
             })
-            .slice(0, limit);
+            .slice(0, limit.count);
           this.due = this.due.filter((webhook) => !claimed.includes(webhook));
           return { claimed, nextInMs: claimed.length > 0 ? 0 : null };
         },
         settle: async (outcome) => {
           this.settled.push(outcome as DeliveryResult);
           return true;
+        },
+        endAllFor: async (url) => {
+          this.endedFor.push(url);
+          return 1;
         },
         giveBack: async (left) => {
           this.givenBack = left.map(({ deliveryId }) => deliveryId);
@@ -48,13 +56,21 @@ class Played {
     this.sender.start();
   }
 
-  add(url: string, host = 'a.test'): void {
-    this.due.push({ deliveryId: randomUUID(), url, host, attempt: 1 } as ClaimedWebhook);
+  add(url: string, host = 'a.test', bytes = 0): void {
+    const kwargs = new Uint8Array(bytes);
+    this.due.push({
+      deliveryId: randomUUID(),
+      url,
+      host,
+      attempt: 1,
+      kwargs,
+      values: null,
+    } as unknown as ClaimedWebhook);
     this.sender.soon();
   }
 
-  end(url: string): void {
-    this.underWay.get(url)!({ kind: 'delivered', deliveryId: url } as DeliveryResult);
+  end(url: string, statusCode = 200): void {
+    this.underWay.get(url)!({ kind: 'delivered', deliveryId: url, statusCode } as DeliveryResult);
     this.underWay.delete(url);
   }
 
@@ -81,6 +97,25 @@ it('leaves places for other hosts', async () => {
   played.add('4', 'fast.test');
   await played.started('1', '2', '4');
   expect(played.underWay.has('3')).toBe(false);
+});
+
+it('holds no more than so many bytes at once, and goes on when they are sent', async () => {
+  played = new Played(4, 4, 100);
+  played.add('1', 'a.test', 150);
+  await played.started('1');
+  played.add('2', 'b.test', 10);
+  expect(await Promise.race([played.started('2').then(() => 'begun'), pause(50, 'waiting')])).toBe('waiting');
+  played.end('1');
+  await played.started('2');
+});
+
+it('a receiver that says it is gone is sent nothing more that waits for it', async () => {
+  played = new Played(1);
+  played.add('1');
+  await played.started('1');
+  played.end('1', 410);
+  await waitFor(() => played.endedFor.length === 1);
+  expect(played.endedFor).toEqual(['1']);
 });
 
 it('goes on when the database is back', async () => {

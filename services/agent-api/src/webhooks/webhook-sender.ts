@@ -1,19 +1,24 @@
-import type { ClaimedWebhook, WebhookQueue } from '@runyard/run-engine';
+import type { ClaimedWebhook, WebhookLoad, WebhookQueue } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { DueWork } from '../due-work.ts';
 import { type DeliveryResult, TIMEOUT_MS } from './deliver-webhook.ts';
 
 export interface WebhookSenderOptions {
-  queue: Pick<WebhookQueue, 'claim' | 'settle' | 'giveBack'>;
+  queue: Pick<WebhookQueue, 'claim' | 'settle' | 'giveBack' | 'endAllFor'>;
   /** Makes one try; never throws. */
   deliver: (webhook: ClaimedWebhook) => Promise<DeliveryResult>;
   /** Tries under way at once, and of them to one host. */
   concurrency: number;
   perHost?: number;
+  /** Bytes of what is told by those under way at once, and to one host. */
+  bytes?: number;
+  bytesPerHost?: number;
   onResult: (result: DeliveryResult) => void;
   logger: Logger;
 }
 
+const BYTES_MAX = 64 * 1024 * 1024;
+const GONE = 410;
 /** Longer than a try: one whose process died is tried again after this. */
 const LEASE_MS = TIMEOUT_MS + 20_000;
 /** A safety look: what wakes the sender is being told, and the time of the next retry. */
@@ -64,21 +69,27 @@ export class WebhookSender {
   /** Starts what is due as far as there are places; answers the milliseconds until it is worth looking again. */
   async #takeDue(): Promise<number> {
     const { queue, concurrency, perHost = Math.max(1, Math.ceil(concurrency / 4)) } = this.#options;
+    const { bytes = BYTES_MAX, bytesPerHost = bytes / 4 } = this.#options;
+    const underWay = this.#loadByHost();
+    const held = [...underWay.values()].reduce((sum, load) => sum + load.bytes, 0);
+    const limit = { count: concurrency - this.#underWay.size, bytes: bytes - held };
     // A place that becomes free wakes us.
-    const limit = concurrency - this.#underWay.size;
-    if (limit <= 0) return LOOK_EVERY_MS;
-    const underWay = this.#countByHost();
-    const { claimed, nextInMs } = await queue.claim({ limit, limitPerHost: perHost, underWay, leaseMs: LEASE_MS });
+    if (limit.count <= 0 || limit.bytes <= 0) return LOOK_EVERY_MS;
+    const limitPerHost = { count: perHost, bytes: bytesPerHost };
+    const { claimed, nextInMs } = await queue.claim({ limit, limitPerHost, underWay, leaseMs: LEASE_MS });
     for (const webhook of claimed) this.#start(webhook);
     if (claimed.length > 0) return 0;
     if (nextInMs === null) return LOOK_EVERY_MS;
     return Math.min(Math.max(Math.ceil(nextInMs), TAKEN_MS), LOOK_EVERY_MS);
   }
 
-  #countByHost(): Map<string, number> {
-    const counts = new Map<string, number>();
-    for (const { host } of this.#underWay.keys()) counts.set(host, (counts.get(host) ?? 0) + 1);
-    return counts;
+  #loadByHost(): Map<string, WebhookLoad> {
+    const loads = new Map<string, WebhookLoad>();
+    for (const { host, kwargs, values } of this.#underWay.keys()) {
+      const { count, bytes } = loads.get(host) ?? { count: 0, bytes: 0 };
+      loads.set(host, { count: count + 1, bytes: bytes + kwargs.byteLength + (values?.byteLength ?? 0) });
+    }
+    return loads;
   }
 
   #start(webhook: ClaimedWebhook): void {
@@ -96,6 +107,9 @@ export class WebhookSender {
       // Given back by a stop meanwhile: somebody else tries again.
       if (!this.#underWay.has(webhook)) return;
       if (await queue.settle(result)) onResult(result);
+      if (result.statusCode === GONE) {
+        await queue.endAllFor(webhook.url, webhook.host, 'The receiver has said of another run that it is gone');
+      }
     } catch (error) {
       // The lease brings it back.
       logger.warn('the outcome of a webhook could not be written down', { error, deliveryId: webhook.deliveryId });
