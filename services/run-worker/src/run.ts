@@ -41,6 +41,8 @@ const SWEEP_EVERY_MS = 2_000;
 /** Shorter than a run's lease, so that a sweeper that dies with its runs does not delay them. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
+/** A machine that is busy may need this long to make a connection. */
+const SILENT_MS_MIN = 1_000;
 
 /**
  * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
@@ -64,6 +66,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     // A write that takes longer than the lease is somebody else's business already.
     statementTimeoutMs: leaseMs * 0.8,
     idleInTransactionTimeoutMs: leaseMs * 0.5,
+    silentMs: Math.max(SILENT_MS_MIN, leaseMs * 0.2),
     onConnectionLost: (error) => logger.warn('a database connection was lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());
@@ -195,6 +198,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     wakeups,
     logger,
     everyMs: SWEEP_EVERY_MS,
+    checkDatabase: () => pool.query('SELECT 1'),
+    // Every living worker renews in this time.
+    graceMs: leaseMs / 2,
   });
   reportWorkerGauges(context.metrics, {
     pool,

@@ -1,4 +1,4 @@
-import type { LeaseRenewal } from '@runyard/run-engine';
+import { type Fence, FencedError, type LeaseRenewal } from '@runyard/run-engine';
 import { Metrics } from '@runyard/service-kit';
 import { afterEach, expect, it, vi } from 'vitest';
 import { claimedRun, quietLogger } from '../../test/fakes.ts';
@@ -18,7 +18,7 @@ async function keeping() {
   const engine = {
     registerWorker: vi.fn(async () => undefined),
     renewLease: vi.fn(async () => GOOD),
-    releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
+    releaseRun: vi.fn(async (_fence: Fence) => ({ outcome: 'pending' as const })),
   };
   const runs = { fences: () => [run.fence], cancel: vi.fn(), lose: vi.fn(), loseAll: vi.fn() };
   keeper = new LeaseKeeper({
@@ -101,6 +101,21 @@ it('gives back a run whose claim never arrived, once it is sure of it', async ()
   await keeper.renewNow();
   await keeper.renewNow();
   expect(engine.releaseRun).toHaveBeenCalledTimes(1);
+});
+
+it('gives back at once what it had dropped, when the database is there again and nobody else took it', async () => {
+  const { run, engine, runs, pass } = await keeping();
+  const taken = claimedRun().fence;
+  engine.renewLease.mockRejectedValueOnce(new Error('away'));
+  runs.fences = () => [run.fence, taken];
+  pass(1_000_000);
+  await keeper.renewNow();
+  runs.fences = () => [];
+  engine.releaseRun.mockRejectedValueOnce(new FencedError(taken.threadId, taken.epoch));
+  engine.renewLease.mockResolvedValue({ ...GOOD, unheld: [taken, run.fence] });
+  await keeper.renewNow();
+  expect(engine.releaseRun.mock.calls).toEqual([[taken], [run.fence]]);
+  expect(keeper.isHeld).toBe(true);
 });
 
 it('a renewal asked for during one is made after it', async () => {

@@ -1,4 +1,4 @@
-import type { CancelOrder, Fence, LeaseRenewal, RunEngine } from '@runyard/run-engine';
+import { type CancelOrder, type Fence, FencedError, type LeaseRenewal, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
@@ -36,6 +36,8 @@ export class LeaseKeeper {
   #isClosed = false;
   /** Runs that are ours by the database and not in hand, as of the last renewal. */
   #unheld = new Set<string>();
+  /** Runs dropped with the last lease: should they still be ours by the database, nobody here goes on with them. */
+  readonly #dropped = new Set<string>();
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
@@ -111,24 +113,36 @@ export class LeaseKeeper {
     if (this.#heldUntil > 0) this.#options.metrics.leaseLosses.inc();
     // Said once for each loss, however long it lasts.
     this.#heldUntil = 0;
-    if (this.#options.runs.fences().length === 0) return;
+    const fences = this.#options.runs.fences();
+    if (fences.length === 0) return;
     this.#options.logger.error('the lease has lapsed: all runs are dropped, other workers take them over');
+    for (const fence of fences) this.#dropped.add(nameOf(fence));
     this.#options.runs.loseAll();
   }
 
   async #obey({ orders, lostRunIds, unheld }: LeaseRenewal): Promise<void> {
-    const { runs, engine, logger } = this.#options;
+    const { runs } = this.#options;
     for (const runId of lostRunIds) runs.lose(runId);
     for (const order of orders) runs.cancel(order);
     const before = this.#unheld;
     this.#unheld = new Set(unheld.map(nameOf));
     for (const fence of unheld) {
-      // Seen once it may just have been claimed; seen twice nobody here knows of it.
-      if (!before.has(nameOf(fence))) continue;
-      if (runs.fences().some((held) => nameOf(held) === nameOf(fence))) continue;
-      logger.warn('a claimed run never arrived here: giving it back', { runId: fence.runId });
-      await engine.releaseRun(fence);
+      const name = nameOf(fence);
+      // Seen once it may just have been claimed; dropped, or seen twice, nobody here knows of it.
+      if (!before.has(name) && !this.#dropped.has(name)) continue;
+      if (runs.fences().some((held) => nameOf(held) === name)) continue;
+      await this.#giveBack(fence);
     }
+    this.#dropped.clear();
+  }
+
+  async #giveBack(fence: Fence): Promise<void> {
+    const { engine, logger } = this.#options;
+    logger.warn('a claimed run is not in hand: giving it back', { runId: fence.runId });
+    await engine.releaseRun(fence).catch((error: unknown) => {
+      // Another worker has swept it.
+      if (!(error instanceof FencedError)) throw error;
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Duty, DutyRounds } from '@runyard/database';
+import { type Duty, DutyRounds, isUnavailable } from '@runyard/database';
 import type { RunEngine, RunWakeups, SweptRun } from '@runyard/run-engine';
 import { appendEnd, type EndAppending } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
@@ -12,15 +12,31 @@ export interface SweeperOptions extends EndAppending {
   metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
   logger: Logger;
   everyMs: number;
+  /** Rejects while the database is away. */
+  checkDatabase: () => Promise<unknown>;
+  /** What workers get after the database was away to renew their leases, before those count that have lapsed. */
+  graceMs: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
 }
 
 /** Of all workers of the deployment one sweeps at a time: dead workers' runs go on, forgotten ones are woken for. */
 export function createSweeper(options: SweeperOptions): DutyRounds {
-  const { engine, duty, wakeups, metrics, logger, everyMs } = options;
+  const { engine, duty, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
+  const now = options.now ?? (() => performance.now());
+  let wasAway = false;
+  let restsUntil = 0;
   return new DutyRounds({
     duty,
     everyMs,
     async round() {
+      // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
+      if (wasAway) {
+        await checkDatabase();
+        wasAway = false;
+        restsUntil = now() + graceMs;
+      }
+      if (now() < restsUntil) return;
       const { resumedRunIds, ended, hasForgottenRuns, removedResults } = await engine.sweep();
       if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
       if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
@@ -35,7 +51,10 @@ export function createSweeper(options: SweeperOptions): DutyRounds {
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await Promise.all(ended.map((run) => tellEnd(options, run)));
     },
-    onError: (error) => logger.warn('a sweep failed', { error }),
+    onError: (error) => {
+      wasAway ||= isUnavailable(error);
+      logger.warn('a sweep failed', { error });
+    },
   });
 }
 
