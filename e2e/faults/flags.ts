@@ -9,6 +9,8 @@ export interface Flags {
   isRecorded: boolean;
   /** Git ref of the release before this one. */
   previous: string | undefined;
+  /** Only the page is written, nothing is run. */
+  isReportOnly: boolean;
   help: boolean;
 }
 
@@ -20,6 +22,7 @@ export const usage = `npm run test:faults -- [options]
   --scale 0.1        sizes multiplied, to try a goal out
   --previous REF     the release that runs beside this one in R17 (default: the newest tag v*)
   --record           keep the results in e2e/faults/results and write docs/reliability.md
+  --report           only write docs/reliability.md from the results that are kept
 `;
 
 /** @throws Error with a sentence for the person at the keyboard */
@@ -32,6 +35,7 @@ export function readFlags(args: string[], all: readonly Goal[]): Flags {
       only: { type: 'string' },
       scale: { type: 'string', default: '1' },
       previous: { type: 'string' },
+      report: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -50,6 +54,7 @@ export function readFlags(args: string[], all: readonly Goal[]): Flags {
     scale: positive('--scale', values.scale),
     isRecorded: values.record,
     previous: values.previous,
+    isReportOnly: values.report,
     help: values.help,
   };
 }

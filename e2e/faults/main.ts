@@ -15,6 +15,10 @@ async function main(): Promise<void> {
     say(usage);
     return;
   }
+  if (flags.isReportOnly) {
+    await writeReport(goals);
+    return;
+  }
   const { seed, tier, scale, previous } = flags;
   const commit = commitUnderTest();
   say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
