@@ -1,12 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
+  Admission,
   AppError,
   allowAnyOrigin,
   answerError,
   BadGatewayError,
   ClientGoneError,
   loggedPath,
+  Refusals,
   RequestMetrics,
   requestIdOf,
   type ServiceContext,
@@ -43,11 +45,14 @@ const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #metrics: RequestMetrics;
+  readonly #admission: Admission;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
-    this.#metrics = new RequestMetrics(parts.context.metrics, 'runyard_');
+    const { metrics, limits } = parts.context;
+    this.#metrics = new RequestMetrics(metrics, 'runyard_');
+    this.#admission = new Admission(limits, new Refusals(metrics, 'runyard_'));
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
@@ -82,6 +87,7 @@ export class Gateway {
       this.#finished(req, res, destination, requestId, startedAt);
     });
     try {
+      this.#admission.enter(res);
       const itinerary = await this.#parts.planner.plan(req, destination);
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
@@ -142,6 +148,7 @@ export class Gateway {
     try {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
+      this.#admission.enter(socket);
       const itinerary = await planner.plan(req, resolvePath(req.url ?? '/'));
       if (socket.destroyed) return;
       const release = this.#track(itinerary, () => socket.destroy());

@@ -8,6 +8,17 @@ export const configSchema = Type.Object({
   CONTROL_PLANE_URL: Type.String({ minLength: 1, description: 'Base URL of control-plane.' }),
   INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: BODY_LIMIT_BYTES, minimum: 1 }),
+  // Streams are among them, and one of a gateway costs little.
+  HTTP_MAX_REQUESTS_IN_FLIGHT: Type.Integer({
+    default: 5000,
+    minimum: 1,
+    description: 'Requests, streams and websockets served at once; more are refused with 503.',
+  }),
+  HTTP_MAX_REQUESTS_PER_KEY: Type.Integer({
+    default: 2500,
+    minimum: 1,
+    description: 'The same for one key; more are refused with 429.',
+  }),
   RATE_LIMIT_RPS: Type.Number({ default: 0, minimum: 0, description: 'Requests per second of one key; 0: no limit.' }),
   RATE_LIMIT_BURST: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Requests a rested key may send at once; default twice the rate.' }),

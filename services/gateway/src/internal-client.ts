@@ -16,7 +16,9 @@ export class InternalClient {
     this.#timeoutMs = options.timeoutMs ?? 3_000;
   }
 
+  /** Resolves or rejects within twice the time limit, also where many wait for a connection. */
   async call(method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal): Promise<InternalAnswer> {
+    const late = AbortSignal.timeout(2 * this.#timeoutMs);
     const response = await this.#dispatcher.request({
       origin: this.#base.origin,
       path: this.#base.pathname.replace(/\/$/, '') + path,
@@ -29,7 +31,7 @@ export class InternalClient {
       body: body === undefined ? null : JSON.stringify(body),
       headersTimeout: this.#timeoutMs,
       bodyTimeout: this.#timeoutMs,
-      ...(signal && { signal }),
+      signal: signal ? AbortSignal.any([signal, late]) : late,
     });
     return { status: response.statusCode, body: await readJson(response.body) };
   }

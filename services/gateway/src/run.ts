@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { conforms, KeyRevoked, RouteSnapshot } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
-import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import { createApp, eventBusConfig, listen, Refusals, type ServiceContext } from '@runyard/service-kit';
 import { Agent } from 'undici';
 import { Gateway } from './app.ts';
 import { KeyCache } from './authentication/key-cache.ts';
@@ -21,6 +21,9 @@ import { RouteFeed } from './routing/route-feed.ts';
  * requests, so that none is sent on a connection that is just being closed.
  */
 const UPSTREAM_IDLE_MS = 2_000;
+
+/** To org-access and control-plane each, for the gateway's own questions. */
+const INTERNAL_CONNECTIONS = 64;
 
 export interface RunningGateway {
   url: string;
@@ -44,11 +47,23 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const silentUpstreams = new SilentUpstreams({ silentMs: config.UPSTREAM_SILENCE_SECONDS * 1000 });
   silentUpstreams.start();
   lifecycle.onStop('silent upstreams', () => silentUpstreams.stop());
-  const client = (baseUrl: string) => new InternalClient({ dispatcher, baseUrl, token: config.INTERNAL_TOKEN });
+  // A crowd of keys that are not known yet waits here for its turn, and does not fall upon org-access all at once.
+  const internal = new Agent({
+    connections: INTERNAL_CONNECTIONS,
+    keepAliveTimeout: UPSTREAM_IDLE_MS,
+    connect: { timeout: 5_000 },
+  });
+  lifecycle.onStop('internal connections', () => internal.destroy());
+  const client = (baseUrl: string) =>
+    new InternalClient({ dispatcher: internal, baseUrl, token: config.INTERNAL_TOKEN });
   const orgAccess = client(config.ORG_ACCESS_URL);
   const controlPlane = client(config.CONTROL_PLANE_URL);
 
-  const exchanges = new OpenExchanges();
+  const refusals = new Refusals(context.metrics, 'runyard_');
+  const exchanges = new OpenExchanges({
+    maxPerKey: config.HTTP_MAX_REQUESTS_PER_KEY,
+    onRefused: () => refusals.count('requests_of_key'),
+  });
   exchanges.start();
   lifecycle.onStop('open exchanges', () => exchanges.stop());
   const keys = new KeyCache({

@@ -34,7 +34,6 @@ export async function startGateway(
 ): Promise<TestGateway> {
   const orgAccess = options.orgAccess ?? (await FakeOrgAccess.start());
   const controlPlane = options.controlPlane ?? (await FakeControlPlane.start());
-  const context = createContext('gateway', { LOG_LEVEL: 'silent', processMetrics: false });
   const config = readConfig(configSchema, {
     environment: {
       ORG_ACCESS_URL: orgAccess.url,
@@ -45,6 +44,8 @@ export async function startGateway(
       ...options.env,
     },
   });
+  const { HTTP_MAX_REQUESTS_IN_FLIGHT } = config;
+  const context = createContext('gateway', { LOG_LEVEL: 'silent', processMetrics: false, HTTP_MAX_REQUESTS_IN_FLIGHT });
   const { url, feed, following } = await run(config, context);
   const stop = () => context.lifecycle.stop('the test is over');
   return {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { UnavailableError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
@@ -15,7 +14,14 @@ export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
   bodyBytesInFlight: 512 * 1024 * 1024,
 };
 
+/** An answer, or what a websocket is served on. */
+export interface Served {
+  once(event: 'close', listener: () => void): unknown;
+}
+
 type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams';
+/** Refused with another answer, by whoever limits it. */
+type FurtherReason = 'requests_of_key';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -37,8 +43,12 @@ export class Refusals {
     );
   }
 
-  of(reason: Reason): UnavailableError {
+  count(reason: Reason | FurtherReason): void {
     this.#refused.inc({ reason });
+  }
+
+  of(reason: Reason): UnavailableError {
+    this.count(reason);
     return new UnavailableError(MESSAGES[reason], { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }
@@ -67,7 +77,7 @@ export class Admission {
   }
 
   /** The request counts until its answer is closed. @throws UnavailableError */
-  enter(res: ServerResponse): void {
+  enter(res: Served): void {
     if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
     this.#requests += 1;
     const held: Held = { bytes: 0, isCounted: true };
@@ -97,14 +107,14 @@ interface Held {
   isCounted: boolean;
 }
 
-const entered = new WeakMap<ServerResponse, { leave(): void; hold(bytes: number): void }>();
+const entered = new WeakMap<Served, { leave(): void; hold(bytes: number): void }>();
 
 /** The request's answer takes its time from here on: it is counted elsewhere, no longer among those in flight. */
-export function leaveInFlight(res: ServerResponse): void {
+export function leaveInFlight(res: Served): void {
   entered.get(res)?.leave();
 }
 
 /** So many bytes of the request's body are kept until its answer is closed. @throws UnavailableError */
-export function holdBodyBytes(res: ServerResponse, bytes: number): void {
+export function holdBodyBytes(res: Served, bytes: number): void {
   entered.get(res)?.hold(bytes);
 }

@@ -1,3 +1,4 @@
+import { TooManyRequestsError } from '@runyard/service-kit';
 import type { KeyAnswer } from './key-check.ts';
 
 /** One request or websocket that is being served with a key. */
@@ -17,12 +18,19 @@ const RECHECK_AFTER_MS = 1_000;
 const SWEEP_MS = 750;
 
 /**
- * Cuts what a revoked key still has open: at once when an event tells of the revocation, and otherwise by asking again
+ * Bounds what one key may have open, and cuts what a revoked one still has: at once when an event tells of the revocation, and otherwise by asking again
  * about the key of every exchange that stays open. While org-access cannot be asked, exchanges stay.
  */
 export class OpenExchanges {
+  readonly #maxPerKey: number;
+  readonly #onRefused: () => void;
   readonly #byKey = new Map<string, Set<OpenExchange & { openedAt: number }>>();
   #timer: NodeJS.Timeout | undefined;
+
+  constructor({ maxPerKey, onRefused = () => undefined }: { maxPerKey: number; onRefused?: () => void }) {
+    this.#maxPerKey = maxPerKey;
+    this.#onRefused = onRefused;
+  }
 
   start(): void {
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS);
@@ -39,10 +47,14 @@ export class OpenExchanges {
     return size;
   }
 
-  /** Returns what to call when the exchange is over. */
+  /** Returns what to call when the exchange is over. @throws TooManyRequestsError when its key has as many open as it may. */
   add(exchange: OpenExchange): () => void {
     const entry = { ...exchange, openedAt: Date.now() };
     let exchanges = this.#byKey.get(exchange.keyId);
+    if (exchanges && exchanges.size >= this.#maxPerKey) {
+      this.#onRefused();
+      throw new TooManyRequestsError('Too many requests with this key are open', { retryAfterSeconds: 1 });
+    }
     if (!exchanges) {
       exchanges = new Set();
       this.#byKey.set(exchange.keyId, exchanges);
