@@ -17,6 +17,7 @@ import { openOutbox } from './open-outbox.ts';
 import { openRedis } from './open-redis.ts';
 import { Announcement, reachableUrl } from './project/announcement.ts';
 import { openServedProject } from './project/open-served-project.ts';
+import { createRescueRounds } from './runs/rescue-rounds.ts';
 import { RunAnswers } from './runs/run-answers.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
@@ -109,6 +110,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.checkSoon() });
+  const rescue = createRescueRounds({ engine, streams, pool, logger });
+  lifecycle.onStop('rescue rounds', () => rescue.close());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.clock.stop());
@@ -160,5 +163,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   crons.clock.start();
   webhooks.start(projectApp && ((path, request) => projectApp.send(path, request)));
   threads.sweeper.start();
+  rescue.start();
   lifecycle.ready();
 }

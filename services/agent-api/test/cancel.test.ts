@@ -78,6 +78,22 @@ describe('cancelling a run', () => {
     });
   });
 
+  it('whose worker is gone ends as ordered with no worker left, and who waits for it is answered', async () => {
+    for (const action of ['interrupt', 'rollback']) {
+      const run = await runningRun();
+      await deployment.pool.query('DELETE FROM worker');
+      const { text } = await ask(`${placeOf(run)}/cancel?wait=true&action=${action}`, { method: 'POST' });
+      expect(text.trim()).toBe('{}');
+      const left = await ask(placeOf(run));
+      if (action === 'rollback') expect(left.status).toBe(404);
+      else expect(left.json).toMatchObject({ status: 'interrupted' });
+      const thread = await deployment.client.threads.get(run.thread_id);
+      expect(thread.status).toBe(action === 'rollback' ? 'idle' : 'interrupted');
+      await expect(run.played.finishSilently('success', {}, null)).rejects.toThrow('taken over');
+      await deployment.worker.register();
+    }
+  });
+
   it('that is over or unknown is 404', async () => {
     const run = await runningRun();
     await run.played.succeed({});
@@ -175,26 +191,6 @@ describe('deleting a run', () => {
       expect((await ask(what(run), { method: 'DELETE' })).status).toBe(204);
       await following;
       expect(kinds.at(-1)).toBe('run.end');
-    }
-  });
-});
-
-describe('a stop of the service', () => {
-  it('cuts streams so that their clients go on elsewhere, and cancels nothing', async () => {
-    const other = await startDeployment();
-    try {
-      const { thread_id } = await other.client.threads.create();
-      const answer = await open(`${other.url}/threads/${thread_id}/runs/stream`, {
-        body: { ...body, on_disconnect: 'cancel' },
-      });
-      const run = await other.worker.take();
-      await answer.until('metadata');
-      await other.service.stop();
-      await expect(answer.complete).rejects.toThrow();
-      const [row] = await other.worker.engine.findRuns([run.claimed.runId]);
-      expect(row).toMatchObject({ status: 'running', cancelAction: null });
-    } finally {
-      await other.close();
     }
   });
 });

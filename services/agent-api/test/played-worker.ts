@@ -26,7 +26,7 @@ export class PlayedWorker {
 
   /** Takes the next run as soon as there is one, and opens its stream. */
   async take(): Promise<PlayedRun> {
-    this.#registered ??= this.engine.registerWorker({ workerId: this.#workerId, revisionId: 'any', slots: 100 });
+    this.#registered ??= this.register();
     await this.#registered;
     const claimed = await waitFor(async () => (await this.engine.claimRuns(this.#workerId, 1))[0], {
       what: 'a run to take',
@@ -34,6 +34,11 @@ export class PlayedWorker {
     const run = new PlayedRun(this, claimed);
     await run.emit('metadata', { run_id: claimed.runId, attempt: claimed.attempt });
     return run;
+  }
+
+  /** Also after it was given up. */
+  register(): Promise<void> {
+    return this.engine.registerWorker({ workerId: this.#workerId, revisionId: 'any', slots: 100 });
   }
 
   /** What the deployment wants cancelled of a run. */

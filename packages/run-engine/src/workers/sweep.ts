@@ -4,6 +4,8 @@ import { lockOwnedRuns, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
 import type { SweepResult } from '../types.ts';
+import type { ClockWatch } from './clock-watch.ts';
+import { databaseTime } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
 
 export interface SweepOptions extends ReleaseOptions {
@@ -11,6 +13,7 @@ export interface SweepOptions extends ReleaseOptions {
   resultTtlMs: number;
   /** A run that is ready this long without having been claimed counts as forgotten. */
   forgottenAfterMs: number;
+  clock: ClockWatch;
 }
 
 const BATCH = 200;
@@ -19,7 +22,14 @@ const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without 
 
 /** One pass over what nobody else will look at any more. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<SweepResult> {
-  const { resumedRunIds, ended } = await takeRunsOfLapsedWorkers(db, options, events);
+  await options.clock.read(
+    () => databaseTime(db),
+    (ms) => ms,
+  );
+  // Leases end by the database's clock. Those who live renew theirs after it was set.
+  const { resumedRunIds, ended } = options.clock.isBelieved
+    ? await takeRunsOfLapsedWorkers(db, options, events)
+    : { resumedRunIds: [], ended: [] };
   await forgetLapsedWorkers(db);
   await refreshTableStatistics(db);
   const removed = await removeOldResults(db, options.resultTtlMs);
@@ -27,14 +37,15 @@ export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvent
   return { resumedRunIds, ended, ...removed, hasForgottenRuns: isForgotten };
 }
 
-async function takeRunsOfLapsedWorkers(
+/** `cancelledOnly`: those that are to end anyway, and not to be executed by anybody. */
+export async function takeRunsOfLapsedWorkers(
   db: pg.Pool,
-  options: ReleaseOptions,
+  options: ReleaseOptions & { cancelledOnly?: boolean },
   events: RunEvents,
 ): Promise<Pick<SweepResult, 'resumedRunIds' | 'ended'>> {
   const result: Pick<SweepResult, 'resumedRunIds' | 'ended'> = { resumedRunIds: [], ended: [] };
   for (;;) {
-    const threadIds = await lapsedThreads(db);
+    const threadIds = await lapsedThreads(db, { cancelledOnly: options.cancelledOnly ?? false });
     if (threadIds.length === 0) return result;
     await withTransaction(
       db,
@@ -42,7 +53,7 @@ async function takeRunsOfLapsedWorkers(
         await lockThreads(client, threadIds);
         const owned = await lockOwnedRuns(client, threadIds);
         // Meanwhile the run may have ended, or its worker may have come back to its lease.
-        const stillLapsed = new Set(await lapsedThreads(client, threadIds));
+        const stillLapsed = new Set(await lapsedThreads(client, { among: threadIds }));
         const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
         const released = await releaseRuns(
           client,
@@ -67,14 +78,19 @@ async function takeRunsOfLapsedWorkers(
   }
 }
 
-async function lapsedThreads(db: pg.Pool | pg.ClientBase, among?: string[]): Promise<string[]> {
+async function lapsedThreads(
+  db: pg.Pool | pg.ClientBase,
+  { among, cancelledOnly = false }: { among?: string[]; cancelledOnly?: boolean },
+): Promise<string[]> {
   const { rows } = await db.query<{ thread_id: string }>({
-    name: 'engine_lapsed_threads',
+    name: 'engine_threads_of_lapsed',
     text: `SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
-           WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now())
+           WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now()
+             OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0))
              AND ($1::uuid[] IS NULL OR r.thread_id = ANY($1::uuid[]))
+             AND (NOT $2::boolean OR r.cancel_action IS NOT NULL)
            LIMIT ${BATCH}`,
-    values: [among ?? null],
+    values: [among ?? null, cancelledOnly],
   });
   return rows.map((row) => row.thread_id);
 }

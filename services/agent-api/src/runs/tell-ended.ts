@@ -1,4 +1,4 @@
-import type { CancelledRun, DeletedRun, RunEngine } from '@runyard/run-engine';
+import type { CancelledRun, DeletedRun, RunEngine, SweptRun } from '@runyard/run-engine';
 import { appendEnd, CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 
@@ -31,6 +31,14 @@ export async function tellDeleted(telling: EndTelling, runs: DeletedRun[]): Prom
       tellEnd(telling, run),
       telling.streams.publishCancel({ runId: run.runId, threadId: run.fence.threadId }),
     ]),
+  );
+}
+
+/** Tells whoever watches runs that ended as they were ordered to while nobody executed them. */
+export async function tellEnded(telling: EndTelling, runs: SweptRun[]): Promise<void> {
+  await allTold(
+    telling,
+    runs.map((run) => tellEnd(telling, run)),
   );
 }
 

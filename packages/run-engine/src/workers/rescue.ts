@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import type { RunEvents } from '../run-events.ts';
+import type { ReleaseOptions } from '../runs/release-runs.ts';
+import type { SweptRun } from '../types.ts';
+import { findStuckThreads, mendThreads } from './stuck-threads.ts';
+import { takeRunsOfLapsedWorkers } from './sweep.ts';
+
+export interface RescueOptions extends ReleaseOptions {
+  pool: pg.Pool;
+  events: RunEvents;
+  write: <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
+}
+
+/** What needs no worker to be put right, for processes that outlive them. */
+export class Rescue {
+  readonly #options: RescueOptions;
+
+  constructor(options: RescueOptions) {
+    this.#options = options;
+  }
+
+  /** Ends runs as their cancel orders say whose workers are gone; others of such workers are left to be executed. */
+  async endCancelled(): Promise<SweptRun[]> {
+    const { pool, events, maxFailures, leaseMs } = this.#options;
+    const options = { maxFailures, leaseMs, cancelledOnly: true };
+    return (await takeRunsOfLapsedWorkers(pool, options, events)).ended;
+  }
+
+  /**
+   * Frees threads that nothing would ever free: what keeps them busy is gone. Every transaction leaves threads and their runs in
+   * agreement, so there is nothing to find unless rows were changed by hand. Answers the threads that were mended.
+   */
+  async mendThreads(): Promise<string[]> {
+    const found = await findStuckThreads(this.#options.pool);
+    if (found.length === 0) return [];
+    return this.#options.write((client) => mendThreads(client, found));
+  }
+}
