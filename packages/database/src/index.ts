@@ -35,3 +35,4 @@ export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabas
 export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
 export { toSqlJson, toSqlText } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
+export * from './until-available.ts';

@@ -78,6 +78,11 @@ export async function runService<T extends TObject>(definition: ServiceDefinitio
     lifecycle.stopping.addEventListener('abort', () => stop('asked to stop', 0));
     watchParent(process.env.RUNYARD_PARENT_FD, () => stop('the parent process is gone', 0));
     definition.run(config, context).catch((error: unknown) => {
+      // A stop interrupts the start: what it was at then is no failure.
+      if (lifecycle.isDraining) {
+        logger.debug('the start was given up', { error });
+        return;
+      }
       // Some faults of the configuration show only when parts are put together.
       if (error instanceof ConfigError) {
         reportProblems(definition.name, error.problems);

@@ -60,6 +60,12 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'Clients that follow runs or wait for them at once; more are refused with 503.',
   }),
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: Type.Number({
+    default: 180,
+    minimum: 0,
+    maximum: 3600,
+    description: 'At a stop answers under way may be completed within this time, unless they go on elsewhere.',
+  }),
   FEEDBACK_URL_TTL_SECONDS: Type.Integer({ default: 10_800, minimum: 1, maximum: 31_536_000 }),
 });
 export type Config = Static<typeof configSchema>;

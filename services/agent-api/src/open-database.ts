@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { applyMigrations, openPool } from '@runyard/database';
+import { applyMigrations, openPool, untilAvailable } from '@runyard/database';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from './config.ts';
@@ -16,8 +16,9 @@ const migrationsDir = fileURLToPath(
 /** The database of the deployment, with the tables of this version. */
 export async function openDatabase(
   config: Config,
-  { logger, lifecycle }: ServiceContext,
+  context: ServiceContext,
 ): Promise<{ pool: pg.Pool; prisma: PrismaClient }> {
+  const { logger, lifecycle } = context;
   const pool = openPool({
     connectionString: config.DATABASE_URI,
     max: config.DATABASE_POOL_SIZE,
@@ -27,7 +28,7 @@ export async function openDatabase(
     onConnectionLost: (error) => logger.warn('a connection to Postgres was lost', { error }),
   });
   lifecycle.onStop('database', () => pool.end());
-  await applyMigrations(pool, migrationsDir);
+  await untilAvailable(() => applyMigrations(pool, migrationsDir), context);
   const prisma = openPrisma(pool);
   lifecycle.onStop('prisma', () => prisma.$disconnect());
   return { pool, prisma };

@@ -17,7 +17,10 @@ export function askingPermission({ operation, handler }: BoundOperation): BoundO
 
 /** For what an operation does beyond its own permission. @throws ForbiddenError */
 export function requirePermission(caller: Principal, permission: WorkspacePermission): void {
-  const { organizationRole, permissions } = caller;
-  if (organizationRole === 'admin' || permissions.includes(permission)) return;
+  if (hasPermission(caller, permission)) return;
   throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+}
+
+export function hasPermission({ organizationRole, permissions }: Principal, permission: WorkspacePermission): boolean {
+  return organizationRole === 'admin' || permissions.includes(permission);
 }

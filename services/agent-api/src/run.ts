@@ -1,7 +1,14 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
+import { untilAvailable } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
 import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
-import { deploymentMetricsOf, listenForMetrics, type ReadinessChecks, type ServiceContext } from '@runyard/service-kit';
+import {
+  deploymentMetricsOf,
+  listenForMetrics,
+  openDoorway,
+  type ReadinessChecks,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
 import { principalsOf } from './authentication.ts';
 import type { Config } from './config.ts';
@@ -34,6 +41,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { lifecycle, logger, metrics } = context;
   metrics.identify(deploymentMetricsOf(config));
   const callers = principalsOf(config, logger);
+  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const served = await openServedProject(config, context);
   const { project, environment, atRest, own, host } = served;
   const ui = openUi(served, context);
@@ -77,7 +85,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   lifecycle.onStop('thread sweeper', () => threads.sweeper.close());
-  const assistants = await openAssistants({
+  const assistantParts = {
     prisma,
     pool,
     graphs: project.graphs,
@@ -85,7 +93,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     removal: { threads: threads.service, runs: () => runs },
     host,
     configurableHeaders: http.configurableHeaders,
-  });
+  };
+  const assistants = await untilAvailable(() => openAssistants(assistantParts), context);
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
   const webhooks = openWebhooks({
     config,
@@ -115,7 +124,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });
   lifecycle.onStop('crons', () => crons.clock.stop());
-  const feedback = await openFeedback({ pool, ttlSeconds: config.FEEDBACK_URL_TTL_SECONDS });
+  const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
+  const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch } = readers;
   const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
@@ -124,14 +134,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   await served.loaded;
   await ui.bundled;
-  await store.start();
+  await untilAvailable(() => store.start(), context);
   const readiness: ReadinessChecks = http.checksNothing
     ? {}
     : { database: async () => void (await pool.query('SELECT 1')), redis: () => streams.check() };
   const reports: MetaParts['reports'] = http.checksNothing
     ? {}
     : { js_runtime: () => host.state, core_api: () => 'ok' };
-  const { url, projectApp } = await serve({
+  const projectApp = await serve({
+    doorway,
+    open,
     config,
     context,
     settings: http,
@@ -152,7 +164,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const announcement = new Announcement({
     servers: new ApiServers(pool),
-    url: reachableUrl(url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
+    url: reachableUrl(doorway.url, config.ADVERTISED_URL) + (http.mountPrefix ?? ''),
     token: own.workerToken,
     revisionId: config.REVISION_ID ?? null,
     logger,

@@ -50,6 +50,7 @@ export async function startDeployment(
     DEPLOYMENT_ID: randomUUID(),
     REVISION_ID: randomUUID(),
     RUNYARD_AUTH: 'none',
+    BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1',
     ...options.env,
   };
   const start = (entry: string, addresses: { DATABASE_URI: string; REDIS_URI: string }) =>

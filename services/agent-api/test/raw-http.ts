@@ -28,6 +28,11 @@ export class RawAnswer {
     return this.#text;
   }
 
+  /** What came after the end. */
+  get trailers(): IncomingMessage['trailers'] {
+    return this.#message.trailers;
+  }
+
   /** Waits until the text so far holds something. */
   async until(part: string, timeoutMs = 10_000): Promise<string> {
     await waitFor(() => this.#text.includes(part), { timeoutMs, what: `${JSON.stringify(part)} in the answer` });

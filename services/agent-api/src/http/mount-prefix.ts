@@ -1,9 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { HANDOVER_HEADER } from '@runyard/contracts';
 import type { RequestHandler } from '@runyard/service-kit';
 
 /** Served without the prefix too: probes and scrapers know nothing of it. */
 const UNMOUNTED: ReadonlySet<string> = new Set(['/ok', '/metrics']);
-const LOCATIONS = ['location', 'content-location'];
+const LOCATIONS = ['location', 'content-location', HANDOVER_HEADER];
 const FORWARDED_PREFIX = 'x-forwarded-prefix';
 
 /**
@@ -45,6 +46,9 @@ function prefixLocations(res: ServerResponse, prefix: string): void {
     }
     return writeHead(...args);
   }) as typeof res.writeHead;
+  const addTrailers = res.addTrailers.bind(res);
+  res.addTrailers = (trailers) =>
+    addTrailers(withPrefix(trailers as Record<string, unknown>, prefix) as typeof trailers);
 }
 
 function withPrefix(headers: Record<string, unknown>, prefix: string): Record<string, unknown> {

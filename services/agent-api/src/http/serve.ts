@@ -3,7 +3,7 @@ import { tellingOutages } from '@runyard/database';
 import {
   type BoundOperation,
   createApp,
-  listen,
+  type Doorway,
   type PrincipalVerifier,
   type ReadinessChecks,
   type ServiceContext,
@@ -13,17 +13,15 @@ import { askingPermission } from '../permissions.ts';
 import type { ServedProject } from '../project/open-served-project.ts';
 import { openProjectApp, type ProjectApp } from '../project/project-app.ts';
 import { tellingRefusedData } from '../refused-data.ts';
+import type { OpenResponses } from '../streams/open-responses.ts';
 import type { HttpSettings } from './http-settings.ts';
 import { locatedBelow, mounted } from './mount-prefix.ts';
 
-export interface Served {
-  /** Where the server listens. */
-  url: string;
-  projectApp: ProjectApp | undefined;
-}
+/** What answers that are broken off after the grace period take to get out. */
+const CUT_MS = 1_000;
 
 /**
- * Answers requests: the project's own app first, then the operations, everything below the mount prefix.
+ * Answers requests: the project's own app first, then the operations, everything below the mount prefix. Resolves with the app.
  *
  * @throws GraphLoadError when the project's app cannot be loaded
  */
@@ -35,7 +33,10 @@ export async function serve(parts: {
   served: Pick<ServedProject, 'project' | 'host' | 'own'>;
   operations: BoundOperation[];
   readiness: ReadinessChecks;
-}): Promise<Served> {
+  doorway: Doorway;
+  /** Ended at a stop. */
+  open: OpenResponses;
+}): Promise<ProjectApp | undefined> {
   const { config, context, settings, principal, readiness } = parts;
   const { project, host, own } = parts.served;
   const operations = parts.operations.map(askingPermission).map(tellingRefusedData).map(tellingOutages);
@@ -57,6 +58,10 @@ export async function serve(parts: {
     operations,
   });
   own.serve(app);
-  const { url } = await listen(mounted(settings.mountPrefix, app), { host: config.HOST, port: config.PORT, context });
-  return { url, projectApp };
+  const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
+  parts.doorway.serve(mounted(settings.mountPrefix, app), {
+    onClosed: () => parts.open.endAll(graceMs),
+    drainMs: graceMs + CUT_MS,
+  });
+  return projectApp;
 }

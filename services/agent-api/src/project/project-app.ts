@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
+import { HANDOVER_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
 import { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
 import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
 import {
@@ -42,6 +42,9 @@ const FOR_EVERYBODY: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/op
   path,
   access: 'public',
 }));
+
+/** What the project's code has no business with. An answer that goes through it cannot be handed over: it would look whole. */
+const OURS: ReadonlySet<string> = new Set([PRINCIPAL_HEADER, LOOPBACK_HEADER, EXCHANGE_HEADER, HANDOVER_HEADER]);
 
 /** Label of requests that the app answered itself: its own paths may be without end. */
 const ROUTE = 'project app';
@@ -167,7 +170,7 @@ export async function openProjectApp(
 function headersFor(req: IncomingMessage, isOwn: boolean): Record<string, string | string[] | undefined> {
   const headers: Record<string, string | string[] | undefined> = {};
   for (const [name, value] of Object.entries(req.headers)) {
-    const isOurs = name === PRINCIPAL_HEADER || name === LOOPBACK_HEADER || name === EXCHANGE_HEADER;
+    const isOurs = OURS.has(name);
     if (isHopByHop(name) || isOurs || (name === DEPTH_HEADER && !isOwn)) continue;
     headers[name] = value;
   }

@@ -10,21 +10,25 @@ const HEADERS_WITHIN_MS = 100;
 
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
- * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along.
+ * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along; at `restPath` somebody who takes the
+ * answer over finds the same.
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },
   run: RunPlace & {
     afterId?: string;
+    isOver?: boolean;
     isOwn?: boolean;
     known?: RunResult;
     feedback?: (() => Record<string, string>) | undefined;
+    restPath?: string | undefined;
   },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
   const response = new LiveResponse(res, waitHeaders(run), { signOfLife: '\n', headersWithinMs: HEADERS_WITHIN_MS });
-  const isCut = sources.open.add(response);
+  const { restPath } = run;
+  const isCut = sources.open.add(response, { ...(restPath !== undefined && { rest: () => ({ path: restPath }) }) });
   try {
     const result = run.known ?? (await awaitResult(sources, run, response.closed));
     if (result !== undefined) response.end(run.feedback ? withFeedback(result, run.feedback()) : result);

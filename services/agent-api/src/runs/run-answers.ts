@@ -1,45 +1,44 @@
 import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
-import { parseEventId } from '@runyard/run-stream';
+import { parseEventId, type RunStreams } from '@runyard/run-stream';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
 import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
+import { hasPermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
+import { isContinuing, takesOver, withQuery } from '../streams/handover.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
-import { type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
+import { FROM_NOW_ON, type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
 import { answerWithResult } from './answer-with-result.ts';
 import type { RunRequest } from './run-arguments.ts';
-import { type RunPlace, streamHeaders } from './run-locations.ts';
+import { joinPath, type RunPlace, streamHeaders, streamPath } from './run-locations.ts';
 import { failure, isOver, type RunResultSources, resultOf } from './run-result.ts';
 import type { AcceptedRun, RunService } from './run-service.ts';
 
-type Client = Pick<HandlerRequest, 'res' | 'log' | 'headers'>;
+type Client = Pick<HandlerRequest, 'res' | 'log' | 'headers' | 'caller'>;
+type Sources = StreamSources & RunResultSources & { streams: Pick<RunStreams, 'newestId'> };
 type Params = { run_id: string; thread_id?: string };
 
-/** From now on: nothing of what has been is sent. */
-const FROM_NOW_ON = '$';
 const MISSING = { error: 'HTTPException', message: '404: Run not found' };
 
 /** Brings a run's output to clients: as events or as its result, from the start or joining later. */
 export class RunAnswers {
   readonly #runs: RunService;
-  readonly #sources: StreamSources & RunResultSources;
+  readonly #sources: Sources;
   readonly #feedbackTokens: Pick<FeedbackTokens, 'issue'>;
 
-  constructor(
-    runs: RunService,
-    sources: StreamSources & RunResultSources,
-    feedbackTokens: Pick<FeedbackTokens, 'issue'>,
-  ) {
+  constructor(runs: RunService, sources: Sources, feedbackTokens: Pick<FeedbackTokens, 'issue'>) {
     this.#runs = runs;
     this.#sources = sources;
     this.#feedbackTokens = feedbackTokens;
   }
 
-  async stream(run: AcceptedRun, request: RunRequest, { res, log, headers }: Client): Promise<void> {
+  async stream(run: AcceptedRun, request: RunRequest, client: Client): Promise<void> {
+    const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
-    const streamed: StreamedRun = { ...run, isResumable: request.stream_resumable ?? false, feedback };
+    const restPath = restFor(client, streamPath(run), ownQuery(request, client));
+    const streamed: StreamedRun = { ...run, isResumable: request.stream_resumable ?? false, feedback, restPath };
     const { wasAbandoned } = await streamRun(this.#sources, streamed, res, streamHeaders(run));
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
@@ -47,11 +46,15 @@ export class RunAnswers {
   async wait(run: AcceptedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
-    const { wasAbandoned } = await answerWithResult(this.#sources, { ...run, isOwn: true, feedback }, res, log);
+    const restQuery = { ...ownQuery(request, client), feedback_keys: query.feedback_keys };
+    const restPath = restFor(client, joinPath(run), restQuery);
+    const own = { ...run, isOwn: true, feedback, restPath };
+    const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 
-  async join(params: Params, query: RunJoinQuery, { res, log, headers }: Client): Promise<void> {
+  async join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
+    const { res, log, headers } = client;
     const run = await this.#find(params);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     const known = run ? (isOver(run) ? resultOf(run) : undefined) : failure(MISSING.error, MISSING.message);
@@ -61,6 +64,7 @@ export class RunAnswers {
       {
         ...place,
         afterId: FROM_NOW_ON,
+        restPath: restFor(client, joinPath(place), query),
         ...(known !== undefined && { known }),
         feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
       },
@@ -75,7 +79,8 @@ export class RunAnswers {
     await this.join({ thread_id: threadId, run_id: runId }, {}, client);
   }
 
-  async joinStream(params: Params, query: RunStreamQuery, { res, log, headers }: Client): Promise<void> {
+  async joinStream(params: Params, query: RunStreamQuery, client: Client): Promise<void> {
+    const { res, log, headers } = client;
     const modes = parseStreamModes(query.stream_mode);
     const run = await this.#find(params);
     const place: RunPlace = {
@@ -87,7 +92,9 @@ export class RunAnswers {
     const isResumable = run.kwargs.resumable === true;
     const lastEventId = headers['last-event-id'];
     const afterId = lastEventId === undefined ? undefined : parseEventId(String(lastEventId));
-    if (isOver(run) && (afterId === undefined || !isResumable)) {
+    // Its beginning was sent by another process: the rest is due, whatever kind of stream it is.
+    const isRest = isContinuing(headers);
+    if (!isRest && isOver(run) && (afterId === undefined || !isResumable)) {
       res.writeHead(200, streamHeaders(place)).end();
       return;
     }
@@ -96,7 +103,8 @@ export class RunAnswers {
       this.#sources,
       {
         ...place,
-        afterId: afterId ?? FROM_NOW_ON,
+        afterId: afterId ?? (isRest ? undefined : await this.#now(place.threadId, headers)),
+        restPath: restFor(client, streamPath(place), query),
         isOver: isOver(run),
         isResumable,
         modes,
@@ -106,6 +114,12 @@ export class RunAnswers {
       streamHeaders(place),
     );
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
+  }
+
+  /** Where a stream from now on begins: known as an id for those who may have to go on from there elsewhere. */
+  async #now(threadId: string, headers: Client['headers']): Promise<string> {
+    if (!takesOver(headers)) return FROM_NOW_ON;
+    return this.#sources.streams.newestId(threadId).catch(() => FROM_NOW_ON);
   }
 
   #feedback(runId: string, keys: string[], headers: Client['headers']): (() => FeedbackUrls) | undefined {
@@ -132,4 +146,14 @@ export class RunAnswers {
       if (!(error instanceof NotFoundError)) log.error('an abandoned run could not be cancelled', { error, runId });
     }
   }
+}
+
+/** Where somebody who takes the answer over finds the rest. */
+function restFor({ headers }: Client, path: string, query: Parameters<typeof withQuery>[1]): string | undefined {
+  return takesOver(headers) ? withQuery(path, query) : undefined;
+}
+
+/** What the request that created a run becomes when its answer is continued. */
+function ownQuery({ on_disconnect }: RunRequest, { caller }: Client): { cancel_on_disconnect?: string } {
+  return on_disconnect === 'cancel' && hasPermission(caller, 'runs:update') ? { cancel_on_disconnect: '1' } : {};
 }

@@ -11,7 +11,7 @@ export function runHeaders(place: RunPlace): Record<string, string> {
 
 export function streamHeaders(place: RunPlace): Record<string, string> {
   return {
-    location: `${runPath(place)}/stream`,
+    location: streamPath(place),
     'content-location': runPath(place),
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
@@ -20,9 +20,20 @@ export function streamHeaders(place: RunPlace): Record<string, string> {
 }
 
 /** A stateless run that is waited for is located on its thread, where it can be joined. */
-export function waitHeaders({ threadId, runId }: RunPlace): Record<string, string> {
-  const path = `/threads/${threadId}/runs/${runId}`;
-  return { location: `${path}/join`, 'content-location': path, 'content-type': 'application/json' };
+export function waitHeaders(place: RunPlace): Record<string, string> {
+  return {
+    location: joinPath(place),
+    'content-location': runPath({ ...place, isStateless: false }),
+    'content-type': 'application/json',
+  };
+}
+
+export function streamPath(place: RunPlace): string {
+  return `${runPath(place)}/stream`;
+}
+
+export function joinPath(place: RunPlace): string {
+  return `${runPath({ ...place, isStateless: false })}/join`;
 }
 
 function runPath({ runId, threadId, isStateless }: RunPlace): string {

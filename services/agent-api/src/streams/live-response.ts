@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { leaveInFlight } from '@runyard/service-kit';
+import { HANDOVER_HEADER } from '@runyard/contracts';
+import { breakOff, leaveInFlight } from '@runyard/service-kit';
+import type { Handover } from './handover.ts';
 
 /** How often a quiet answer shows that it is alive. Clients size their idle watchdogs by it. */
 export const SIGN_OF_LIFE_MS = 5_000;
@@ -68,7 +70,7 @@ export class LiveResponse {
 
   /** Resolves at once while the client keeps up, else when it has caught up or is gone. */
   write(text: string | Uint8Array): Promise<void> | undefined {
-    if (this.closed.aborted) return undefined;
+    if (this.closed.aborted || this.#finished) return undefined;
     this.#corkThisTurn();
     if (this.#res.write(text)) return undefined;
     return new Promise((resolve) => {
@@ -83,6 +85,7 @@ export class LiveResponse {
   }
 
   end(text?: string | Uint8Array): void {
+    if (this.#finished) return;
     this.#finished = true;
     this.#stopTimers();
     if (text === undefined) this.#res.end();
@@ -90,7 +93,22 @@ export class LiveResponse {
     else this.#res.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(text) }).end(text);
   }
 
-  /** Cuts the connection: the only way to say, after the headers, that the answer is not whole. */
+  /** Ends what was written so far, for somebody who gets the rest elsewhere. */
+  handOver({ path, afterId }: Handover): void {
+    if (this.#finished || this.closed.aborted) return;
+    this.#finish();
+    this.#res.addTrailers({ [HANDOVER_HEADER]: path, ...(afterId !== undefined && { 'last-event-id': afterId }) });
+    this.#res.end();
+  }
+
+  /** Sends what was written so far and closes the connection: the only way to say, after the headers, that it is not all. */
+  breakOff(): void {
+    if (this.#finished || this.closed.aborted) return;
+    this.#finish();
+    breakOff(this.#res);
+  }
+
+  /** Closes the connection, whatever still waits to be sent. */
   cut(): void {
     this.#res.destroy();
   }
@@ -99,6 +117,14 @@ export class LiveResponse {
     if (!this.#res.writableNeedDrain) return;
     this.#stalled = true;
     this.cut();
+  }
+
+  /** Nothing more is written, and whoever wrote is told. */
+  #finish(): void {
+    this.#finished = true;
+    if (!this.#res.headersSent) this.#sendHeaders();
+    while (this.#res.writableCorked > 0) this.#res.uncork();
+    this.#release();
   }
 
   /** Events that arrive together leave in one packet. */

@@ -20,7 +20,6 @@ export function openReaders(
   { logger, lifecycle }: ServiceContext,
 ): Readers {
   const open = new OpenResponses();
-  lifecycle.onDrain('open streams', () => open.cutAll());
   const watch = new RunWatch({
     findInFlight: (runIds) => engine.runsInFlight(runIds),
     onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),

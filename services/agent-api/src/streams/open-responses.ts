@@ -1,26 +1,36 @@
+import type { Handover } from './handover.ts';
 import type { LiveResponse } from './live-response.ts';
 
-/** The answers under way in this process, so that a stop can cut them: their clients go on elsewhere. */
+/** What becomes of an answer when the process stops before it is complete. */
+export interface Ending {
+  /** Where somebody who takes it over finds the rest; undefined when nobody does. */
+  rest?: (() => Handover | undefined) | undefined;
+  /** Its client knows how far it is, and goes on from there elsewhere. */
+  isResumable?: boolean;
+}
+
+/** The answers under way in this process, so that a stop can end them without a loss. */
 export class OpenResponses {
-  readonly #open = new Set<LiveResponse>();
-  #cut = false;
+  readonly #open = new Map<LiveResponse, Ending>();
+  readonly #ended = new WeakSet<LiveResponse>();
+  #isEnding = false;
+  #lastTimer: NodeJS.Timeout | undefined;
   #stalled = 0;
 
-  /** The returned function tells whether the service itself has cut the answer. */
-  add(response: LiveResponse): () => boolean {
-    if (this.#cut) response.cut();
-    else {
-      this.#open.add(response);
-      response.closed.addEventListener(
-        'abort',
-        () => {
-          this.#open.delete(response);
-          if (response.wasStalled) this.#stalled += 1;
-        },
-        { once: true },
-      );
-    }
-    return () => this.#cut;
+  /** The returned function tells whether the service itself has ended the answer. */
+  add(response: LiveResponse, ending: Ending = {}): () => boolean {
+    this.#open.set(response, ending);
+    response.closed.addEventListener(
+      'abort',
+      () => {
+        this.#open.delete(response);
+        if (this.#open.size === 0) clearTimeout(this.#lastTimer);
+        if (response.wasStalled) this.#stalled += 1;
+      },
+      { once: true },
+    );
+    if (this.#isEnding) this.#end(response, ending);
+    return () => this.#ended.has(response);
   }
 
   get size(): number {
@@ -32,8 +42,29 @@ export class OpenResponses {
     return this.#stalled;
   }
 
-  cutAll(): void {
-    this.#cut = true;
-    for (const response of this.#open) response.cut();
+  /**
+   * Hands over what somebody takes, and breaks off what its client goes on with elsewhere, both between two events. Other answers
+   * may be completed within the time given.
+   */
+  endAll(graceMs: number): void {
+    this.#isEnding = true;
+    for (const [response, ending] of [...this.#open]) this.#end(response, ending);
+    if (this.#open.size === 0) return;
+    this.#lastTimer = setTimeout(() => {
+      for (const response of [...this.#open.keys()]) this.#breakOff(response);
+    }, graceMs);
+  }
+
+  #end(response: LiveResponse, { rest, isResumable = false }: Ending): void {
+    const handover = rest?.();
+    if (handover) {
+      this.#ended.add(response);
+      response.handOver(handover);
+    } else if (isResumable) this.#breakOff(response);
+  }
+
+  #breakOff(response: LiveResponse): void {
+    this.#ended.add(response);
+    response.breakOff();
   }
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { CONTROL_KINDS, type RunStreams, type StreamEntry, type StreamGap } from '@runyard/run-stream';
 import { followRun } from './follow-run.ts';
+import type { Handover } from './handover.ts';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { isFailure, parseRunEnd } from './run-end.ts';
@@ -24,6 +25,8 @@ export interface StreamedRun {
   isResumable: boolean;
   /** Undefined: every mode the run emits. */
   modes?: Set<string> | undefined;
+  /** Path and query at which somebody who takes the stream over finds the rest; undefined when nobody does. */
+  restPath?: string | undefined;
   /** Where the run's readers may say what they think of it; told when it has ended without a failure. */
   feedback?: (() => Record<string, string>) | undefined;
 }
@@ -39,8 +42,13 @@ export async function streamRun(
   headers: Record<string, string>,
 ): Promise<{ wasAbandoned: boolean }> {
   const response = new LiveResponse(res, headers, { signOfLife: SSE_HEARTBEAT });
-  const isCut = sources.open.add(response);
+  let position = run.afterId;
+  const isCut = sources.open.add(response, {
+    isResumable: run.isResumable,
+    rest: () => restOf(run.restPath, position),
+  });
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
+    position = entry.id;
     const text = render(entry, run);
     if (text === undefined) continue;
     const caughtUp = response.write(text);
@@ -49,6 +57,14 @@ export async function streamRun(
   const wasAbandoned = response.wasAbandoned && !isCut();
   response.end();
   return { wasAbandoned };
+}
+
+/** From now on: nothing of what has been is sent. */
+export const FROM_NOW_ON = '$';
+
+/** None for a stream of which it is not known where it began. */
+export function restOf(path: string | undefined, position: string | undefined): Handover | undefined {
+  return path === undefined || position === FROM_NOW_ON ? undefined : { path, afterId: position };
 }
 
 function render(entry: StreamEntry, run: StreamedRun): string | undefined {

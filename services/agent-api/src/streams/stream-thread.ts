@@ -4,6 +4,7 @@ import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
 import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
+import { FROM_NOW_ON, restOf } from './stream-run.ts';
 import { renderThreadEntry } from './thread-events.ts';
 
 export interface ThreadStreamSources {
@@ -18,10 +19,9 @@ export interface StreamedThread {
   /** The event the client has last; left out: it wants what comes from now on. */
   afterId: string | undefined;
   modes: ReadonlySet<string>;
+  /** Path and query at which somebody who takes the stream over finds the rest; undefined when nobody does. */
+  restPath?: string | undefined;
 }
-
-/** From now on: nothing of what has been is sent. */
-const FROM_NOW_ON = '$';
 
 /**
  * Sends a thread's events, whichever runs they are of, until the client leaves or the thread is gone. Where the stream stands
@@ -32,7 +32,7 @@ const FROM_NOW_ON = '$';
  */
 export async function streamThread(
   { streams, threadWatch, open }: ThreadStreamSources,
-  { threadId, afterId, modes }: StreamedThread,
+  { threadId, afterId, modes, restPath }: StreamedThread,
   res: ServerResponse,
 ): Promise<void> {
   const newest = await streams.newestId(threadId).catch(() => undefined);
@@ -41,15 +41,16 @@ export async function streamThread(
     { location: `/threads/${threadId}/stream`, ...SSE_HEADERS },
     { signOfLife: SSE_HEARTBEAT },
   );
-  open.add(response);
+  let position = afterId ?? newest ?? FROM_NOW_ON;
+  open.add(response, { isResumable: true, rest: () => restOf(restPath, position) });
   const ending = new AbortController();
   const end = () => ending.abort();
   response.closed.addEventListener('abort', end, { once: true });
   if (response.closed.aborted) end();
   const unwatch = threadWatch.watch(threadId, end);
   try {
-    const from = afterId ?? newest ?? FROM_NOW_ON;
-    for await (const entry of streams.read(threadId, { afterId: from, signal: ending.signal })) {
+    for await (const entry of streams.read(threadId, { afterId: position, signal: ending.signal })) {
+      position = entry.id;
       const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
       if (isOld && !entry.isResumable) continue;
       const text = renderThreadEntry(entry, modes);

@@ -3,6 +3,7 @@ import { parseEventId } from '@runyard/run-stream';
 import { type BoundOperation, bind, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { UNRESTRICTED } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
+import { takesOver } from './handover.ts';
 import { parseThreadStreamModes } from './stream-filter.ts';
 import { streamThread, type ThreadStreamSources } from './stream-thread.ts';
 
@@ -12,14 +13,15 @@ export function threadStreamRoutes(
   sources: ThreadStreamSources,
 ): BoundOperation[] {
   return [
-    bind(joinThreadStream, async ({ params, query, headers, res }) => {
+    bind(joinThreadStream, async ({ params, query, headers, res, raw }) => {
       const { thread_id: threadId } = params;
       const modes = parseThreadStreamModes(query.stream_mode, query.stream_modes);
       const afterId = lastEventId(headers['last-event-id']);
       if (!(await threads.findBare(UNRESTRICTED, threadId))) {
         throw new NotFoundError(`Thread with ID ${threadId} not found`);
       }
-      await streamThread(sources, { threadId, afterId, modes }, res);
+      const restPath = takesOver(headers) ? raw.url : undefined;
+      await streamThread(sources, { threadId, afterId, modes, restPath }, res);
     }),
   ];
 }

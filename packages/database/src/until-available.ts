@@ -1,0 +1,26 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServiceContext } from '@runyard/service-kit';
+import { isUnavailable } from './sql-errors.ts';
+
+const RETRY_MS = 500;
+
+/**
+ * Does a step of a service's start that needs the database, again and again while that is away: services and servers come up in
+ * any order. The step must not mind being repeated. Rejects when the service is asked to stop meanwhile.
+ */
+export async function untilAvailable<T>(
+  step: () => Promise<T>,
+  { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
+  isWorthWaiting: (error: unknown) => boolean = isUnavailable,
+): Promise<T> {
+  for (;;) {
+    lifecycle.stopping.throwIfAborted();
+    try {
+      return await step();
+    } catch (error) {
+      if (!isWorthWaiting(error)) throw error;
+      logger.warn('waiting for the database', { error });
+    }
+    await pause(RETRY_MS, undefined, { signal: lifecycle.stopping }).catch(() => undefined);
+  }
+}
