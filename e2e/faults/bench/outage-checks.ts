@@ -1,0 +1,78 @@
+import { waitFor } from '@runyard/test-kit';
+import type { Bench } from './bench.ts';
+import type { BenchDeployment } from './deployment.ts';
+import { follow } from './event-follower.ts';
+
+/** Seconds from `since` (monotonic milliseconds) until all parts are ready, and a new run is executed and streamed to its end. */
+export async function secondsUntilAtWork(
+  deployment: BenchDeployment,
+  since: number,
+  parts: readonly { isReady(): Promise<boolean> }[] = deployment.parts,
+): Promise<number> {
+  await waitFor(async () => (await Promise.all(parts.map((part) => part.isReady()))).every(Boolean), {
+    timeoutMs: 60_000,
+    intervalMs: 50,
+    what: 'all parts to be ready',
+  });
+  await waitFor(() => streamsARun(deployment), {
+    timeoutMs: 60_000,
+    intervalMs: 50,
+    what: 'a run streamed to its end',
+  });
+  return (performance.now() - since) / 1000;
+}
+
+const STEPS = 2;
+
+async function streamsARun({ url, ledger }: BenchDeployment): Promise<boolean> {
+  const body = ledger.runRequest({ steps: STEPS, events: 1 }, { stream_mode: ['custom'] });
+  const { events, end } = await follow(`${url()}/runs/stream`, {
+    method: 'POST',
+    body,
+    signal: AbortSignal.timeout(10_000),
+  });
+  return end === 'whole' && events.filter(({ event }) => event === 'custom').length === STEPS;
+}
+
+/** What no outage may bring about: answers that are a fault, requests without an answer, processes that died. */
+export function measureOutage(
+  bench: Bench,
+  deployment: BenchDeployment,
+  { boundSeconds }: { boundSeconds: number },
+): void {
+  const { calls } = deployment.history;
+  const told = ({ method, path, status, error, ms }: (typeof calls)[number]) =>
+    `${method} ${path}: ${status ?? error} after ${Math.round(ms)} ms`;
+  bench.measureNone(
+    'answers ≥ 500 other than 503 with Retry-After',
+    deployment.history.failures().map(told),
+    calls.length,
+  );
+  const unanswered = calls.filter(({ outcome }) => outcome === 'unknown').map(told);
+  bench.measureNone('requests without an answer', unanswered, calls.length);
+  const slowest = Math.max(0, ...calls.map(({ ms }) => ms)) / 1000;
+  bench.measure({ what: 'longest answer', measured: slowest, limit: boundSeconds, unit: 's', samples: calls.length });
+}
+
+/** Remembers the processes; afterwards tells of those that are not there any more. */
+export function watchProcesses(bench: Bench, deployment: BenchDeployment): () => void {
+  const before = deployment.parts.map((part) => ({ part, pid: part.pid }));
+  return () => {
+    const dead = before.filter(({ part, pid }) => !part.isUp || part.pid !== pid);
+    bench.measureNone(
+      'processes that ended',
+      dead.map(({ part }) => `${part.service}:\n${part.output().slice(-2_000)}`),
+      before.length,
+    );
+  };
+}
+
+/** What was accepted is in its place and went its way once. */
+export async function measureRuns(
+  bench: Bench,
+  deployment: BenchDeployment,
+  runs: Parameters<BenchDeployment['truth']['violations']>[0],
+): Promise<void> {
+  const violations = await deployment.truth.violations(runs);
+  for (const [what, found] of Object.entries(violations)) bench.measureNone(what, found, runs.length);
+}

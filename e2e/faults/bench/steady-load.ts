@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AcceptedRun, BenchDeployment } from './deployment.ts';
+import type { LedgerInput } from './ledger.ts';
+
+export interface SteadyLoadOptions {
+  /** Pause between two requests. A request that takes long keeps the others from nothing. */
+  everyMs: number;
+  input: LedgerInput;
+  /** Which agent-api is asked; default the first. */
+  at?: number;
+}
+
+/** Short runs, asked for one after another for as long as it takes, whatever happens to the servers meanwhile. */
+export class SteadyLoad {
+  /** Those a client was told are accepted. */
+  readonly accepted: AcceptedRun[] = [];
+  readonly #stopping = new AbortController();
+  readonly #asking = new Set<Promise<void>>();
+  readonly #running: Promise<void>;
+
+  constructor(deployment: BenchDeployment, options: SteadyLoadOptions) {
+    this.#running = this.#run(deployment, options);
+  }
+
+  /** Resolves when the last request is answered. */
+  async stop(): Promise<AcceptedRun[]> {
+    this.#stopping.abort();
+    await this.#running;
+    await Promise.all(this.#asking);
+    return this.accepted;
+  }
+
+  async #run(deployment: BenchDeployment, { everyMs, input, at = 0 }: SteadyLoadOptions): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const asked = deployment.createRun(input, { at }).then((run) => {
+        this.#asking.delete(asked);
+        if (run) this.accepted.push(run);
+      });
+      this.#asking.add(asked);
+      await pause(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
