@@ -36,6 +36,11 @@ describe('duties', () => {
     expect(await acquireDuty(pool, { name: 'lapsing', holder: a, leaseMs: 30 })).toBe(false);
   });
 
+  it('a lease from before the clock was set back keeps nobody waiting', async () => {
+    await acquireDuty(pool, { name: 'set back', holder: a, leaseMs: 3_600_000 });
+    expect(await acquireDuty(pool, { name: 'set back', holder: b, leaseMs: 5_000 })).toBe(true);
+  });
+
   it('of many that ask at once exactly one gets it', async () => {
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => acquireDuty(pool, { name: 'rush', holder: randomUUID(), leaseMs: 60_000 })),
@@ -47,7 +52,7 @@ describe('duties', () => {
     let now = 0;
     const first = new Duty(pool, { name: 'loop', holder: a, leaseMs: 30_000 }, () => now);
     expect(await first.isMine()).toBe(true);
-    await pool.query(`UPDATE duty SET holder = $1, lease_until = now() + interval '1 hour' WHERE name = 'loop'`, [b]);
+    await pool.query(`UPDATE duty SET holder = $1, lease_until = now() + interval '1 minute' WHERE name = 'loop'`, [b]);
     now = 9_999;
     expect(await first.isMine()).toBe(true);
     now = 10_001;

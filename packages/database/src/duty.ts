@@ -18,11 +18,13 @@ export interface DutyClaim {
 /** Takes the duty if it is free or lapsed, renews it if the holder has it; false when another holds it. */
 export async function acquireDuty(db: pg.Pool | pg.ClientBase, { name, holder, leaseMs }: DutyClaim): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: 'duty_acquire',
+    name: 'duty_take',
     text: `INSERT INTO duty (name, holder, lease_until)
            VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000))
            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
-           WHERE duty.holder = excluded.holder OR duty.lease_until <= clock_timestamp()`,
+           WHERE duty.holder = excluded.holder OR duty.lease_until <= clock_timestamp()
+              -- Given before the clock was set back: no lease is so long.
+              OR duty.lease_until > clock_timestamp() + make_interval(secs => greatest($3::float8 / 100, 600))`,
     values: [name, holder, leaseMs],
   });
   return rowCount === 1;

@@ -47,6 +47,7 @@ import type {
   ThreadTtl,
   WorkerRegistration,
 } from './types.ts';
+import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
 import { sweep } from './workers/sweep.ts';
@@ -68,6 +69,8 @@ export interface RunEngineOptions {
   atRest?: AtRest;
   /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
+  /** Monotonic milliseconds of this process. */
+  now?: () => number;
   /** Called when who lost a thread tried to write a status or a state. */
   onStaleWrite?: () => void;
   /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
@@ -99,6 +102,7 @@ export class RunEngine {
   readonly #onOutboxWritten: () => void;
   readonly #onWebhooksQueued: () => void;
   readonly #onStaleWrite: () => void;
+  readonly #clock: ClockWatch;
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
   readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
 
@@ -115,6 +119,9 @@ export class RunEngine {
     this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
     this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
     this.#onStaleWrite = options.onStaleWrite ?? (() => {});
+    const { leaseMs } = this.#options;
+    // Whoever lives has renewed once within this time, and a smaller jump makes no lease lapse that was renewed in time.
+    this.#clock = new ClockWatch({ toleranceMs: leaseMs / 3, holdMs: leaseMs, now: options.now });
     const { pool, threadTtl, atRest } = options;
     const write = <T>(work: (client: pg.PoolClient) => Promise<T>) => this.#write(work);
     this.histories = new ThreadHistories({ pool, events: this.#events, threadTtl, write });
@@ -251,7 +258,7 @@ export class RunEngine {
 
   /** `held`: the fences of the runs the worker believes to hold. */
   renewLease(workerId: string, held: Fence[]): Promise<LeaseRenewal> {
-    return renewLease(this.#pool, workerId, held, this.#options.leaseMs);
+    return renewLease(this.#pool, { workerId, held, leaseMs: this.#options.leaseMs, clock: this.#clock });
   }
 
   drainWorker(workerId: string): Promise<void> {
@@ -264,7 +271,11 @@ export class RunEngine {
 
   /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
   async sweep(): Promise<SweepResult> {
-    const result = await sweep(this.#pool, { ...this.#options, forgottenAfterMs: 2_000 }, this.#events);
+    const result = await sweep(
+      this.#pool,
+      { ...this.#options, forgottenAfterMs: 2_000, clock: this.#clock },
+      this.#events,
+    );
     if (result.ended.length > 0) {
       this.#onOutboxWritten();
       this.#onWebhooksQueued();

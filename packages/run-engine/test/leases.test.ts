@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunEngine } from '../src/engine.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 const failure = { error: 'GraphHostLost', message: 'out of memory' };
@@ -45,6 +46,41 @@ describe('a sweep', () => {
     const run = await claimOne(worker);
     await fixture.engine.removeWorker(worker);
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
+  });
+
+  it('resumes the runs of a lost worker also when the clock was set back since', async () => {
+    const [lost, alive] = [await fixture.worker(), await fixture.worker()];
+    await fixture.engine.createRun(aRun());
+    const run = await claimOne(lost);
+    await fixture.engine.createRun(aRun());
+    await claimOne(alive);
+    await fixture.pool.query(`UPDATE worker SET lease_until = now() + interval '1 hour' WHERE worker_id = $1`, [lost]);
+    expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [run.runId] });
+  });
+
+  it('takes no run from anybody for a lease after the clock was set', async () => {
+    const own = { behindMs: 0 };
+    const engine = new RunEngine({
+      pool: fixture.pool,
+      deploymentId: 'test',
+      source: '/test',
+      leaseMs: 300,
+      now: () => performance.now() - own.behindMs,
+    });
+    await engine.sweep();
+    const worker = await fixture.worker();
+    await engine.createRun(aRun());
+    const run = await claimOne(worker);
+    // The database's clock has gone an hour further than this process's: all leases are over by it.
+    own.behindMs = 3_600_000;
+    await letLeaseLapse(worker);
+    expect(await engine.sweep()).toMatchObject({ resumedRunIds: [] });
+    const { resumedRunIds } = await waitFor(async () => {
+      const swept = await engine.sweep();
+      return swept.resumedRunIds.length > 0 ? swept : undefined;
+    });
+    expect(resumedRunIds).toEqual([run.runId]);
+    await engine.close();
   });
 
   it('gives a run up with a named error once it failed too often', async () => {

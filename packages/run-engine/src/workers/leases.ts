@@ -1,5 +1,14 @@
 import type pg from 'pg';
 import type { CancelAction, Fence, LeaseRenewal, WorkerRegistration } from '../types.ts';
+import type { ClockWatch } from './clock-watch.ts';
+
+const DATABASE_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
+
+/** The database's clock, in milliseconds since 1970. */
+export async function databaseTime(db: pg.Pool): Promise<number> {
+  const { rows } = await db.query<{ ms: number }>({ name: 'engine_time', text: `SELECT ${DATABASE_MS} AS ms` });
+  return rows[0]!.ms;
+}
 
 /**
  * Leases are one row per worker: renewing it renews every run the worker holds, and never touches a row that checkpoint
@@ -11,29 +20,35 @@ export async function registerWorker(
   leaseMs: number,
 ): Promise<void> {
   await db.query(
-    `INSERT INTO worker (worker_id, revision_id, slots, lease_until)
-     VALUES ($1, $2, $3, now() + make_interval(secs => $4::float8 / 1000))
+    `INSERT INTO worker (worker_id, revision_id, slots, lease_until, lease_ms)
+     VALUES ($1, $2, $3, now() + make_interval(secs => $4::float8 / 1000), $4)
      ON CONFLICT (worker_id) DO UPDATE
-     SET revision_id = excluded.revision_id, slots = excluded.slots, lease_until = excluded.lease_until`,
+     SET revision_id = excluded.revision_id, slots = excluded.slots, lease_until = excluded.lease_until,
+         lease_ms = excluded.lease_ms`,
     [workerId, revisionId, slots, leaseMs],
   );
 }
 
 /** Renews the lease and answers what the worker must know of the runs it believes to hold. */
-export async function renewLease(db: pg.Pool, workerId: string, held: Fence[], leaseMs: number): Promise<LeaseRenewal> {
-  const { rows } = await db.query<{ is_registered: boolean; runs: OwnedRow[] }>({
-    name: 'engine_renew_lease',
-    text: `WITH renewed AS (
+export async function renewLease(
+  db: pg.Pool,
+  { workerId, held, leaseMs, clock }: { workerId: string; held: Fence[]; leaseMs: number; clock: ClockWatch },
+): Promise<LeaseRenewal> {
+  const renew = () =>
+    db.query<RenewalRow>({
+      name: 'engine_renew_worker_lease',
+      text: `WITH renewed AS (
              UPDATE worker SET lease_until = now() + make_interval(secs => $2::float8 / 1000)
              FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax
              WHERE worker_id = $1 RETURNING 1
            )
-           SELECT EXISTS (SELECT 1 FROM renewed) AS is_registered,
+           SELECT EXISTS (SELECT 1 FROM renewed) AS is_registered, ${DATABASE_MS} AS database_ms,
                   (SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'threadId', thread_id, 'epoch', epoch::text,
                                                                 'action', cancel_action, 'reason', cancel_reason)), '[]')
                    FROM run WHERE worker_id = $1 AND status = 'running') AS runs`,
-    values: [workerId, leaseMs],
-  });
+      values: [workerId, leaseMs],
+    });
+  const { rows } = await clock.read(renew, (answer) => answer.rows[0]!.database_ms);
   const { is_registered: isRegistered, runs } = rows[0]!;
   const owned = new Map(runs.map((run) => [run.runId, run]));
   const isHeld = new Set(held.map(({ runId, epoch }) => `${runId} ${epoch}`));
@@ -47,6 +62,12 @@ export async function renewLease(db: pg.Pool, workerId: string, held: Fence[], l
       isHeld.has(`${runId} ${epoch}`) ? [] : [{ runId, threadId, epoch: BigInt(epoch) }],
     ),
   };
+}
+
+interface RenewalRow {
+  is_registered: boolean;
+  database_ms: number;
+  runs: OwnedRow[];
 }
 
 interface OwnedRow {

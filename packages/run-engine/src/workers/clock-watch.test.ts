@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { ClockWatch } from './clock-watch.ts';
+
+function watching() {
+  const clock = { own: 5_000, database: 1_000_000 };
+  const watch = new ClockWatch({ toleranceMs: 1_000, holdMs: 10_000, now: () => clock.own });
+  const pass = (ms: number) => {
+    clock.own += ms;
+    clock.database += ms;
+  };
+  /** An answer that takes so long. */
+  const read = (takesMs = 0) =>
+    watch.read(
+      async () => {
+        const time = clock.database;
+        pass(takesMs);
+        return time;
+      },
+      (time) => time,
+    );
+  return { watch, clock, pass, read };
+}
+
+it('believes a clock that runs as time passes, also when answers are slow', async () => {
+  const { watch, pass, read } = watching();
+  for (const takesMs of [0, 5, 30_000, 5, 0]) {
+    pass(3_600_000);
+    await read(takesMs);
+    expect(watch.isBelieved).toBe(true);
+  }
+});
+
+it.each([
+  ['ahead', 3_600_000],
+  ['back', -3_600_000],
+])('does not believe a clock that was set %s, for a while', async (_direction, byMs) => {
+  const { watch, clock, pass, read } = watching();
+  await read();
+  clock.database += byMs;
+  await read();
+  expect(watch.isBelieved).toBe(false);
+  pass(9_999);
+  await read();
+  expect(watch.isBelieved).toBe(false);
+  pass(1);
+  await read();
+  expect(watch.isBelieved).toBe(true);
+});
+
+it('takes no notice of what is set right by little', async () => {
+  const { watch, clock, read } = watching();
+  await read();
+  clock.database += 900;
+  await read();
+  expect(watch.isBelieved).toBe(true);
+});
