@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { keepAlive, resetConnection } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 import { StreamUnavailableError } from './errors.ts';
@@ -15,7 +16,6 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
     autoResubscribe: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: options.timeoutMs,
     connectTimeout: options.timeoutMs,
     keepAlive: 10_000,
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000) * (0.75 + Math.random() / 2),
@@ -33,16 +33,54 @@ export function openConnection(url: string, options: { name: string; timeoutMs: 
 export async function bounded<T>(redis: Redis, command: () => Promise<T>, timeoutMs: number): Promise<T> {
   try {
     await whenFirstReady(redis, timeoutMs);
-    return await command();
+    return await answered(redis, command(), timeoutMs);
   } catch (error) {
     if (isRefusal(error)) throw error;
-    if (isSilence(error)) resetConnection(redis);
+    if (error instanceof SilenceError) resetConnection(redis);
     throw new StreamUnavailableError(error);
   }
 }
 
-function isSilence(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Command timed out';
+/** Nothing came from Redis for the time limit. */
+class SilenceError extends Error {}
+
+/** An answer that is late by so many time limits is given up, whatever else comes meanwhile. */
+const LIMITS_MAX = 5;
+/** A timer that is later than this says that the process was busy with itself. */
+const LATE_MS = 50;
+
+/**
+ * The answer, unless Redis is silent for the time limit. A process that was busy with itself has not asked or not listened, and one
+ * that is being sent a great deal has the answer in the queue: neither is silence, and cutting the connection then would fail all
+ * that are about to be answered.
+ */
+async function answered<T>(redis: Redis, answer: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    let limits = 0;
+    const wait = () => {
+      const heard = bytesHeard(redis);
+      const startedAt = performance.now();
+      const look = () => {
+        limits += 1;
+        const wasBusy = performance.now() - startedAt > timeoutMs + LATE_MS;
+        if (limits < LIMITS_MAX && (wasBusy || bytesHeard(redis) !== heard)) wait();
+        else reject(new SilenceError(`no answer within ${timeoutMs} ms`));
+      };
+      // What has arrived is read between the timer and this.
+      timer = setTimeout(() => setImmediate(look), timeoutMs);
+    };
+    wait();
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function bytesHeard({ stream }: Redis): number {
+  return (stream as Socket | undefined)?.bytesRead ?? 0;
 }
 
 /** Redis answered, and the answer is an error: about the command, not the connection. */

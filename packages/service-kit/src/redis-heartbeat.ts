@@ -27,9 +27,9 @@ export function keepAlive(redis: RedisConnection, { everyMs = 5_000, timeoutMs =
     greeting = status === 'connect' ? stream : undefined;
     if (isAsking || status !== 'ready') return;
     isAsking = true;
-    const late = setTimeout(() => {
-      if (redis.stream === stream) resetConnection(redis);
-    }, timeoutMs);
+    // A process that was busy with itself for so long first reads what has arrived meanwhile.
+    const look = () => isAsking && redis.stream === stream && resetConnection(redis);
+    const late = setTimeout(() => setImmediate(look), timeoutMs);
     await redis.ping().catch(() => undefined);
     clearTimeout(late);
     isAsking = false;
