@@ -93,6 +93,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     metrics: context.metrics,
     onStaleWrite: () => metrics.staleWrite('checkpoint'),
     unavailableRetryMs: leaseMs * 0.5,
+    readRetryMs: leaseMs * 0.5,
     atRest,
   });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
@@ -109,7 +110,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('run engine', () => engine.close());
 
   const { embeddings, ...storeOptions } = storeSettings(project);
-  const store = new PostgresStore({ pool, ...storeOptions });
+  const store = new PostgresStore({ pool, retryMs: leaseMs * 0.5, ...storeOptions });
   const servers = new ApiServers(pool);
   const waiting = new WaitingRuns(() => claims.runsAwaited());
   const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { isDataError, isRetryable, isUnavailable, withTransaction } from '@runyard/database';
+import { isDataError, isRetryable, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { BackendError } from '../backend.ts';
 import { backendError } from './backend-errors.ts';
@@ -7,15 +6,13 @@ import { type ChannelBlobs, channelBlobs } from './channel-blobs.ts';
 import type { CheckpointOperation, PutOperation } from './checkpoint-operation.ts';
 import { FlushRows } from './flush-rows.ts';
 import { DELETE_THREADS, FLUSH, PARENT_BLOBS } from './flush-statements.ts';
+import { untilAvailable } from './until-available.ts';
 
 export interface CheckpointFlusherOptions {
   pool: pg.Pool;
   /** How long a flush is tried again while Postgres cannot be reached. */
   unavailableRetryMs: number;
 }
-
-const RETRY_PAUSE_MS = 50;
-const RETRY_PAUSE_MS_MAX = 1_000;
 
 /** Writes the operations of many runs in one transaction. To be used under a group committer keyed by thread. */
 export class CheckpointFlusher {
@@ -34,7 +31,8 @@ export class CheckpointFlusher {
   async flush(operations: CheckpointOperation[]): Promise<(undefined | BackendError)[]> {
     const live = operations.filter(({ writer }) => !writer.failure);
     try {
-      if (live.length > 0) await this.#untilAvailable(() => this.#write(live));
+      // Safe to repeat: what was committed without our hearing of it is written once more to the same keys.
+      if (live.length > 0) await untilAvailable(this.#unavailableRetryMs, () => this.#write(live));
     } catch (error) {
       if (isRetryable(error) || (live.length > 1 && isDataError(error))) throw error;
       for (const { writer } of live) writer.failure ??= backendError(error);
@@ -89,19 +87,6 @@ export class CheckpointFlusher {
       ],
     });
     return new Map(rows.map((row) => [puts[row.position - 1] as PutOperation, row.channel_blobs]));
-  }
-
-  /** Safe to repeat: what was committed without our hearing of it is written once more to the same keys. */
-  async #untilAvailable(write: () => Promise<void>): Promise<void> {
-    const until = performance.now() + this.#unavailableRetryMs;
-    for (let waitMs = RETRY_PAUSE_MS; ; waitMs = Math.min(2 * waitMs, RETRY_PAUSE_MS_MAX)) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!isUnavailable(error) || performance.now() + waitMs > until) throw error;
-        await pause(waitMs);
-      }
-    }
   }
 }
 

@@ -12,6 +12,7 @@ import { backendError } from './backend-errors.ts';
 import type { ChannelBlobs } from './channel-blobs.ts';
 import { channelHistories } from './channel-histories.ts';
 import { isUuid } from './is-uuid.ts';
+import { untilAvailable } from './until-available.ts';
 
 /** A checkpoint and where its values are, for those who put its children. */
 export interface ReadCheckpoint {
@@ -80,9 +81,12 @@ const GET_NEWEST = {
 /** Reads need no fence: what is committed was written by who owned the thread at the time. */
 export class CheckpointReader {
   readonly #pool: pg.Pool;
+  readonly #retryMs: number;
 
-  constructor(pool: pg.Pool) {
+  /** @param retryMs how long a read is tried again while Postgres cannot be reached */
+  constructor(pool: pg.Pool, retryMs = 0) {
     this.#pool = pool;
+    this.#retryMs = retryMs;
   }
 
   async get(threadId: string, namespace: string, checkpointId?: string): Promise<ReadCheckpoint | undefined> {
@@ -115,9 +119,7 @@ export class CheckpointReader {
 
   async channelHistories(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]> {
     if (!isUuid(key.threadId)) return channels.map((channel) => ({ channel, writes: [] }));
-    return channelHistories(this.#pool, key, channels).catch((error) => {
-      throw backendError(error);
-    });
+    return this.#read(() => channelHistories(this.#pool, key, channels));
   }
 
   /** Id of a thread's newest checkpoint of the root graph. */
@@ -131,9 +133,13 @@ export class CheckpointReader {
     return rows[0]?.checkpoint_id;
   }
 
-  async #rows(query: pg.QueryConfig): Promise<Row[]> {
+  #rows(query: pg.QueryConfig): Promise<Row[]> {
+    return this.#read(async () => (await this.#pool.query<Row>(query)).rows);
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
     try {
-      return (await this.#pool.query<Row>(query)).rows;
+      return await untilAvailable(this.#retryMs, read);
     } catch (error) {
       throw backendError(error);
     }

@@ -18,6 +18,8 @@ export interface PostgresCheckpointsOptions {
   onStaleWrite?: () => void;
   /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
   unavailableRetryMs?: number;
+  /** The same for a read. Default: who asked is told at once. */
+  readRetryMs?: number;
   /** How values are kept. Default: as they are. */
   atRest?: AtRest;
 }
@@ -36,9 +38,9 @@ export class PostgresCheckpoints {
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
 
   constructor(options: PostgresCheckpointsOptions) {
-    const { pool, metrics, onStaleWrite, unavailableRetryMs = 10_000, atRest = PLAIN } = options;
+    const { pool, metrics, onStaleWrite, unavailableRetryMs = 10_000, readRetryMs, atRest = PLAIN } = options;
     this.#atRest = atRest;
-    this.#reader = new CheckpointReader(pool);
+    this.#reader = new CheckpointReader(pool, readRetryMs);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
     const seconds = metrics?.histogram(
       'checkpoint_flush_seconds',

@@ -12,6 +12,7 @@ import { searchByMeaning } from './store/semantic-search.ts';
 import { putItems } from './store/store-puts.ts';
 import { getItems, itemOf, searchItems } from './store/store-reads.ts';
 import { vectorSchema } from './store/vector-extension.ts';
+import { untilAvailable } from './until-available.ts';
 
 export interface StoreTtl {
   /** Of items whose put names none; null: they never expire. */
@@ -27,6 +28,8 @@ export interface PostgresStoreOptions {
   ttl?: StoreTtl;
   /** Search by meaning. Left out: nothing is embedded, and a query ranks nothing. */
   index?: StoreIndex;
+  /** How long a batch is tried again while Postgres cannot be reached. Default: who asked is told at once. */
+  retryMs?: number;
 }
 
 /** Who uses the store. */
@@ -46,10 +49,12 @@ export class PostgresStore {
   readonly #pool: pg.Pool;
   readonly #ttl: StoreTtl;
   readonly #embedder: ItemEmbedder | undefined;
+  readonly #retryMs: number;
   #vectorSchema: string | null = null;
 
-  constructor({ pool, ttl = NO_TTL, index }: PostgresStoreOptions) {
+  constructor({ pool, ttl = NO_TTL, index, retryMs = 0 }: PostgresStoreOptions) {
     this.#pool = pool;
+    this.#retryMs = retryMs;
     this.#ttl = ttl;
     this.#embedder = index && new ItemEmbedder(index);
   }
@@ -76,19 +81,24 @@ export class PostgresStore {
   async #batch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
     try {
       for (const operation of operations) checkOperation(operation);
-      const results = new Map<StoreOperation, StoreResult>();
-      await this.#get(operations.filter(isKind('get')), results);
-      for (const operation of operations) {
-        if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
-        if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
-      }
-      await this.#put(operations.filter(isKind('put')), use);
-      return operations.map((operation) => results.get(operation) ?? null);
+      // Safe to repeat: a put that was committed without our hearing of it is put once more.
+      return await untilAvailable(this.#retryMs, () => this.#tryBatch(operations, use));
     } catch (error) {
       const refusal = backendError(error);
       if (refusal.reason === 'fenced') use.onStaleWrite?.();
       throw refusal;
     }
+  }
+
+  async #tryBatch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
+    const results = new Map<StoreOperation, StoreResult>();
+    await this.#get(operations.filter(isKind('get')), results);
+    for (const operation of operations) {
+      if (operation.kind === 'search') results.set(operation, await this.#search(operation, use));
+      if (operation.kind === 'listNamespaces') results.set(operation, await listNamespaces(this.#pool, operation));
+    }
+    await this.#put(operations.filter(isKind('put')), use);
+    return operations.map((operation) => results.get(operation) ?? null);
   }
 
   async #get(gets: OperationOf<'get'>[], results: Map<StoreOperation, StoreResult>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '@runyard/graph-host';
-import { FencedError, type FinishedRun } from '@runyard/run-engine';
+import { FencedError, type FinishedRun, type RunRecord } from '@runyard/run-engine';
 import { StaleEpochError } from '@runyard/run-stream';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
@@ -31,6 +31,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
       }),
     ),
     releaseRun: vi.fn(async () => ({ outcome: 'pending' as const })),
+    findRuns: vi.fn(async () => [] as RunRecord[]),
   };
   const execution = new RunExecution(run, {
     engine,
@@ -69,6 +70,23 @@ it('a message that was too large is counted, told in its place, and the stream g
   await execution.done;
   await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'stream.gap', 'values', 'run.end']));
   expect((await metrics.lostEvents.get()).values[0]?.value).toBe(1);
+});
+
+it('an end that took effect without being heard of is told all the same, one that did not is nobody’s to tell', async () => {
+  for (const attempt of [1, 2]) {
+    const { execution, fake, streams, engine } = execute();
+    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    engine.finishRun
+      .mockRejectedValueOnce(new Error('Connection terminated unexpectedly'))
+      .mockRejectedValueOnce(new FencedError('t', 1n));
+    engine.findRuns.mockResolvedValueOnce([{ status: 'success', error: null, attempt } as RunRecord]);
+    fake.runs[0]!.settle(DONE);
+    await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledOnce());
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await execution.done).toEqual({ hasNextRun: attempt === 1 });
+    if (attempt === 1) await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'run.end']));
+    else expect(streams.kinds()).not.toContain('run.end');
+  }
 });
 
 it('an abort that is not obeyed ends the run without its graph, and the host is complained about', async () => {

@@ -21,7 +21,7 @@ import { type Ending, endingOf, type StopReason } from './ending.ts';
 import { runRequest } from './run-request.ts';
 
 export interface ExecutionDeps {
-  engine: Pick<RunEngine, 'finishRun' | 'releaseRun'>;
+  engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
   publisher: EventPublisher;
   /** A place in a graph host, for a suspect in one of its own. */
   takeSeat(run: ClaimedRun): HostSeat | Promise<HostSeat>;
@@ -199,18 +199,35 @@ export class RunExecution {
   }
 
   async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
-    const { engine } = this.#deps;
     const { fence, runId } = this.run;
     const { values } = ending;
     const error = ending.error && sanitized(ending.error);
     const { kind: _kind, ...rest } = ending;
     const firstEventId = this.#publisher.firstEventId;
     const finish: FinishRun = { fence, runId, ...rest, error, ...(firstEventId !== undefined && { firstEventId }) };
-    const finished = await this.#untilWritten(() => engine.finishRun(finish));
+    const finished = await this.#finished(finish);
     this.#count(finished);
     this.#observeCancel(finished);
     this.#tellEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
+  }
+
+  /** An end whose commit was not heard of may have taken effect: then the fence is gone, and the run over in this attempt. */
+  #finished(finish: FinishRun): Promise<FinishedRun> {
+    const { engine } = this.#deps;
+    let mayBeWritten = false;
+    return this.#untilWritten(async () => {
+      try {
+        return await engine.finishRun(finish);
+      } catch (error) {
+        if (isUnavailable(error)) mayBeWritten = true;
+        if (!mayBeWritten || !(error instanceof FencedError)) throw error;
+        const [run] = await engine.findRuns([finish.runId]);
+        if (!run || run.attempt !== this.run.attempt || run.status === 'pending' || run.status === 'running')
+          throw error;
+        return { status: run.status, error: run.error, isRolledBack: false, hasNextRun: true, cancelledForMs: null };
+      }
+    });
   }
 
   async #release(release: RunRelease): Promise<{ hasNextRun: boolean }> {
