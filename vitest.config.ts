@@ -9,6 +9,7 @@ export default defineConfig({
       'infra/**/*.test.ts',
       'bench/**/*.test.ts',
       'e2e/parity/coverage.test.ts',
+      'e2e/compatibility/**/*.test.ts',
       'e2e/faults/{bench,report}/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
