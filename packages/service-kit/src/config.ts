@@ -73,6 +73,11 @@ export const deploymentStorageVariables = {
     description: 'Before every key of the deployment; the same for all its processes.',
   }),
   RESUMABLE_STREAM_TTL_SECONDS: Type.Integer({ default: 120, minimum: 1, maximum: 86_400 }),
+  STREAM_MAX_BYTES_PER_THREAD: Type.Integer({
+    default: 256 * 1024 * 1024,
+    minimum: 1024 * 1024,
+    description: 'Bytes of events kept of one thread; the oldest go when there are more.',
+  }),
 };
 
 /** Variables of the processes of a deployment, about their metrics. */

@@ -15,7 +15,11 @@ export interface DeploymentRedis {
 export function openRedis(config: Config, { logger, lifecycle }: ServiceContext): DeploymentRedis {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
-  const streams = new RunStreams({ ...redis, resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000 });
+  const streams = new RunStreams({
+    ...redis,
+    resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
+    maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
+  });
   lifecycle.onStop('run streams', () => streams.close());
   const wakeups = new RunWakeups({
     ...redis,

@@ -74,6 +74,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     redis: config.REDIS_URI,
     keyPrefix: config.REDIS_KEY_PREFIX,
     resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
+    maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
+    onTrim: (entries) => metrics.trimmedEvents.inc(entries),
   });
   lifecycle.onStop('run streams', () => streams.close());
   const onRedisError = (error: Error) => logger.debug('the wake-up queue reports an error', { error });

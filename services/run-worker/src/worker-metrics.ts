@@ -25,6 +25,7 @@ export class WorkerMetrics {
   readonly lost;
   readonly claimFailures;
   readonly lostEvents;
+  readonly trimmedEvents;
   readonly publishLatency;
   readonly executionLatency;
   readonly queueWait;
@@ -54,6 +55,10 @@ export class WorkerMetrics {
     this.lost = counter('run_lost_counter', 'Attempts that another worker took over');
     this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');
     this.lostEvents = counter('streaming_data_loss_counter', 'Events that did not reach their stream');
+    this.trimmedEvents = counter(
+      'stream_trimmed_events_total',
+      'Events that went because their thread had more than a stream may keep',
+    );
     this.hostRestarts = counter('graph_host_restarts_counter', 'Graph hosts that ended without having been asked to');
     this.attemptsRepeated = counter(
       'run_attempts_repeated_total',
