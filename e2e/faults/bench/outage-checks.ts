@@ -2,6 +2,7 @@ import { waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
 import type { BenchDeployment } from './deployment.ts';
 import { follow } from './event-follower.ts';
+import type { Call, History } from './history.ts';
 
 /** Seconds from `since` (monotonic milliseconds) until all parts are ready, and a new run is executed and streamed to its end. */
 export async function secondsUntilAtWork(
@@ -24,9 +25,9 @@ export async function secondsUntilAtWork(
 
 const STEPS = 2;
 
-async function streamsARun({ url, ledger }: BenchDeployment): Promise<boolean> {
-  const body = ledger.runRequest({ steps: STEPS, events: 1 }, { stream_mode: ['custom'] });
-  const { events, end } = await follow(`${url()}/runs/stream`, {
+async function streamsARun(deployment: BenchDeployment): Promise<boolean> {
+  const body = deployment.ledger.runRequest({ steps: STEPS, events: 1 }, { stream_mode: ['custom'] });
+  const { events, end } = await follow(`${deployment.url()}/runs/stream`, {
     method: 'POST',
     body,
     signal: AbortSignal.timeout(10_000),
@@ -34,24 +35,23 @@ async function streamsARun({ url, ledger }: BenchDeployment): Promise<boolean> {
   return end === 'whole' && events.filter(({ event }) => event === 'custom').length === STEPS;
 }
 
-/** What no outage may bring about: answers that are a fault, requests without an answer, processes that died. */
+/** What no outage may bring about: answers that are a fault, requests without an answer, answers that take too long. */
 export function measureOutage(
   bench: Bench,
-  deployment: BenchDeployment,
+  histories: readonly History[],
   { boundSeconds }: { boundSeconds: number },
 ): void {
-  const { calls } = deployment.history;
-  const told = ({ method, path, status, error, ms }: (typeof calls)[number]) =>
+  const calls = histories.flatMap((history) => history.calls);
+  const failures = histories.flatMap((history) => history.failures());
+  const told = ({ method, path, status, error, ms }: Call) =>
     `${method} ${path}: ${status ?? error} after ${Math.round(ms)} ms`;
-  bench.measureNone(
-    'answers ≥ 500 other than 503 with Retry-After',
-    deployment.history.failures().map(told),
-    calls.length,
-  );
+  bench.measureNone('answers ≥ 500 other than 503 with Retry-After', failures.map(told), calls.length);
   const unanswered = calls.filter(({ outcome }) => outcome === 'unknown').map(told);
   bench.measureNone('requests without an answer', unanswered, calls.length);
-  const slowest = Math.max(0, ...calls.map(({ ms }) => ms)) / 1000;
-  bench.measure({ what: 'longest answer', measured: slowest, limit: boundSeconds, unit: 's', samples: calls.length });
+  const slowest = calls.reduce((longest, call) => (call.ms > longest.ms ? call : longest));
+  if (slowest.ms > boundSeconds * 1000) bench.log(`the longest answer: ${told(slowest)}`);
+  const measured = slowest.ms / 1000;
+  bench.measure({ what: 'longest answer', measured, limit: boundSeconds, unit: 's', samples: calls.length });
 }
 
 /** Remembers the processes; afterwards tells of those that are not there any more. */

@@ -1,6 +1,8 @@
 import type { Goal } from '../bench/goal.ts';
 import { goal as r01 } from './r01-killed-workers.ts';
 import { goal as r04 } from './r04-redis-lost.ts';
+import { goal as r05 } from './r05-postgres-lost.ts';
+import { goal as r06 } from './r06-kafka-away.ts';
 
 /** All goals, in the order of their numbers. */
-export const goals: readonly Goal[] = [r01, r04];
+export const goals: readonly Goal[] = [r01, r04, r05, r06];

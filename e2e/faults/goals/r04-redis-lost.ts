@@ -29,7 +29,7 @@ export const goal: Goal = {
     const measured = Math.max(...backAfter);
     bench.measure({ what: 'Redis up → all at work, max', measured, limit: 10, unit: 's', samples: kills });
     await measureRuns(bench, deployment, runs);
-    measureOutage(bench, deployment, { boundSeconds: BOUND_SECONDS });
+    measureOutage(bench, [deployment.history], { boundSeconds: BOUND_SECONDS });
     measureProcesses();
   },
 };

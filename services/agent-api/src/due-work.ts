@@ -5,7 +5,8 @@ export interface DueWorkOptions {
   onError: (error: unknown) => void;
 }
 
-const RETRY_MS = { first: 1_000, last: 30_000 };
+/** What is due goes on within seconds of the return of what was away. */
+const RETRY_MS = { first: 500, last: 5_000 };
 
 /** Does work when it is due and sleeps in between; whoever knows of more wakes it. */
 export class DueWork {

@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { waitFor } from '@runyard/test-kit';
+import { History } from './history.ts';
+import type { BenchPlatform } from './platform.ts';
+
+const EVERY_MS = 200;
+const PATIENCE_MS = 60_000;
+
+/** Asks each service of a platform through its gateway, one question after another, for as long as it takes. */
+export class PlatformWatch {
+  readonly history = new History();
+  readonly #platform: BenchPlatform;
+  readonly #stopping = new AbortController();
+  readonly #asking: Promise<unknown>;
+
+  constructor(platform: BenchPlatform) {
+    this.#platform = platform;
+    this.#asking = Promise.all(this.#questions().map((ask) => this.#keepAsking(ask)));
+  }
+
+  /** Seconds from `since` (monotonic milliseconds) until every service has answered with 2xx. */
+  async secondsUntilAtWork(since: number): Promise<number> {
+    await Promise.all(
+      this.#questions().map((ask) =>
+        waitFor(async () => (await ask()).outcome === 'ok', { timeoutMs: PATIENCE_MS, intervalMs: 50 }),
+      ),
+    );
+    return (performance.now() - since) / 1000;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#asking;
+  }
+
+  #questions() {
+    const { url, deploymentUrl, headers } = this.#platform;
+    return [
+      () => this.history.call('GET', `${url}/v2/deployments`, { headers }),
+      () => this.history.call('GET', `${url}/api/v1/workspaces`, { headers }),
+      () => this.history.call('POST', `${deploymentUrl}/threads/search`, { headers, body: {} }),
+    ];
+  }
+
+  async #keepAsking(ask: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await ask();
+      await pause(EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
