@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages } from '@runyard/database';
+import { tellingOutages, untilAvailable } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { Sealer } from '@runyard/sealing';
-import { createApp, createPrincipalVerifier, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import {
+  createApp,
+  createPrincipalVerifier,
+  eventBusConfig,
+  openDoorway,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import type { Config } from './config.ts';
 import { DeploymentDatabases } from './data-plane/deployment-databases.ts';
 import { openDatabase } from './database/database.ts';
@@ -30,11 +36,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
-  const database = await openDatabase({
-    connectionString: config.DATABASE_URI,
-    poolSize: config.DATABASE_POOL_SIZE,
-    migrationsDir,
-  });
+  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
+  const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
+  const database = await untilAvailable(open, context);
   lifecycle.onStop('database', () => database.close());
   const { pool, prisma } = database;
 
@@ -106,6 +111,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['control-plane'],
     operations: [...deploymentRoutes(service), ...routeRoutes(prisma)].map(tellingOutages),
   });
-  await listen(app, { host: config.HOST, port: config.PORT, context });
+  doorway.serve(app);
   lifecycle.ready();
 }

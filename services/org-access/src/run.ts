@@ -1,9 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages } from '@runyard/database';
+import { tellingOutages, untilAvailable } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
 import { Sealer } from '@runyard/sealing';
-import { createApp, createPrincipalVerifier, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
+import {
+  createApp,
+  createPrincipalVerifier,
+  eventBusConfig,
+  openDoorway,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import { createLocalJWKSet } from 'jose';
 import { apiKeyRoutes } from './api-keys/api-key-routes.ts';
 import { ApiKeyService } from './api-keys/api-key-service.ts';
@@ -26,11 +32,10 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const sealer = new Sealer(config.ENCRYPTION_KEY);
-  const database = await openDatabase({
-    connectionString: config.DATABASE_URI,
-    poolSize: config.DATABASE_POOL_SIZE,
-    migrationsDir,
-  });
+  const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
+  const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
+  const open = () => openDatabase({ connectionString, poolSize, migrationsDir });
+  const database = await untilAvailable(open, context);
   lifecycle.onStop('database', () => database.close());
   const { prisma, pool } = database;
 
@@ -42,7 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const signingKeys = new SigningKeys({ prisma, sealer, logger, rotationDays: config.SIGNING_KEY_ROTATION_DAYS });
-  await signingKeys.start();
+  await untilAvailable(() => signingKeys.start(), context);
   lifecycle.onStop('signing keys', () => signingKeys.stop());
   const lastUse = new LastUse({ prisma, logger });
   lastUse.start();
@@ -70,6 +75,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       }),
     ].map(tellingOutages),
   });
-  await listen(app, { host: config.HOST, port: config.PORT, context });
+  doorway.serve(app);
   lifecycle.ready();
 }

@@ -20,6 +20,8 @@ export interface ForwardingOptions {
 
 /** A process that was found is asked again for this long, unless it does not answer. */
 const KNOWN_FOR_MS = 5_000;
+/** A connection is kept without a request for less time than a stopping server still takes requests. */
+const IDLE_MS = 2_000;
 
 /**
  * Answers requests of the project's code with the deployment's own server: what opens that server is added here, so that the
@@ -27,7 +29,7 @@ const KNOWN_FOR_MS = 5_000;
  */
 export class ServerForwarding {
   readonly #options: ForwardingOptions;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   #known: { server: ApiServer; until: number } | undefined;
 
   constructor(options: ForwardingOptions) {
