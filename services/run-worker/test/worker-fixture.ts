@@ -8,7 +8,14 @@ import { type CreatedRun, type CreateRun, RunEngine, type RunRecord, RunWakeups 
 import { RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { atRestWith } from '@runyard/sealing';
 import { createContext, readConfig } from '@runyard/service-kit';
-import { createTestDatabase, type ServiceProcess, startServiceProcess, testRedis, waitFor } from '@runyard/test-kit';
+import {
+  createTestDatabase,
+  FaultLine,
+  type ServiceProcess,
+  startServiceProcess,
+  testRedis,
+  waitFor,
+} from '@runyard/test-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { configSchema } from '../src/config.ts';
@@ -23,6 +30,8 @@ export interface Deployment {
   engine: RunEngine;
   streams: RunStreams;
   pool: pg.Pool;
+  /** Lines to its servers, on which a worker can be cut off. Closed with it. */
+  lines(): Promise<Record<'DATABASE_URI' | 'REDIS_URI', FaultLine>>;
   /** A worker inside this process, ready. */
   startWorker(env?: Record<string, string>): Promise<void>;
   /** A worker that can be killed and stopped. */
@@ -58,6 +67,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
   const streams = new RunStreams({ redis: redis.url, keyPrefix: redis.prefix });
   const wakeups = new RunWakeups({ redis: redis.url, keyPrefix: redis.prefix });
   const stops: (() => Promise<unknown>)[] = [];
+  const openLines: FaultLine[] = [];
   const environment = {
     REDIS_KEY_PREFIX: redis.prefix,
     DEPLOYMENT_ID: 'test',
@@ -73,6 +83,11 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
     engine,
     streams,
     pool,
+    async lines() {
+      const [DATABASE_URI, REDIS_URI] = await Promise.all([FaultLine.to(database.url), FaultLine.to(redis.url)]);
+      openLines.push(DATABASE_URI, REDIS_URI);
+      return { DATABASE_URI, REDIS_URI };
+    },
     async startWorker(env = {}) {
       const context = createContext('run-worker', { LOG_LEVEL: 'silent', processMetrics: false });
       stops.push(() => context.lifecycle.stop('the test is over'));
@@ -144,6 +159,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
     rows: async (text, values) => (await pool.query(text, values)).rows,
     async close() {
       await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(openLines.map((line) => line.close()));
       await engine.close();
       await Promise.all([pool.end(), streams.close(), wakeups.close()]);
       await Promise.all([database.close(), redis.close(), rm(folder, { recursive: true })]);

@@ -52,6 +52,17 @@ export const boom = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
+/** Notes that it was told to stop. */
+export const watchful = new StateGraph(State)
+  .addNode('one', async (state: State, config: LangGraphRunnableConfig) => {
+    await note(state, 'one');
+    config.signal?.addEventListener('abort', () => void note(state, 'told to stop'));
+    await passGate(state, 'one', config.signal);
+    return { log: ['one'] };
+  })
+  .addEdge(START, 'one')
+  .compile();
+
 export const approval = new StateGraph(State)
   .addNode('ask', () => ({ log: [`answer: ${interrupt({ question: 'ok?' })}`] }))
   .addEdge(START, 'ask')
