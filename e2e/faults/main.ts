@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { builtRelease, releaseBefore } from '../compatibility/release.ts';
 import { isMet } from './bench/measure.ts';
 import { isReached, type Outcome, runGoal } from './bench/run-goal.ts';
 import { commitUnderTest, openSession } from './bench/session.ts';
@@ -19,9 +20,11 @@ async function main(): Promise<void> {
     await writeReport(goals);
     return;
   }
-  const { seed, tier, scale, previous } = flags;
+  const { seed, tier, scale } = flags;
   const commit = commitUnderTest();
   say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
+  const release = flags.goals.some(({ id }) => id === 'R17') ? releaseBefore(flags.previous) : undefined;
+  const previous = release && (await builtRelease(release, say));
   const session = await openSession();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void session.close().finally(() => process.exit(130)));

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AcceptedRun } from './deployment.ts';
+import { follow } from './event-follower.ts';
+import type { Ledger, LedgerInput } from './ledger.ts';
+import type { Random } from './random.ts';
+
+export interface CutStreamsOptions {
+  ledger: Ledger;
+  random: Random;
+  input: LedgerInput;
+  /** How many clients stream at once. */
+  clients: number;
+  /** Where an agent-api is to be had at the moment; each connection takes one of them. */
+  urls(): readonly string[];
+  headers?: Record<string, string>;
+}
+
+/** How long a client tries to go on with a stream. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 100;
+
+/**
+ * Clients that each stream one resumable run after another: they cut their connections at random, and go on where they were
+ * at any agent-api there is, as they do when somebody else cuts them.
+ */
+export class CutStreams {
+  readonly accepted: AcceptedRun[] = [];
+  /** What clients got that differs from what the run's whole stream has, and streams that could not be gone on with. */
+  readonly faults: string[] = [];
+  /** Connections that ended before their stream did. */
+  cuts = 0;
+  readonly #options: CutStreamsOptions;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  constructor(options: CutStreamsOptions) {
+    this.#options = options;
+    this.#running = Promise.all(Array.from({ length: options.clients }, () => this.#streamRuns()));
+  }
+
+  /** Resolves when every stream that was begun is at its end. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #streamRuns(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const begun = await this.#begin();
+      if (!begun) {
+        await pause(RETRY_MS);
+        continue;
+      }
+      const { run, ids, isWhole } = begun;
+      this.accepted.push(run);
+      const fault = isWhole || (await this.#goOn(run, ids)) ? await this.#compare(run, ids) : 'was not gone on with';
+      if (fault) this.faults.push(`the stream of ${run.runId} ${fault}`);
+    }
+  }
+
+  /** Undefined when no run was accepted, or nobody knows. */
+  async #begin(): Promise<{ run: AcceptedRun; ids: string[]; isWhole: boolean } | undefined> {
+    const { ledger, input } = this.#options;
+    const threadId = randomUUID();
+    const overrides = { stream_resumable: true, stream_mode: ['custom'], on_disconnect: 'continue' };
+    const ids: string[] = [];
+    const { location, end, events } = await this.#connect(`/threads/${threadId}/runs/stream`, ids, {
+      method: 'POST',
+      body: ledger.runRequest(input, overrides),
+    });
+    const runId = location?.split('/').at(-1) ?? events.map(({ data }) => (data as { run_id?: string })?.run_id)[0];
+    if (runId === undefined) return undefined;
+    return { run: { runId, threadId, steps: input.steps }, ids, isWhole: end === 'whole' };
+  }
+
+  /** False when the stream did not come to its end in time. */
+  async #goOn(run: AcceptedRun, ids: string[]): Promise<boolean> {
+    const until = Date.now() + PATIENCE_MS;
+    while (Date.now() < until) {
+      const { end, status } = await this.#connect(streamPath(run), ids);
+      if (end === 'whole') return true;
+      if (status !== 200) await pause(RETRY_MS);
+    }
+    return false;
+  }
+
+  async #connect(path: string, ids: string[], request: { method?: 'POST'; body?: unknown } = {}) {
+    const { random, urls, headers = {} } = this.#options;
+    const cut = new AbortController();
+    const isCutAfter = random.integer(2, 25);
+    const isCut = random.chance(0.7);
+    let events = 0;
+    const segment = await follow(random.pick(urls()) + path, {
+      ...request,
+      headers,
+      lastEventId: request.method ? undefined : (ids.at(-1) ?? FROM_THE_START),
+      signal: cut.signal,
+      onEvent: ({ id }) => {
+        // What is still in the buffer when the client has left does not reach it.
+        if (cut.signal.aborted) return;
+        if (id) ids.push(id);
+        events += 1;
+        if (isCut && events === isCutAfter) cut.abort();
+      },
+    });
+    if (segment.end === 'cut') this.cuts += 1;
+    return segment;
+  }
+
+  /** What a client got in pieces against what another one gets at once. */
+  async #compare(run: AcceptedRun, ids: readonly string[]): Promise<string | undefined> {
+    const { random, urls, headers = {} } = this.#options;
+    const until = Date.now() + PATIENCE_MS;
+    while (Date.now() < until) {
+      const at = random.pick(urls()) + streamPath(run);
+      const { events, end } = await follow(at, { headers, lastEventId: FROM_THE_START });
+      if (end === 'whole')
+        return difference(
+          ids,
+          events.map(({ id }) => id).filter((id) => id !== undefined),
+        );
+      await pause(RETRY_MS);
+    }
+    return 'could not be had once more';
+  }
+}
+
+const FROM_THE_START = '-1';
+
+function streamPath({ threadId, runId }: AcceptedRun): string {
+  return `/threads/${threadId}/runs/${runId}/stream?stream_mode=custom`;
+}
+
+function difference(got: readonly string[], whole: readonly string[]): string | undefined {
+  if (whole.length === 0) return 'is empty';
+  const repeated = got.length - new Set(got).size;
+  const missing = whole.filter((id) => !got.includes(id)).length;
+  if (repeated > 0 || missing > 0)
+    return `came with ${missing} of ${whole.length} events missing, ${repeated} repeated`;
+  return got.join() === whole.join()
+    ? undefined
+    : `came in another order or with more: ${got.length}, not ${whole.length}`;
+}

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Bench } from '../bench/bench.ts';
+import { CutStreams } from '../bench/cut-streams.ts';
+import type { BenchDeployment } from '../bench/deployment.ts';
+import type { Goal } from '../bench/goal.ts';
+import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
+import type { Part } from '../bench/part.ts';
+import { SteadyLoad } from '../bench/steady-load.ts';
+
+const ENV = { WORKER_LEASE_SECONDS: '3', BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5' };
+const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
+
+export const goal: Goal = {
+  id: 'R17',
+  title:
+    'The release before this one and this one work together on one database, bus and Redis, whichever part is which.',
+  limitMinutes: 12,
+  async run(bench) {
+    const { previous } = bench;
+    if (previous === undefined) {
+      bench.log('No release before this one is known: there is nothing to work together with.');
+      bench.measure({ what: 'releases before this one: none yet', measured: 0, limit: 0, unit: '', samples: 0 });
+      return;
+    }
+    await deploymentsOfTwo(bench, previous);
+  },
+};
+
+/** One deployment from all old to all new and back, under load, while workers are killed and streams cut. */
+async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
+  const deployment = await bench.deployment({ checkout: previous, env: ENV });
+  const oldApi = deployment.agentApis[0] as Part;
+  const oldWorker = deployment.workers[0] as Part;
+  const newApi = await deployment.addPart('agent-api');
+  const newWorker = await deployment.addPart('run-worker');
+  const load = new SteadyLoads(bench, deployment);
+
+  await load.during('all old', [oldApi], [oldWorker]);
+  // Its start brings the tables up to date under the hands of the old ones.
+  await newApi.start();
+  await load.during('new agent-api, old worker', [newApi], [oldWorker]);
+  await newWorker.start();
+  await load.during('both of both', [oldApi, newApi], [oldWorker, newWorker]);
+  await load.retire(oldWorker);
+  await load.during('old agent-api, new worker', [oldApi], [newWorker]);
+  await load.retire(oldApi);
+  await load.during('all new', [newApi], [newWorker]);
+  await Promise.all([oldApi.start(), oldWorker.start()]);
+  await load.retire(newApi);
+  await load.retire(newWorker);
+  await load.during('all old again, on tables that are new', [oldApi], [oldWorker]);
+
+  await deployment.truth.untilAllEnded(60_000);
+  await measureRuns(bench, deployment, load.accepted);
+  const { streams, faults, cuts } = load;
+  bench.measureNone('streams with events missing, repeated or out of order', faults, streams);
+  bench.measure({
+    what: 'streams cut and gone on with',
+    measured: cuts,
+    limit: 1,
+    unit: '',
+    samples: streams,
+    atLeast: true,
+  });
+  bench.measureNone('processes that did not end well', load.badEnds, load.ends);
+  measureOutage(bench, [deployment.history], { boundSeconds: 10 });
+}
+
+/** Runs asked for and streamed at some parts and executed by others, one arrangement after the other. */
+class SteadyLoads {
+  readonly accepted: Awaited<ReturnType<SteadyLoad['stop']>> = [];
+  readonly faults: string[] = [];
+  readonly badEnds: string[] = [];
+  streams = 0;
+  cuts = 0;
+  ends = 0;
+  readonly #bench: Bench;
+  readonly #deployment: BenchDeployment;
+
+  constructor(bench: Bench, deployment: BenchDeployment) {
+    this.#bench = bench;
+    this.#deployment = deployment;
+  }
+
+  async during(arrangement: string, apis: readonly Part[], workers: readonly Part[]): Promise<void> {
+    const { ledger, agentApis } = this.#deployment;
+    const { random } = this.#bench;
+    const loads = apis.map(
+      (api) => new SteadyLoad(this.#deployment, { everyMs: 200, input: INPUT, at: agentApis.indexOf(api) }),
+    );
+    const urls = () => apis.map(({ url }) => url);
+    const streams = new CutStreams({ ledger, random, input: INPUT, clients: 3, urls });
+    const kills = this.#bench.size({ fast: 1, full: 5 });
+    for (let kill = 0; kill < kills; kill += 1) {
+      await pause(random.integer(500, 1_500));
+      const worker = random.pick(workers);
+      await worker.kill();
+      await worker.start();
+    }
+    const accepted = (await Promise.all(loads.map((load) => load.stop()))).flat();
+    await streams.stop();
+    this.accepted.push(...accepted, ...streams.accepted);
+    this.faults.push(...streams.faults.map((fault) => `${arrangement}: ${fault}`));
+    this.streams += streams.accepted.length;
+    this.cuts += streams.cuts;
+    this.#bench.log(
+      `${arrangement}: ${accepted.length} runs, ${streams.accepted.length} streams, ${streams.cuts} cuts`,
+    );
+  }
+
+  /** Asks a part to stop, as a roll-out does. */
+  async retire(part: Part): Promise<void> {
+    const { code, signal } = await part.stop();
+    this.ends += 1;
+    if (code !== 0) this.badEnds.push(`${part.service} ended with ${signal ?? code}:\n${part.output().slice(-1_000)}`);
+  }
+}
