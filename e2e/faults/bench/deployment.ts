@@ -23,6 +23,8 @@ export interface DeploymentOptions {
   env?: Record<string, string>;
   /** Where their events go. Default kafka, as `npm start` has it. */
   bus?: 'kafka' | 'redis';
+  /** Where the parts reach the database, given where it is; each has a line of its own to there. Default: there. */
+  reachDatabase?: (url: string) => Promise<string>;
   /** Checkout that the database's tables, and parts that name none, are taken from. Default: this one. */
   checkout?: string;
 }
@@ -44,16 +46,19 @@ export class BenchDeployment {
   /** Past the lines: for looking, never for the parts. */
   readonly pool: pg.Pool;
   readonly #database: TestDatabase;
+  readonly #databaseUrl: string;
   readonly #servers: BenchServers;
   readonly #settings: Record<string, string>;
 
   private constructor(
     database: TestDatabase,
+    databaseUrl: string,
     servers: BenchServers,
     ledger: Ledger,
     { env = {}, bus = 'kafka' }: DeploymentOptions,
   ) {
     this.#database = database;
+    this.#databaseUrl = databaseUrl;
     this.#servers = servers;
     this.ledger = ledger;
     this.pool = openPool({ connectionString: database.url, max: 6, applicationName: 'fault-bench' });
@@ -76,7 +81,8 @@ export class BenchDeployment {
   static async start(servers: BenchServers, folder: string, options: DeploymentOptions): Promise<BenchDeployment> {
     const database = await createTestDatabase(path.join(options.checkout ?? repository, MIGRATIONS));
     const ledger = new Ledger(path.join(folder, `${database.name}.ledger.jsonl`));
-    const deployment = new BenchDeployment(database, servers, ledger, options);
+    const databaseUrl = (await options.reachDatabase?.(database.url)) ?? database.url;
+    const deployment = new BenchDeployment(database, databaseUrl, servers, ledger, options);
     try {
       await deployment.truth.watchStatuses();
       const { agentApis = 1, workers = 1, checkout } = options;
@@ -111,7 +117,7 @@ export class BenchDeployment {
     const part = await Part.create({
       service,
       env: { ...this.#settings, ...env },
-      servers: { DATABASE_URI: this.#database.url, REDIS_URI: this.#servers.redis.address.url },
+      servers: { DATABASE_URI: this.#databaseUrl, REDIS_URI: this.#servers.redis.address.url },
       ...(checkout !== undefined && { checkout }),
     });
     (service === 'agent-api' ? this.agentApis : this.workers).push(part);

@@ -1,0 +1,200 @@
+import { deepEqual, equal, rejects } from 'node:assert/strict';
+import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import fc from 'fast-check';
+import { v7 as uuidv7 } from 'uuid';
+import { FencedError } from '../src/errors.ts';
+import type { CancelAction, ClaimedRun, MultitaskStrategy } from '../src/types.ts';
+import { aRun, type EngineFixture, success } from './engine-fixture.ts';
+import { ModelThread, type Outcome } from './reference-model.ts';
+
+/** What the engine of a comparison must be opened with. */
+export const MAX_FAILURES = 2;
+const STEPS_MAX = 40;
+
+/** One thing that happens; `nth` picks a run of the thread, the newest first, also one that is over or was deleted. */
+const steps = fc.array(
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: fc.constant('create' as const),
+        thread: fc.nat(1),
+        strategy: fc.constantFrom<MultitaskStrategy>('reject', 'interrupt', 'rollback', 'enqueue'),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('claim' as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('finish' as const),
+        thread: fc.nat(1),
+        outcome: fc.constantFrom<Outcome>('success', 'question', 'error'),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('cancel' as const),
+        thread: fc.nat(1),
+        nth: fc.nat(3),
+        action: fc.constantFrom<CancelAction>('interrupt', 'rollback'),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('delete' as const), thread: fc.nat(1), nth: fc.nat(3) }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose the worker' as const) }) },
+  ),
+  // Bugs of order show in long sequences; short ones are what a failure is shrunk to.
+  { minLength: 1, maxLength: STEPS_MAX, size: 'max' },
+);
+
+type Step = typeof steps extends fc.Arbitrary<(infer Each)[]> ? Each : never;
+
+interface ComparedThread {
+  threadId: string;
+  model: ModelThread;
+  /** Runs that were ever accepted, also those that are gone. */
+  accepted: string[];
+  claimed?: ClaimedRun | undefined;
+}
+
+/** The engine and the model, taken through the same steps. */
+class Comparison {
+  readonly #threads: ComparedThread[] = [];
+  readonly #fixture: EngineFixture;
+  #worker = '';
+
+  constructor(fixture: EngineFixture) {
+    this.#fixture = fixture;
+  }
+
+  async begin(): Promise<void> {
+    this.#worker = await this.#fixture.worker();
+    for (let count = 0; count < 2; count += 1) {
+      this.#threads.push({
+        threadId: await this.#fixture.thread(),
+        model: new ModelThread(MAX_FAILURES),
+        accepted: [],
+      });
+    }
+  }
+
+  async take(step: Step): Promise<void> {
+    const { engine } = this.#fixture;
+    if (step.kind === 'claim') return this.#claim();
+    if (step.kind === 'lose the worker') return this.#loseWorker();
+    const thread = this.#threads[step.thread]!;
+    const { threadId, model, accepted } = thread;
+    if (step.kind === 'create') {
+      const runId = uuidv7();
+      const created = engine.createRun(aRun({ runId, threadId, multitaskStrategy: step.strategy }));
+      if (!model.create(runId, step.strategy)) return rejects(created, ConflictError);
+      await created;
+      accepted.push(runId);
+      return;
+    }
+    if (step.kind === 'finish') return this.#finish(thread, step.outcome);
+    if (accepted.length === 0) return;
+    const runId = accepted.toReversed()[step.nth % accepted.length]!;
+    if (step.kind === 'cancel') {
+      const { action } = step;
+      const reached = await engine.requestCancel({ threadId, runIds: [runId] }, action, 'asked');
+      equal(reached.length, model.cancel([runId], action), 'runs reached by a cancel');
+      return;
+    }
+    const wasRunning = model.running?.runId === runId;
+    const deleted = engine.deleteRun(threadId, runId);
+    if (!model.delete(runId)) return rejects(deleted, NotFoundError);
+    await deleted;
+    if (wasRunning) {
+      await rejects(engine.finishRun(success(thread.claimed!)), FencedError);
+      thread.claimed = undefined;
+    }
+  }
+
+  async expectAgreement(): Promise<void> {
+    for (const { threadId, model } of this.#threads) {
+      const runs = await this.#fixture.engine.listRuns({ threadId, limit: 100, offset: 0 });
+      const [thread] = await this.#fixture.rows('SELECT status FROM thread WHERE thread_id = $1', [threadId]);
+      const seen = runs.map(({ runId, status }) => ({ runId, status })).reverse();
+      const expected = model.runs.map(({ runId, status }) => ({ runId, status }));
+      deepEqual({ runs: seen, thread: thread!.status }, { runs: expected, thread: model.status });
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const { threadId } of this.#threads) await this.#fixture.engine.deleteThread(threadId);
+    await this.#fixture.engine.removeWorker(this.#worker);
+  }
+
+  async #claim(): Promise<void> {
+    const claimed = await this.#fixture.engine.claimRuns(this.#worker, 10);
+    for (const thread of this.#threads) {
+      const run = claimed.find(({ threadId }) => threadId === thread.threadId);
+      equal(run?.runId, thread.model.claim()?.runId, 'the run that was claimed');
+      if (run) thread.claimed = run;
+    }
+  }
+
+  async #finish(thread: ComparedThread, outcome: Outcome): Promise<void> {
+    const { claimed, model } = thread;
+    if (!claimed || model.running === undefined) return;
+    model.finish(outcome);
+    thread.claimed = undefined;
+    const { hasNextRun } = await this.#fixture.engine.finishRun(
+      success(claimed, {
+        ...(outcome === 'question' && { threadStatus: 'interrupted', interrupts: Buffer.from('{"t":[]}') }),
+        ...(outcome === 'error' && {
+          status: 'error',
+          threadStatus: 'error',
+          values: null,
+          checkpointId: null,
+          error: { error: 'KettleError', message: 'cold' },
+        }),
+      }),
+    );
+    equal(
+      hasNextRun,
+      model.runs.some(({ status }) => status === 'pending'),
+      'whether a run is next',
+    );
+  }
+
+  /** Everything it holds is taken back, and it can write no more. */
+  async #loseWorker(): Promise<void> {
+    const held = this.#threads.filter(({ model }) => model.running);
+    await this.#fixture.engine.removeWorker(this.#worker);
+    await this.#fixture.engine.sweep();
+    this.#worker = await this.#fixture.worker();
+    for (const thread of held) {
+      thread.model.lose();
+      await rejects(this.#fixture.engine.finishRun(success(thread.claimed!)), FencedError);
+      thread.claimed = undefined;
+    }
+  }
+}
+
+/**
+ * Takes an engine and the reference model through random sequences of what happens to two threads, and holds one against the
+ * other after every step. Rejects with the shortest sequence found on which they differ.
+ */
+export async function agreesWithModel(
+  fixture: EngineFixture,
+  { sequences, seed }: { sequences: number; seed?: number },
+): Promise<void> {
+  const property = fc.asyncProperty(steps, async (sequence) => {
+    const comparison = new Comparison(fixture);
+    await comparison.begin();
+    try {
+      for (const step of sequence) {
+        await comparison.take(step);
+        await comparison.expectAgreement();
+      }
+    } finally {
+      await comparison.end();
+    }
+  });
+  await fc.assert(property, { numRuns: sequences, ...(seed !== undefined && { seed }) });
+}
