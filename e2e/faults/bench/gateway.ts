@@ -1,0 +1,80 @@
+import { FaultLine } from '@runyard/test-kit';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  FakeOrgAccess,
+  INTERNAL_TOKEN,
+} from '../../../services/gateway/test/fake-platform.ts';
+import type { BenchDeployment } from './deployment.ts';
+import { type Call, type CallOptions, History } from './history.ts';
+import { Part } from './part.ts';
+import type { BenchServers } from './servers.ts';
+
+/** A real gateway before processes of a deployment, each behind a line of its own; those who tell it of keys and routes are fakes. */
+export class BenchGateway {
+  readonly history = new History();
+  readonly part: Part;
+  /** Between the gateway and each agent-api, in their order. */
+  readonly lines: FaultLine[];
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #fakes: { close(): Promise<void> }[];
+
+  private constructor(
+    part: Part,
+    lines: FaultLine[],
+    deploymentId: string,
+    key: string,
+    fakes: { close(): Promise<void> }[],
+  ) {
+    this.part = part;
+    this.lines = lines;
+    this.#base = `${part.url}/deployments/${deploymentId}`;
+    this.#headers = { 'x-api-key': key };
+    this.#fakes = fakes;
+  }
+
+  static async start(
+    deployment: Pick<BenchDeployment, 'agentApis'>,
+    { redis, postgres }: Pick<BenchServers, 'redis' | 'postgres'>,
+    env: Record<string, string> = {},
+  ): Promise<BenchGateway> {
+    const [orgAccess, controlPlane] = await Promise.all([FakeOrgAccess.start(), FakeControlPlane.start()]);
+    const lines = await Promise.all(deployment.agentApis.map(({ url }) => FaultLine.to(url)));
+    const route = deploymentRoute({ upstreams: lines.map(({ url }) => url.replace(/\/$/, '')) });
+    controlPlane.routes.push(route);
+    const part = await Part.create({
+      service: 'gateway',
+      env: {
+        ORG_ACCESS_URL: orgAccess.url,
+        CONTROL_PLANE_URL: controlPlane.url,
+        INTERNAL_TOKEN,
+        EVENT_BUS: 'redis',
+        EVENT_BUS_REDIS_URI: redis.address.url,
+        LOG_JSON: 'true',
+        ...env,
+      },
+      // The gateway keeps nothing and asks neither.
+      servers: { DATABASE_URI: postgres.address.adminUrl, REDIS_URI: redis.address.url },
+    });
+    const { key } = orgAccess.issue(route.workspace_id);
+    const gateway = new BenchGateway(part, lines, route.deployment_id, key, [orgAccess, controlPlane]);
+    await part.start();
+    return gateway;
+  }
+
+  /** A request to the deployment, kept in the history. Never rejects. */
+  call(method: string, pathAndQuery: string, options: CallOptions = {}): Promise<Call> {
+    return this.history.call(method, this.#base + pathAndQuery, {
+      ...options,
+      headers: { ...this.#headers, ...options.headers },
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.lines.map((line) => line.heal()));
+    await this.part.close();
+    await Promise.all(this.lines.map((line) => line.close()));
+    await Promise.all(this.#fakes.map((fake) => fake.close()));
+  }
+}

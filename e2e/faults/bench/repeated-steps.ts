@@ -1,0 +1,19 @@
+import type { AcceptedRun, BenchDeployment } from './deployment.ts';
+
+/** Steps that a later attempt executed although an earlier one's checkpoint of them was committed. */
+export async function committedStepsRepeated(
+  { pool, ledger }: Pick<BenchDeployment, 'pool' | 'ledger'>,
+  runs: readonly AcceptedRun[],
+): Promise<string[]> {
+  // The input is step -1, what starts from it step 0: what the graph calls step 0 is recorded as step 1.
+  const { rows } = await pool.query<{ run_id: string; step: number; attempt: number }>(
+    `SELECT run_id, (metadata->>'step')::int - 1 AS step, (metadata->>'run_attempt')::int AS attempt
+     FROM checkpoint WHERE run_id = ANY($1::uuid[]) AND checkpoint_ns = ''`,
+    [runs.map(({ runId }) => runId)],
+  );
+  const committedIn = new Map(rows.map(({ run_id, step, attempt }) => [`${run_id} ${step}`, attempt]));
+  const begun = (await ledger.entries()).filter(({ what }) => what === 'begun');
+  return begun
+    .filter(({ run, step, attempt }) => attempt > (committedIn.get(`${run} ${step}`) ?? Number.POSITIVE_INFINITY))
+    .map(({ run, step, attempt }) => `attempt ${attempt} of ${run} executed step ${step} again`);
+}
