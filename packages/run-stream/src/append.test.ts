@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { compareIds, sequenceOf } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
@@ -36,6 +37,17 @@ describe('append', () => {
     const stale = fixture.append(['stale'], { epoch: 3n, by: fixture.open() });
     await expect(stale).rejects.toMatchObject({ name: 'StaleEpochError' });
     expect(await stored()).toHaveLength(2);
+  });
+
+  it('the end of a run is told once, whoever tells it, also when the next run has begun before', async () => {
+    const [run, next] = [fixture.run, randomUUID()];
+    await fixture.append(['of the run'], { epoch: 1n });
+    await fixture.append(['of the next'], { epoch: 2n, runId: next });
+    await fixture.append(['end'], { epoch: 2n, runId: run, endsRun: true });
+    await fixture.append(['end again'], { epoch: 2n, runId: run, endsRun: true, by: fixture.open() });
+    const reader = fixture.collect({ afterId: '-1' });
+    expect(await reader.until(3)).toEqual(['of the run', 'of the next', 'end']);
+    expect(await stored()).toHaveLength(3);
   });
 
   it('a refused append does not end the run either', async () => {

@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
  * - `{prefix:thread}:events`: the stream; one field per entry, the entry's text.
  * - `{prefix:thread}:head`: `epoch` (newest seen), `last` (id), `floor` (entries up to here may be gone), `run` (that appended
  *   last), `until` (ms, when the last ended run's entries may go), and per kept run `start:<run>` (`1` resumable, `0` not,
- *   `e` ended; then the id before its first) and, once another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
+ *   `e` ended; then the id before its first), `told:<run>` once its end was appended, and, once another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
  * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first; `bytes` of
  *   the head are those of all that was ever appended.
  * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; taken off by later appends.
@@ -82,11 +82,13 @@ local function smaller(a, b)
   return a
 end
 
-local known = redis.call('HMGET', head, 'epoch', 'last', 'floor', 'run', 'start:' .. runId)
+local known = redis.call('HMGET', head, 'epoch', 'last', 'floor', 'run', 'start:' .. runId, 'told:' .. runId)
 if known[1] and epoch < tonumber(known[1]) then
   return redis.error_reply('STALEEPOCH ' .. known[1])
 end
 local last, floor, currentRun, start = known[2], known[3], known[4], known[5]
+-- More than one may see to it that an end is told.
+if endsRun == '1' and known[6] then return { last or '0-0', 0 } end
 if #ARGV < FIRST_ENTRY then
   redis.call('HSET', head, 'epoch', ARGV[2])
   redis.call('PEXPIRE', head, idleTtl + fenceTtl)
@@ -121,7 +123,7 @@ else
     local dueMs, endId, endedRun = string.match(due, '^(%d+) (%S+) (%S+)$')
     if tonumber(dueMs) > now then break end
     redis.call('LPOP', ends)
-    redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun)
+    redis.call('HDEL', head, 'start:' .. endedRun, 'stop:' .. endedRun, 'told:' .. endedRun)
     if endedRun == currentRun then currentRun = false end
     overUpTo = overUpTo and larger(overUpTo, endId) or endId
     due = redis.call('LINDEX', ends, 0)
@@ -196,7 +198,7 @@ local message = (last or '0-0') .. '\\31' .. firstId
 if bytes > MAX_LIVE_BYTES then message = message .. '\\31' .. lastId
 else message = message .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY) end
 redis.call('PUBLISH', channel, message)
-if endsRun == '1' then endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
+if endsRun == '1' then redis.call('HSET', head, 'told:' .. runId, '1') endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
 return { firstId, trimmed }
 `;
 

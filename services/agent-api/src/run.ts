@@ -70,7 +70,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const store = openStore({ project, pool, host, logger });
   lifecycle.onStop('store', () => store.close());
 
-  const readers = openReaders(engine, pool, context);
+  const readers = openReaders(engine, streams, pool, context);
   const threads = openThreads({
     prisma,
     pool,

@@ -13,12 +13,16 @@ const entry = (id: number, kind: string): StreamEntry => ({
   data: '{}',
 });
 
-/** A stream that gives the entries and then stays open until its signal. */
+/** A stream that gives the entries and then stays open until it is over or its signal comes. */
 function streamOf(entries: StreamEntry[]) {
   return {
-    async *read(_threadId: string, { signal }: ReadOptions = {}) {
+    async *read(_threadId: string, { signal, over }: ReadOptions = {}) {
       for (const each of entries) yield each;
-      if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      const ends = [signal, over].filter((each) => each !== undefined);
+      if (ends.some(({ aborted }) => aborted)) return;
+      await new Promise((resolve) => {
+        for (const each of ends) each.addEventListener('abort', resolve);
+      });
     },
   };
 }

@@ -14,18 +14,20 @@ export interface FollowRun {
   signal: AbortSignal;
 }
 
-/** A run that is over is given up on after this long without another entry: what it wrote has arrived by then. */
+/** A run that is over is read out after this long without another entry: what it wrote is in the stream by then. */
 const DRAIN_MS = 500;
 /** One object for all: an error made for each run would carry a stack nobody reads. */
 const ENDED = new Error('The following has ended.');
+const OVER = new Error('The run is over.');
 
 /**
- * A run's entries as they come, up to and with its `run.end`. Ends without one when the run turns out to be over and nothing
- * more arrives. A reader that is slow is never cut short: time only counts while it waits for us.
+ * A run's entries as they come, up to and with its `run.end`. Ends without one when the run turns out to be over, and nothing
+ * more arrives or is found in the stream; what cannot be read out then is told as a gap. A reader that is slow is never cut short: time only counts while it waits for us.
  */
 export async function* followRun(options: FollowRun): AsyncGenerator<StreamEntry, void, undefined> {
   const { streams, watch, threadId, runId, afterId } = options;
   const ending = new AbortController();
+  const over = new AbortController();
   const end = () => ending.abort(ENDED);
   options.signal.addEventListener('abort', end, { once: true });
   if (options.signal.aborted) end();
@@ -34,13 +36,13 @@ export async function* followRun(options: FollowRun): AsyncGenerator<StreamEntry
   let isWaiting = false;
   let drain: NodeJS.Timeout | undefined;
   const drainIfOver = () => {
-    if (isOver && isWaiting) drain ??= setTimeout(end, DRAIN_MS);
+    if (isOver && isWaiting) drain ??= setTimeout(() => over.abort(OVER), DRAIN_MS);
   };
   const unwatch = watch.watch(runId, () => {
     isOver = true;
     drainIfOver();
   });
-  const entries = streams.read(threadId, { runId, afterId, signal: ending.signal });
+  const entries = streams.read(threadId, { runId, afterId, signal: ending.signal, over: over.signal });
   try {
     for (;;) {
       isWaiting = true;

@@ -1,6 +1,8 @@
 import type { RunEngine } from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
+import { tellMissingEnds } from './missing-ends.ts';
 import { OpenResponses } from './open-responses.ts';
 import { RunWatch } from './run-watch.ts';
 import { createThreadWatch } from './thread-watch.ts';
@@ -15,13 +17,15 @@ export interface Readers {
 }
 
 export function openReaders(
-  engine: Pick<RunEngine, 'runsInFlight'>,
+  engine: Pick<RunEngine, 'runsInFlight' | 'findRuns' | 'currentEpoch'>,
+  streams: Pick<RunStreams, 'append'>,
   pool: pg.Pool,
   { logger, lifecycle }: ServiceContext,
 ): Readers {
   const open = new OpenResponses();
   const watch = new RunWatch({
     findInFlight: (runIds) => engine.runsInFlight(runIds),
+    onUntold: (runIds) => tellMissingEnds({ engine, streams, logger }, runIds),
     onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
   });
   lifecycle.onStop('run watch', () => watch.close());

@@ -43,13 +43,15 @@ export async function streamRun(
 ): Promise<{ wasAbandoned: boolean }> {
   const response = new LiveResponse(res, headers, { signOfLife: SSE_HEARTBEAT });
   let position = run.afterId;
+  let isFirst = true;
   const isCut = sources.open.add(response, {
     isResumable: run.isResumable,
     rest: () => restOf(run.restPath, position),
   });
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
     position = entry.id;
-    const text = render(entry, run);
+    const text = render(entry, run, isFirst && run.afterId !== undefined);
+    isFirst = false;
     if (text === undefined) continue;
     const caughtUp = response.write(text);
     if (caughtUp) await caughtUp;
@@ -67,12 +69,13 @@ export function restOf(path: string | undefined, position: string | undefined): 
   return path === undefined || position === FROM_NOW_ON ? undefined : { path, afterId: position };
 }
 
-function render(entry: StreamEntry, run: StreamedRun): string | undefined {
+function render(entry: StreamEntry, run: StreamedRun, isWhereItJoined: boolean): string | undefined {
   const id = run.isResumable ? entry.id : undefined;
   if (entry.kind === CONTROL_KINDS.gap) {
-    // Who cannot resume was not promised what is gone; what was lost under way is told to everybody.
+    // Who joins what cannot be resumed was not promised what is gone; what was lost under way is told to everybody.
     const { reason } = JSON.parse(entry.data) as StreamGap;
-    return run.isResumable || reason !== 'expired' ? formatSseEvent({ event: 'gap', data: entry.data, id }) : undefined;
+    if (!run.isResumable && reason === 'expired' && isWhereItJoined) return undefined;
+    return formatSseEvent({ event: 'gap', data: entry.data, id });
   }
   if (entry.kind === CONTROL_KINDS.end) {
     if (!run.feedback || run.modes || isFailure(parseRunEnd(entry.data).status)) return undefined;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { BEFORE_ALL, compareIds, type RunStreams } from '@runyard/run-stream';
+import { BEFORE_ALL, CONTROL_KINDS, compareIds, type RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
@@ -11,6 +11,8 @@ export interface ThreadStreamSources {
   streams: Pick<RunStreams, 'read' | 'newestId'>;
   /** Looks whether threads are still there. */
   threadWatch: RunWatch;
+  /** Looks whether runs are over whose end was not told. */
+  watch: RunWatch;
   open: OpenResponses;
 }
 
@@ -31,7 +33,7 @@ export interface StreamedThread {
  * what remains of others is there for those who followed them.
  */
 export async function streamThread(
-  { streams, threadWatch, open }: ThreadStreamSources,
+  { streams, threadWatch, watch, open }: ThreadStreamSources,
   { threadId, afterId, modes, restPath }: StreamedThread,
   res: ServerResponse,
 ): Promise<void> {
@@ -48,9 +50,11 @@ export async function streamThread(
   response.closed.addEventListener('abort', end, { once: true });
   if (response.closed.aborted) end();
   const unwatch = threadWatch.watch(threadId, end);
+  const underWay = new RunsUnderWay(watch);
   try {
     for await (const entry of streams.read(threadId, { afterId: position, signal: ending.signal })) {
       position = entry.id;
+      underWay.hear(entry);
       const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
       if (isOld && !entry.isResumable) continue;
       const text = renderThreadEntry(entry, modes);
@@ -59,6 +63,36 @@ export async function streamThread(
     }
   } finally {
     unwatch();
+    underWay.leaveAll();
     response.end();
+  }
+}
+
+/** The runs that a thread's stream told the beginning of, and not the end; of one thread at one time that is seldom more than one. */
+class RunsUnderWay {
+  readonly #watch: RunWatch;
+  readonly #unwatch = new Map<string, () => void>();
+
+  constructor(watch: RunWatch) {
+    this.#watch = watch;
+  }
+
+  hear({ runId, kind }: StreamEntry): void {
+    if (kind === CONTROL_KINDS.end) this.#leave(runId);
+    else if (kind === 'metadata' && !this.#unwatch.has(runId)) {
+      this.#unwatch.set(
+        runId,
+        this.#watch.watch(runId, () => undefined),
+      );
+    }
+  }
+
+  leaveAll(): void {
+    for (const runId of [...this.#unwatch.keys()]) this.#leave(runId);
+  }
+
+  #leave(runId: string): void {
+    this.#unwatch.get(runId)?.();
+    this.#unwatch.delete(runId);
   }
 }

@@ -76,7 +76,7 @@ export function openThreads(parts: ThreadParts): Threads {
       ...threadRoutes(service),
       ...retentionRoutes(new ThreadRetention({ store, engine, state, onDeleted })),
       ...stateRoutes(state),
-      ...threadStreamRoutes(store, { streams, threadWatch: readers.threadWatch, open: readers.open }),
+      ...threadStreamRoutes(store, { streams, ...readers }),
     ],
   };
 }
