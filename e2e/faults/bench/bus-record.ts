@@ -53,7 +53,9 @@ export class BusRecord {
 
   /** What was committed, in the order of ids. */
   async written(): Promise<PublishedEvent[]> {
-    const { rows } = await this.#deployment.pool.query('SELECT event_id AS id, key FROM bench_outbox ORDER BY id');
+    const { rows } = await this.#deployment.pool.query(
+      'SELECT event_id AS id, key FROM bench_outbox AS b ORDER BY b.id',
+    );
     return rows;
   }
 

@@ -21,7 +21,8 @@ export const goal: Goal = {
     const load = new Load(deployment);
     bench.onClose(await record.subscribe());
 
-    const normal = await load.during(() => pause(bench.size({ fast: 5, full: 30 }) * 1000));
+    await load.during(() => pause(3_000));
+    const normal = await load.during(() => pause(bench.size({ fast: 5, full: 20 }) * 1000));
     await drained(record);
     const away = await load.during(async () => {
       await kafka.kill();
@@ -29,7 +30,7 @@ export const goal: Goal = {
     });
     const drains = [await untilDrained(load, record, () => kafka.start())];
 
-    for (let kill = 0; kill < bench.size({ fast: 1, full: 4 }); kill += 1) {
+    for (let kill = 0; kill < bench.size({ fast: 1, full: 3 }); kill += 1) {
       await load.during(() => pause(bench.random.integer(200, 1_500)));
       await kafka.kill();
       drains.push(await untilDrained(load, record, () => kafka.start()));
