@@ -37,7 +37,9 @@ export const ResourceSpec = Type.Object(
     memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
     /** Heap of the project's code under each run-worker. Default: `memory_mb`. */
     queue_memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
-    /** How many run-worker processes. */
+    /** How many agent-api processes; requests go to them in turn. */
+    min_scale: OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 })),
+    /** How many run-worker processes. Default 1, whatever `min_scale` is. */
     queue_min_scale: OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 })),
   },
   { $id: 'ResourceSpec' },
