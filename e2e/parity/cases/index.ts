@@ -1,6 +1,7 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as assistants } from './assistants.ts';
 import { cases as crons } from './crons.ts';
+import { cases as idempotencyKeys } from './idempotency-keys.ts';
 import { RUN_CASES } from './runs/index.ts';
 import { cases as store } from './store.ts';
 import { cases as streams } from './streams.ts';
@@ -15,6 +16,7 @@ import { cases as webhooks } from './webhooks.ts';
 export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'assistants.ts', cases: assistants },
   { file: 'crons.ts', cases: crons },
+  { file: 'idempotency-keys.ts', cases: idempotencyKeys },
   { file: 'store.ts', cases: store },
   ...RUN_CASES,
   { file: 'streams.ts', cases: streams },

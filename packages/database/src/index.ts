@@ -26,8 +26,8 @@ export {
   releaseKeys,
   settleKeys,
 } from './idempotency/key-claims.ts';
-export { createKeySweeper } from './idempotency/key-sweeper.ts';
 export type { AnswerSeal, KeyedRequest } from './idempotency/keyed-request.ts';
+export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { tellingOutages } from './outages.ts';
 export { observePool, openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';

@@ -80,6 +80,16 @@ export const deploymentStorageVariables = {
   }),
 };
 
+/** Variables of a service whose creations may be asked for again with an idempotency key. */
+export const idempotencyVariables = {
+  IDEMPOTENCY_KEY_RETENTION_HOURS: Type.Integer({
+    default: 24,
+    minimum: 1,
+    maximum: 8_760,
+    description: 'How long a request with the same `Idempotency-Key` is answered as the first one was.',
+  }),
+};
+
 /** Variables of the processes of a deployment, about their metrics. */
 export const deploymentMetricsVariables = {
   METRIC_PREFIX: Type.String({

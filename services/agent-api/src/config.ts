@@ -3,6 +3,7 @@ import {
   deploymentMetricsVariables,
   deploymentStorageVariables,
   eventBusVariables,
+  idempotencyVariables,
   serviceVariables,
 } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
@@ -13,6 +14,7 @@ export const configSchema = Type.Object({
   ...projectVariables,
   ...deploymentMetricsVariables,
   ...deploymentStorageVariables,
+  ...idempotencyVariables,
   DATABASE_POOL_SIZE: Type.Integer({ default: 10, minimum: 4, maximum: 500 }),
 
   DEPLOYMENT_ID: Type.String({ default: 'local', minLength: 1 }),

@@ -1,5 +1,5 @@
 import { PostgresCheckpoints } from '@runyard/checkpointer';
-import { untilAvailable } from '@runyard/database';
+import { openKeys, untilAvailable } from '@runyard/database';
 import { threadRetentionSettings } from '@runyard/graph-host';
 import { ApiServers, RunEngine, staleWrites } from '@runyard/run-engine';
 import {
@@ -52,6 +52,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { streams, wakeups, openSignals, use: redis } = openRedis(config, context);
   const { pool, prisma } = await openDatabase(config, context);
   const relay = openOutbox(config, context, pool);
+  const keys = openKeys({ pool, seal: atRest, keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS }, context);
   const webhookSignals = openSignals('webhooks');
   const staleWrite = staleWrites(metrics);
   const engine = new RunEngine({
@@ -82,6 +83,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     streams,
     readers,
     retention,
+    keys,
     logger,
   });
   lifecycle.onStop('thread sweeper', () => threads.sweeper.close());
@@ -93,6 +95,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     removal: { threads: threads.service, runs: () => runs },
     host,
     configurableHeaders: http.configurableHeaders,
+    keys,
   };
   const assistants = await untilAvailable(() => openAssistants(assistantParts), context);
   lifecycle.onStop('assistant lookup', () => assistants.lookup.close());
@@ -153,10 +156,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     operations: [
       ...assistants.routes,
       ...threads.routes,
-      ...runRoutes(runs, answers, http.configurableHeaders),
+      ...runRoutes(runs, answers, keys, http.configurableHeaders),
       ...feedback.routes(runs),
       ...webhooks.routes(runs),
-      ...cronRoutes(crons.service),
+      ...cronRoutes(crons.service, keys),
       ...store.routes,
       ...ui.routes,
       ...metaRoutes({ context, config, readiness, reports }),

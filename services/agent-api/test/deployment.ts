@@ -64,7 +64,12 @@ export async function startDeployment(
       : undefined,
   ]);
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
-  const worker = new PlayedWorker({ pool, redis: redis.url, keyPrefix: redis.prefix });
+  const worker = new PlayedWorker({
+    pool,
+    redis: redis.url,
+    keyPrefix: redis.prefix,
+    aesKey: options.env?.LANGGRAPH_AES_KEY,
+  });
   return {
     url: service.url,
     client: new Client({ apiUrl: service.url, apiKey: null, callerOptions: { maxRetries: 0 } }),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, Signals } from '@runyard/run-engine';
 import { CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
+import { atRestWith } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 
@@ -12,13 +13,15 @@ export class PlayedWorker {
   readonly #workerId = randomUUID();
   #registered: Promise<void> | undefined;
 
-  constructor({ pool, redis, keyPrefix }: { pool: pg.Pool; redis: string; keyPrefix: string }) {
+  constructor(options: { pool: pg.Pool; redis: string; keyPrefix: string; aesKey?: string | undefined }) {
+    const { pool, redis, keyPrefix, aesKey } = options;
     this.#signals = new Signals({ redis, keyPrefix, topic: 'webhooks' });
     this.engine = new RunEngine({
       pool,
       deploymentId: 'test',
       source: '/test',
       leaseMs: 60_000,
+      atRest: atRestWith(aesKey),
       onWebhooksQueued: () => this.#signals.send(),
     });
     this.streams = new RunStreams({ redis, keyPrefix });

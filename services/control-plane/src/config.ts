@@ -1,10 +1,11 @@
-import { eventBusVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
+import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
   ...ownDataVariables,
+  ...idempotencyVariables,
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
   PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages, untilAvailable } from '@runyard/database';
+import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { Sealer } from '@runyard/sealing';
+import { Sealer, sealedAtRest } from '@runyard/sealing';
 import {
   createApp,
   createPrincipalVerifier,
@@ -102,6 +102,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     rollouts: reconciler,
     localProjects: config.LOCAL_PROJECTS,
   });
+  const keys = openKeys(
+    {
+      pool,
+      seal: sealedAtRest(config.ENCRYPTION_KEY),
+      keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS,
+      validationErrors: 'list',
+    },
+    context,
+  );
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -109,7 +118,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'control-plane', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
-    operations: [...deploymentRoutes(service), ...routeRoutes(prisma)].map(tellingOutages),
+    operations: [...deploymentRoutes(service, keys), ...routeRoutes(prisma)].map(tellingOutages),
   });
   doorway.serve(app);
   lifecycle.ready();

@@ -1,10 +1,11 @@
-import { eventBusVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
+import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
   ...ownDataVariables,
+  ...idempotencyVariables,
   // A revoked key's tokens stay valid this long wherever they were already handed out.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),

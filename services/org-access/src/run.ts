@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
-import { tellingOutages, untilAvailable } from '@runyard/database';
+import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
 import { createEventBus, OutboxRelay } from '@runyard/event-bus';
-import { Sealer } from '@runyard/sealing';
+import { Sealer, sealedAtRest } from '@runyard/sealing';
 import {
   createApp,
   createPrincipalVerifier,
@@ -54,6 +54,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('last use of keys', () => lastUse.stop());
 
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
+  const keys = openKeys(
+    {
+      pool,
+      seal: sealedAtRest(config.ENCRYPTION_KEY),
+      keptHours: config.IDEMPOTENCY_KEY_RETENTION_HOURS,
+      validationErrors: 'list',
+    },
+    context,
+  );
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -66,8 +75,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['org-access'],
     operations: [
       ...organizationRoutes(new OrganizationService({ database })),
-      ...workspaceRoutes(new WorkspaceService({ prisma })),
-      ...apiKeyRoutes(new ApiKeyService({ database })),
+      ...workspaceRoutes(new WorkspaceService({ database }), keys),
+      ...apiKeyRoutes(new ApiKeyService({ database }), keys),
       ...internalRoutes({
         verification: new KeyVerification({ prisma, tokens, lastUse }),
         bootstrap: new BootstrapService({ database }),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { REPLAYED_HEADER } from '@runyard/contracts';
 
 /** Which pages of other origins may call, and what they may send and read. */
 export interface CorsRules {
@@ -29,7 +30,7 @@ export const ANY_ORIGIN: CorsRules = {
 };
 
 const METHODS = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT, QUERY';
-const EXPOSED = ['x-pagination-total', 'x-pagination-next', 'content-location', 'x-request-id'];
+const EXPOSED = ['x-pagination-total', 'x-pagination-next', 'content-location', 'x-request-id', REPLAYED_HEADER];
 
 /** For an answer that any page may read. */
 export function allowAnyOrigin(res: ServerResponse): void {

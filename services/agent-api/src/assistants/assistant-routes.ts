@@ -8,15 +8,16 @@ import {
   searchAssistants,
   setLatestAssistantVersion,
 } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, noContent, ok, UnprocessableError } from '@runyard/service-kit';
 import { paginationHeaders } from '../pagination.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { AssistantService } from './assistant-service.ts';
 
-export function assistantRoutes(assistants: AssistantService): BoundOperation[] {
+export function assistantRoutes(assistants: AssistantService, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(createAssistant, async ({ body }) => ok(await assistants.create(UNRESTRICTED, body))),
+    bindCreation(keys, createAssistant, ok, ({ body }, keyed) => assistants.create(UNRESTRICTED, body, keyed)),
     bind(getAssistant, async ({ params }) => ok(await assistants.get(UNRESTRICTED, params.assistant_id))),
     bind(patchAssistant, async ({ params, body }) =>
       ok(await assistants.patch(UNRESTRICTED, params.assistant_id, body)),

@@ -9,6 +9,7 @@ import {
   type AssistantVersionsSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Page } from '../pagination.ts';
 import type { Scope } from '../scope.ts';
@@ -16,7 +17,7 @@ import { changedConfiguration, configurationOf } from './assistant-configuration
 import type { AssistantIds } from './assistant-ids.ts';
 import { type AssistantContent, type AssistantRecord, toWireAssistant, toWireVersion } from './assistant-record.ts';
 import type { AssistantRemoval } from './assistant-removal.ts';
-import type { AssistantStore } from './assistant-store.ts';
+import type { AssistantStore, InsertedAssistant } from './assistant-store.ts';
 import type { AssistantVersionStore } from './assistant-version-store.ts';
 
 export interface AssistantServiceOptions {
@@ -44,22 +45,23 @@ export class AssistantService {
   }
 
   /** @throws NotFoundError for an unknown graph, ConflictError for a taken id, BadRequestError */
-  async create(scope: Scope, request: AssistantCreate): Promise<Assistant> {
+  async create(scope: Scope, request: AssistantCreate, keyed?: KeyedRequest): Promise<Assistant> {
     this.#ids.requireGraph(request.graph_id);
     const assistantId = request.assistant_id ?? randomUUID();
-    const isNew = await this.#store.insert({
+    const content = {
       assistantId,
       graphId: request.graph_id,
       name: request.name ?? 'Untitled',
       description: request.description ?? null,
       ...configurationOf(request),
       metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
-    });
-    if (!isNew && request.if_exists !== 'do_nothing') throw taken(assistantId);
-    const assistant = await this.#store.find(scope, assistantId);
-    // The id belongs to somebody this caller may not see.
-    if (!assistant) throw taken(assistantId);
-    return toWireAssistant(assistant);
+    };
+    const answerOf = ({ assistant, isNew }: InsertedAssistant): Assistant => {
+      // Taken, and it may be by somebody this caller may not see.
+      if (!assistant || (!isNew && request.if_exists !== 'do_nothing')) throw taken(assistantId);
+      return toWireAssistant(assistant);
+    };
+    return this.#store.create(scope, content, answerOf, keyed);
   }
 
   /** @throws NotFoundError */

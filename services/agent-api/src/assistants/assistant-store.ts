@@ -1,5 +1,5 @@
 import type { AssistantCountRequest, AssistantSearchRequest } from '@runyard/contracts';
-import { toSqlJson, toSqlText } from '@runyard/database';
+import { creating, type KeyedRequest, toSqlJson, toSqlText } from '@runyard/database';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
@@ -11,6 +11,13 @@ export interface NewAssistant extends AssistantContent {
   assistantId: string;
   /** Given for the default assistant of a graph: what the project says about it. */
   projectSettings?: object;
+}
+
+export interface InsertedAssistant {
+  /** False: there was one with its id already. */
+  isNew: boolean;
+  /** Undefined when the caller may not see it. */
+  assistant: AssistantRecord | undefined;
 }
 
 type Filters = AssistantCountRequest;
@@ -39,15 +46,29 @@ export class AssistantStore {
   }
 
   /** Writes the assistant with its first version; false when the id is taken, and then nothing is written. */
-  async insert({ assistantId, projectSettings, ...content }: NewAssistant): Promise<boolean> {
-    const version = { assistantId, ...storable(content) };
-    const system = projectSettings ? { isSystem: true, projectSettings } : {};
-    return this.#prisma.$transaction(async (tx) => {
-      const { count } = await tx.assistant.createMany({ data: [{ ...version, ...system }], skipDuplicates: true });
-      if (count === 0) return false;
-      await tx.assistantVersion.create({ data: { ...version, version: 1 } });
-      return true;
-    });
+  async insert(assistant: NewAssistant): Promise<boolean> {
+    return this.#prisma.$transaction((tx) => insertInto(tx, assistant));
+  }
+
+  /**
+   * Writes a new assistant and answers it, or the one that has its id and that the caller may see. What the answer is made of it is
+   * kept with a key.
+   */
+  create<Made>(
+    scope: Scope,
+    assistant: NewAssistant,
+    answerOf: (inserted: InsertedAssistant) => Made,
+    keyed: KeyedRequest | undefined,
+  ): Promise<Made> {
+    return this.#prisma.$transaction((tx) =>
+      creating(tx, keyed, async () => {
+        const isNew = await insertInto(tx, assistant);
+        return answerOf({
+          isNew,
+          assistant: await this.#findWhere(assistant.assistantId, this.#visibility.visible(scope), tx),
+        });
+      }),
+    );
   }
 
   async find(scope: Scope, assistantId: string): Promise<AssistantRecord | undefined> {
@@ -97,9 +118,26 @@ export class AssistantStore {
     return Prisma.join(conditions, ' AND ');
   }
 
-  async #findWhere(assistantId: string, condition: Prisma.Sql): Promise<AssistantRecord | undefined> {
-    const rows = await this.#prisma.$queryRaw<AssistantRecord[]>`
+  async #findWhere(
+    assistantId: string,
+    condition: Prisma.Sql,
+    queries: Pick<PrismaClient, '$queryRaw'> = this.#prisma,
+  ): Promise<AssistantRecord | undefined> {
+    const rows = await queries.$queryRaw<AssistantRecord[]>`
       SELECT ${ASSISTANT_COLUMNS} FROM assistant WHERE assistant_id = ${assistantId}::uuid AND ${condition}`;
     return rows[0];
   }
+}
+
+/** False when the id is taken, and then nothing is written. */
+async function insertInto(
+  tx: Prisma.TransactionClient,
+  { assistantId, projectSettings, ...content }: NewAssistant,
+): Promise<boolean> {
+  const version = { assistantId, ...storable(content) };
+  const system = projectSettings ? { isSystem: true, projectSettings } : {};
+  const { count } = await tx.assistant.createMany({ data: [{ ...version, ...system }], skipDuplicates: true });
+  if (count === 0) return false;
+  await tx.assistantVersion.create({ data: { ...version, version: 1 } });
+  return true;
 }

@@ -1,3 +1,4 @@
+import type { IdempotencyKeys } from '@runyard/database';
 import type { ProjectGraph } from '@runyard/graph-host';
 import type { BoundOperation } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -38,6 +39,7 @@ export async function openAssistants(options: {
   host: DescribingHost;
   /** Request headers that reach `configurable`. */
   configurableHeaders: PickHeaders;
+  keys: IdempotencyKeys;
 }): Promise<Assistants> {
   const { prisma, pool, graphs, environment, removal, host, configurableHeaders } = options;
   const variables = readAssistantVariables(environment);
@@ -50,6 +52,6 @@ export async function openAssistants(options: {
   const looks = new AssistantGraphService({ assistants: service, host, sourceTimeoutMs: variables.schemaTimeoutMs });
   return {
     lookup: new AssistantLookup(pool, ids),
-    routes: [...assistantRoutes(service), ...assistantGraphRoutes(looks, configurableHeaders)],
+    routes: [...assistantRoutes(service, options.keys), ...assistantGraphRoutes(looks, configurableHeaders)],
   };
 }

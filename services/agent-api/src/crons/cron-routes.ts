@@ -1,15 +1,16 @@
 import * as contracts from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, type HandlerRequest, noContent, ok } from '@runyard/service-kit';
 import { paginationHeaders } from '../pagination.ts';
 import { requirePermission } from '../permissions.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { CronOrigin, CronService } from './cron-service.ts';
 
-export function cronRoutes(crons: CronService): BoundOperation[] {
+export function cronRoutes(crons: CronService, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(contracts.createCron, async (req) => ok(await crons.create(originOf(req), req.body))),
-    bind(contracts.createThreadCron, async (req) =>
-      ok(await crons.create({ ...originOf(req), threadId: req.params.thread_id }, req.body)),
+    bindCreation(keys, contracts.createCron, ok, (req, keyed) => crons.create(originOf(req), req.body, keyed)),
+    bindCreation(keys, contracts.createThreadCron, ok, (req, keyed) =>
+      crons.create({ ...originOf(req), threadId: req.params.thread_id }, req.body, keyed),
     ),
     bind(contracts.searchCrons, async ({ body }) => {
       const page = await crons.search(UNRESTRICTED, body);

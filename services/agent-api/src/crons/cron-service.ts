@@ -6,6 +6,7 @@ import {
   type CronSearch,
   withoutReservedMetadata,
 } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
 import { type CronRecord, InvalidScheduleError, parseSchedule } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -44,7 +45,7 @@ export class CronService {
   }
 
   /** @throws NotFoundError, UnprocessableError, BadRequestError */
-  async create(origin: CronOrigin, request: CronCreate): Promise<Cron> {
+  async create(origin: CronOrigin, request: CronCreate, keyed?: KeyedRequest): Promise<Cron> {
     const settings: CronSettings = {
       schedule: request.schedule,
       timezone: request.timezone ?? null,
@@ -58,15 +59,16 @@ export class CronService {
     await this.#options.webhooks.accept(request.webhook);
     const assistant = await this.#assistant(origin.scope, request.assistant_id);
     if (origin.threadId !== undefined) await this.#requireThread(origin.scope, origin.threadId);
-    const cron = await this.#options.store.insert({
+    const cron = {
       ...settings,
       cronId: uuidv7(),
       assistantId: assistant.assistantId,
       threadId: origin.threadId ?? null,
       userId: origin.userId,
-    });
+    };
+    const made = await this.#options.store.insert(cron, toWireCron, keyed);
     this.#options.onScheduled();
-    return toWireCron(cron);
+    return made;
   }
 
   /** @throws NotFoundError */

@@ -1,5 +1,5 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
-import { sqlState, toSqlJson, toSqlText } from '@runyard/database';
+import { creating, type KeyedRequest, sqlState, toSqlJson, toSqlText } from '@runyard/database';
 import { CRON_COLUMNS, type CronRecord, type CronRow, cronOfRow, slotAfter } from '@runyard/run-engine';
 import type { AtRest } from '@runyard/sealing';
 import { NotFoundError } from '@runyard/service-kit';
@@ -31,19 +31,24 @@ export class CronStore {
     this.#atRest = atRest;
   }
 
-  /** @throws NotFoundError when its thread or assistant is gone meanwhile */
-  async insert(cron: NewCron): Promise<CronRecord> {
-    try {
-      return await this.#prisma.$transaction(async (tx) => {
-        const [row] = await tx.$queryRaw<CronRow[]>`
+  /** What the answer is made of it is kept with a key. @throws NotFoundError when its thread or assistant is gone meanwhile */
+  async insert<Made>(
+    cron: NewCron,
+    answerOf: (cron: CronRecord) => Made,
+    keyed: KeyedRequest | undefined,
+  ): Promise<Made> {
+    const insert = async (tx: Transaction) => {
+      const [row] = await tx.$queryRaw<CronRow[]>`
           INSERT INTO cron (cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
                             on_run_completed, payload, metadata, next_run_date)
           VALUES (${cron.cronId}::uuid, ${cron.assistantId}::uuid, ${cron.threadId}::uuid, ${toSqlText(cron.userId)},
                   ${cron.schedule}, ${cron.timezone}, ${cron.endTime}, ${cron.enabled}, ${cron.onRunCompleted},
                   ${this.#payloadBytes(cron)}, ${toSqlJson(cron.metadata)}::jsonb, ${slotAfter(cron, await present(tx))})
           RETURNING ${COLUMNS}`;
-        return cronOfRow(row!, this.#atRest);
-      });
+      return answerOf(cronOfRow(row!, this.#atRest));
+    };
+    try {
+      return await this.#prisma.$transaction((tx) => creating(tx, keyed, insert));
     } catch (error) {
       if (sqlState(error) !== FOREIGN_KEY_VIOLATION) throw error;
       throw new NotFoundError('Thread or assistant not found.', { cause: error });

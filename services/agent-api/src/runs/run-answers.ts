@@ -11,10 +11,11 @@ import { isContinuing, takesOver, withQuery } from '../streams/handover.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
 import { FROM_NOW_ON, type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
 import { answerWithResult } from './answer-with-result.ts';
+import { type FollowedRun, lookAgain } from './repeated-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { joinPath, type RunPlace, streamHeaders, streamPath } from './run-locations.ts';
 import { failure, isOver, type RunResultSources, resultOf } from './run-result.ts';
-import type { AcceptedRun, RunService } from './run-service.ts';
+import type { RunService } from './run-service.ts';
 
 type Client = Pick<HandlerRequest, 'res' | 'log' | 'headers' | 'caller'>;
 type Sources = StreamSources & RunResultSources & { streams: Pick<RunStreams, 'newestId'> };
@@ -34,21 +35,30 @@ export class RunAnswers {
     this.#feedbackTokens = feedbackTokens;
   }
 
-  async stream(run: AcceptedRun, request: RunRequest, client: Client): Promise<void> {
+  async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
     const restPath = restFor(client, streamPath(run), ownQuery(request, client));
-    const streamed: StreamedRun = { ...run, isResumable: request.stream_resumable ?? false, feedback, restPath };
+    const { isOver, isGone } = await lookAgain(this.#sources, run);
+    if (isGone) return streamFailure(res, streamHeaders(run), MISSING);
+    const streamed: StreamedRun = {
+      ...run,
+      isOver,
+      isResumable: request.stream_resumable ?? false,
+      feedback,
+      restPath,
+    };
     const { wasAbandoned } = await streamRun(this.#sources, streamed, res, streamHeaders(run));
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 
-  async wait(run: AcceptedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
+  async wait(run: FollowedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
     const restQuery = { ...ownQuery(request, client), feedback_keys: query.feedback_keys };
     const restPath = restFor(client, joinPath(run), restQuery);
-    const own = { ...run, isOwn: true, feedback, restPath };
+    const { isOver, known } = await lookAgain(this.#sources, run);
+    const own = { ...run, isOver, ...(known !== undefined && { known }), isOwn: true, feedback, restPath };
     const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }

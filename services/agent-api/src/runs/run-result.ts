@@ -22,7 +22,7 @@ const NOTHING = '{}';
  */
 export async function awaitResult(
   sources: RunResultSources,
-  run: { threadId: string; runId: string; afterId?: string; isOwn?: boolean },
+  run: { threadId: string; runId: string; afterId?: string; isOver?: boolean; isOwn?: boolean },
   signal: AbortSignal,
 ): Promise<RunResult | undefined> {
   for await (const entry of followRun({ ...sources, ...run, signal })) {

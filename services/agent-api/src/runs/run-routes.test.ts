@@ -1,3 +1,4 @@
+import type { IdempotencyKeys } from '@runyard/database';
 import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
 import { ForbiddenError, UnprocessableError } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
@@ -7,7 +8,8 @@ import type { RunService } from './run-service.ts';
 
 const cancel = vi.fn(async () => []);
 const answers = { join: vi.fn(), joinStream: vi.fn() };
-const routes = runRoutes({ cancel } as unknown as RunService, answers as unknown as RunAnswers);
+const keys = {} as IdempotencyKeys;
+const routes = runRoutes({ cancel } as unknown as RunService, answers as unknown as RunAnswers, keys);
 
 function call(operationId: string, request: object): ReturnType<BoundOperation['handler']> {
   const { handler } = routes.find(({ operation }) => operation.operationId === operationId)!;

@@ -1,5 +1,6 @@
 import * as contracts from '@runyard/contracts';
-import type { CancelSelection } from '@runyard/run-engine';
+import { bindCreation, type IdempotencyKeys, type KeyedRequest } from '@runyard/database';
+import type { CancelSelection, RunRecord } from '@runyard/run-engine';
 import {
   type BoundOperation,
   bind,
@@ -12,37 +13,43 @@ import type { PickHeaders } from '../http/header-choice.ts';
 import { requirePermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
+import type { FollowedRun } from './repeated-run.ts';
 import type { RunAnswers } from './run-answers.ts';
 import type { RunRequest } from './run-arguments.ts';
 import type { RunOrigin } from './run-creation.ts';
-import { runHeaders } from './run-locations.ts';
-import type { AcceptedRun, RunService } from './run-service.ts';
+import { type RunPlace, runHeaders } from './run-locations.ts';
+import type { RunService } from './run-service.ts';
 import { toWireRun } from './run-wire.ts';
+
+type RunCreation = HandlerRequest<unknown, unknown, RunRequest>;
+type CreatingOperation = Parameters<IdempotencyKeys['once']>[0];
 
 /** The run operations. Creating is the service's; how an answer reaches the client is `answers`'. */
 export function runRoutes(
   runs: RunService,
   answers: RunAnswers,
+  keys: IdempotencyKeys,
   configurableHeaders: PickHeaders = () => ({}),
 ): BoundOperation[] {
   return [
-    bind(contracts.createRun, async (req) => answerRun(await create(req, req.params.thread_id))),
-    bind(contracts.createStatelessRun, async (req) => answerRun(await create(req))),
-    bind(contracts.createRunBatch, async (req) => {
-      const created = await runs.createBatch(originOf(req), req.body);
-      return ok(created.map(({ record }) => toWireRun(record)));
+    bindCreation(keys, contracts.createRun, answerRun, (req, keyed) => create(req, keyed, req.params.thread_id)),
+    bindCreation(keys, contracts.createStatelessRun, answerStatelessRun, create),
+    bindCreation(keys, contracts.createRunBatch, ok, async (req, request) => {
+      const wire = (records: RunRecord[]) => records.map(toWireRun);
+      const created = await runs.createBatch(originOf(req), req.body, request && { request, answerOf: wire });
+      return wire(created.map(({ record }) => record));
     }),
     bind(contracts.streamRun, async (req) => {
-      await answers.stream(await create(req, req.params.thread_id), req.body, req);
+      await answers.stream(await follow(contracts.streamRun, req, req.params.thread_id), req.body, req);
     }),
     bind(contracts.streamStatelessRun, async (req) => {
-      await answers.stream(await create(req), req.body, req);
+      await answers.stream(await follow(contracts.streamStatelessRun, req), req.body, req);
     }),
     bind(contracts.waitRun, async (req) => {
-      await answers.wait(await create(req, req.params.thread_id), req.body, req.query, req);
+      await answers.wait(await follow(contracts.waitRun, req, req.params.thread_id), req.body, req.query, req);
     }),
     bind(contracts.waitStatelessRun, async (req) => {
-      await answers.wait(await create(req), req.body, req.query, req);
+      await answers.wait(await follow(contracts.waitStatelessRun, req), req.body, req.query, req);
     }),
 
     bind(contracts.listRuns, async ({ params, query }) => ok(await runs.list(UNRESTRICTED, params.thread_id, query))),
@@ -91,8 +98,12 @@ export function runRoutes(
     }),
   ];
 
-  function originOf({ caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>): RunOrigin {
+  function originOf(
+    { caller, res, headers }: Pick<HandlerRequest, 'caller' | 'res' | 'headers'>,
+    threadId?: string,
+  ): RunOrigin {
     return {
+      ...(threadId !== undefined && { threadId }),
       scope: UNRESTRICTED,
       userId: caller.identity,
       requestId: String(res.getHeader('x-request-id') ?? ''),
@@ -100,8 +111,19 @@ export function runRoutes(
     };
   }
 
-  function create(req: HandlerRequest<unknown, unknown, RunRequest>, threadId?: string): Promise<AcceptedRun> {
-    return runs.create({ ...originOf(req), ...(threadId !== undefined && { threadId }) }, req.body);
+  async function create(req: RunCreation, request: KeyedRequest | undefined, threadId?: string) {
+    const keyed = request && { request, answerOf: toWireRun };
+    return toWireRun((await runs.create(originOf(req, threadId), req.body, keyed)).record);
+  }
+
+  /** A run to be followed; for a repeated request the one that the first has made. */
+  function follow(operation: CreatingOperation, req: RunCreation, threadId?: string): Promise<FollowedRun> {
+    const isStateless = threadId === undefined;
+    const placeOf = (run: RunRecord): RunPlace => ({ runId: run.runId, threadId: run.threadId, isStateless });
+    return keys.once<FollowedRun, RunPlace>(operation, req, {
+      create: (request) => runs.create(originOf(req, threadId), req.body, request && { request, answerOf: placeOf }),
+      repeat: (place) => ({ ...place, isRepeated: true }),
+    });
   }
 }
 
@@ -121,6 +143,10 @@ function selectionOf({ thread_id, run_ids, status }: contracts.RunsCancel): Canc
   return { status: status! };
 }
 
-function answerRun(run: AcceptedRun) {
-  return ok(toWireRun(run.record), runHeaders(run));
+function answerRun(run: contracts.Run, isStateless = false) {
+  return ok(run, runHeaders({ runId: run.run_id, threadId: run.thread_id, isStateless }));
+}
+
+function answerStatelessRun(run: contracts.Run) {
+  return answerRun(run, true);
 }

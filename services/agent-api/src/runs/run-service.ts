@@ -4,7 +4,9 @@ import type {
   CancelAction,
   CancelledRun,
   CancelSelection,
+  CreatedRun,
   CreateRun,
+  KeyedCreation,
   RunEngine,
   RunRecord,
   RunWakeups,
@@ -23,7 +25,14 @@ import { tellCancelled, tellDeleted } from './tell-ended.ts';
 
 type Engine = Pick<
   RunEngine,
-  'createRun' | 'getRun' | 'findRuns' | 'listRuns' | 'deleteRun' | 'requestCancel' | 'currentEpoch'
+  | 'createRun'
+  | 'createRunsTogether'
+  | 'getRun'
+  | 'findRuns'
+  | 'listRuns'
+  | 'deleteRun'
+  | 'requestCancel'
+  | 'currentEpoch'
 >;
 
 export interface RunServiceOptions {
@@ -54,14 +63,20 @@ export class RunService {
   }
 
   /** Accepts a run: it is durable when this resolves. @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError */
-  async create(origin: RunOrigin, request: RunRequest): Promise<AcceptedRun> {
-    return this.#accept(origin, await this.#prepare(origin, request));
+  async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<AcceptedRun> {
+    return this.#accept(origin, { ...(await this.#prepare(origin, request)), keyed });
   }
 
-  /** Accepts several stateless runs; none when one of them is not as it should be. */
-  async createBatch(origin: RunOrigin, requests: RunRequest[]): Promise<AcceptedRun[]> {
+  /** Accepts several stateless runs; none when one of them is not as it should be. With a key they are accepted in one piece. */
+  async createBatch(
+    origin: RunOrigin,
+    requests: RunRequest[],
+    keyed?: KeyedCreation<RunRecord[]>,
+  ): Promise<AcceptedRun[]> {
     const prepared = await Promise.all(requests.map((request) => this.#prepare(origin, request)));
-    return Promise.all(prepared.map((run) => this.#accept(origin, run)));
+    if (!keyed) return Promise.all(prepared.map((run) => this.#accept(origin, run)));
+    const created = await this.#options.engine.createRunsTogether(prepared, keyed);
+    return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
   }
 
   /** The run as it stands. @throws NotFoundError */
@@ -130,7 +145,14 @@ export class RunService {
     if (mayBeHidden && !(await this.#isVisible(origin.scope, threadId))) {
       throw new NotFoundError('Thread or assistant not found.');
     }
-    const { run: record, cancelled } = await this.#options.engine.createRun(run);
+    return this.#tellCreated(origin, run, await this.#options.engine.createRun(run));
+  }
+
+  async #tellCreated(
+    { threadId }: RunOrigin,
+    run: CreateRun,
+    { run: record, cancelled }: CreatedRun,
+  ): Promise<AcceptedRun> {
     if (run.afterSeconds) this.#options.wakeups.kickAfter(run.afterSeconds);
     else this.#options.wakeups.kick('created');
     if (cancelled.length > 0) await tellCancelled(this.#options, cancelled);

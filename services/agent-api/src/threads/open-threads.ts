@@ -1,5 +1,5 @@
 import type { PostgresCheckpoints, StoreBackend } from '@runyard/checkpointer';
-import type { DutyRounds } from '@runyard/database';
+import type { DutyRounds, IdempotencyKeys } from '@runyard/database';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
@@ -34,6 +34,7 @@ export interface ThreadParts {
   streams: RunStreams;
   readers: Readers;
   retention: ThreadRetentionSettings;
+  keys: IdempotencyKeys;
   logger: Logger;
 }
 
@@ -46,7 +47,7 @@ export interface Threads {
 
 /** Threads and their state: what callers do with them, and the end of those that are past their time. */
 export function openThreads(parts: ThreadParts): Threads {
-  const { pool, engine, checkpoints, host, streams, readers, retention, logger } = parts;
+  const { pool, engine, checkpoints, host, streams, readers, retention, keys, logger } = parts;
   const store = new ThreadStore(parts.prisma, parts.atRest);
   const state = new StateService({
     threads: store,
@@ -64,6 +65,7 @@ export function openThreads(parts: ThreadParts): Threads {
     store,
     engine,
     state,
+    keys,
     onDeleted,
     onRunsDeleted: (runs) => tellDeleted({ engine, streams, logger }, runs),
     defaultTtl: retention.defaultTtl,
@@ -73,8 +75,8 @@ export function openThreads(parts: ThreadParts): Threads {
     service,
     sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, logger }),
     routes: [
-      ...threadRoutes(service),
-      ...retentionRoutes(new ThreadRetention({ store, engine, state, onDeleted })),
+      ...threadRoutes(service, keys),
+      ...retentionRoutes(new ThreadRetention({ store, engine, state, keys, onDeleted }), keys),
       ...stateRoutes(state),
       ...threadStreamRoutes(store, { streams, ...readers }),
     ],

@@ -1,6 +1,6 @@
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import type { GraphBackends, GraphHost } from '@runyard/graph-host';
-import type { Fence, NewThread, RunEngine } from '@runyard/run-engine';
+import type { Fence, KeyedThread, NewThread, RunEngine } from '@runyard/run-engine';
 import { BadRequestError, NotFoundError, sanitizeErrorText } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
@@ -99,14 +99,18 @@ export class StateService {
    * Makes a thread with the state that supersteps build: it is there with all of them, or not at all, wherever this process
    * ends. @throws ConflictError when the id is taken, BadRequestError, UnprocessableError
    */
-  async makeThread({ threadId, ...thread }: NewThread & { threadId: string }, supersteps: Supersteps): Promise<void> {
+  async makeThread(
+    { threadId, ...thread }: NewThread & { threadId: string },
+    supersteps: Supersteps,
+    keyed?: KeyedThread,
+  ): Promise<void> {
     const { drafts } = this.#engine;
     const fence = await drafts.begin(threadId);
     try {
       const graphId = requireGraph({ threadId, metadata: thread.metadata });
       await this.#host.updateState({ graphId, threadId, supersteps }, this.#backends(fence));
       const state = await this.#newest(threadId, graphId);
-      await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) });
+      await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) }, keyed);
     } catch (error) {
       // Left to the sweep of rows without a thread when the database is away.
       await drafts.discard(fence).catch(() => undefined);

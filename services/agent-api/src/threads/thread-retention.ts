@@ -1,6 +1,8 @@
 import type { Thread, ThreadPruneRequest, ThreadStorage } from '@runyard/contracts';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
 import type { RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
+import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
 import type { Scope } from '../scope.ts';
 import type { StateService } from './state-service.ts';
@@ -9,8 +11,9 @@ import { found, notFound } from './thread-service.ts';
 import type { ThreadStore } from './thread-store.ts';
 
 export interface ThreadRetentionOptions {
-  store: Pick<ThreadStore, 'find' | 'findBare' | 'visibleAmong'>;
+  store: Pick<ThreadStore, 'find' | 'findBare' | 'findWithin' | 'visibleAmong'>;
   engine: Pick<RunEngine, 'histories' | 'deleteThread'>;
+  keys: Pick<IdempotencyKeys, 'settle' | 'release'>;
   state: Pick<StateService, 'readAnew'>;
   /** Threads are gone, with their runs. */
   onDeleted: (threadIds: string[]) => void;
@@ -25,21 +28,28 @@ export class ThreadRetention {
   }
 
   /** @throws ConflictError when there is nothing to copy */
-  async copy(scope: Scope, sourceId: string): Promise<Thread> {
-    const { store, engine, state } = this.#options;
+  async copy(scope: Scope, sourceId: string, keyed?: KeyedRequest): Promise<Thread> {
+    const { store, engine, state, keys } = this.#options;
     const threadId = uuidv4();
+    const answerOf = async (client: pg.ClientBase) =>
+      toWireThread(found(threadId, await store.findWithin(client, scope, threadId)));
+    const bound = keyed && { request: keyed, answerOf };
     const source = await store.findBare(scope, sourceId);
-    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }));
+    const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
     if (copied.isStateBehind) {
       try {
         await state.readAnew({ threadId, metadata: source.metadata });
       } catch (error) {
+        if (keyed) await keys.release(keyed);
         await engine.deleteThread(threadId);
         throw error;
       }
     }
-    return toWireThread(found(threadId, await store.find(scope, threadId)));
+    const copy = toWireThread(found(threadId, await store.find(scope, threadId)));
+    // The key is bound since the copy was made, to its state as it was then.
+    if (keyed && copied.isStateBehind) await keys.settle(keyed, copy);
+    return copy;
   }
 
   /** Answers how many were pruned; threads that are busy, or not the caller's, are left alone. */

@@ -1,3 +1,4 @@
+import type { IdempotencyKeys } from '@runyard/database';
 import { ForbiddenError, type HandlerRequest } from '@runyard/service-kit';
 import { expect, it, vi } from 'vitest';
 import { threadRoutes } from './thread-routes.ts';
@@ -5,7 +6,7 @@ import type { ThreadService } from './thread-service.ts';
 
 it('a ttl deletes in the end, and changing it asks for the permission to', async () => {
   const threads = { patch: vi.fn(), get: vi.fn(async () => ({})) };
-  const routes = threadRoutes(threads as unknown as ThreadService);
+  const routes = threadRoutes(threads as unknown as ThreadService, {} as IdempotencyKeys);
   const { handler } = routes.find(({ operation }) => operation.operationId === 'patchThread')!;
   const patch = (permissions: string[], body: object) => {
     const caller = { organizationRole: 'member', permissions };

@@ -1,13 +1,14 @@
 import { countThreads, createThread, deleteThread, getThread, patchThread, searchThreads } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, noContent, ok } from '@runyard/service-kit';
 import { paginationHeaders } from '../pagination.ts';
 import { requirePermission } from '../permissions.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { ThreadService } from './thread-service.ts';
 
-export function threadRoutes(threads: ThreadService): BoundOperation[] {
+export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(createThread, async ({ body }) => ok(await threads.create(UNRESTRICTED, body))),
+    bindCreation(keys, createThread, ok, ({ body }, keyed) => threads.create(UNRESTRICTED, body, keyed)),
     bind(getThread, async ({ params, query }) => {
       const wanted = [query.include ?? []].flat().flatMap((names) => names.split(','));
       return ok(await threads.get(UNRESTRICTED, params.thread_id, { withTtl: wanted.includes('ttl') }));

@@ -6,7 +6,8 @@ import {
   type ThreadSearchRequest,
   withoutReservedMetadata,
 } from '@runyard/contracts';
-import type { DeletedRun, RunEngine, ThreadTtl } from '@runyard/run-engine';
+import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard/database';
+import type { DeletedRun, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Page } from '../pagination.ts';
@@ -25,6 +26,7 @@ export class ThreadService {
   readonly #store: ThreadStore;
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
   readonly #state: Pick<StateService, 'makeThread'>;
+  readonly #keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
   readonly #onDeleted: (threadIds: string[]) => void;
   readonly #onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
   readonly #defaultTtl: ThreadTtl | undefined;
@@ -33,6 +35,7 @@ export class ThreadService {
     store: ThreadStore;
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
     state: Pick<StateService, 'makeThread'>;
+    keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
     /** Threads are gone, with their runs: whoever waits for one of them should look. */
     onDeleted: (threadIds: string[]) => void;
     /** These runs were not over: whoever watches them, and their workers, are to be told. */
@@ -42,13 +45,14 @@ export class ThreadService {
     this.#store = options.store;
     this.#engine = options.engine;
     this.#state = options.state;
+    this.#keys = options.keys;
     this.#onDeleted = options.onDeleted;
     this.#onRunsDeleted = options.onRunsDeleted;
     this.#defaultTtl = options.defaultTtl;
   }
 
   /** With supersteps all or nothing. @throws ConflictError */
-  async create(scope: Scope, request: ThreadCreate): Promise<Thread> {
+  async create(scope: Scope, request: ThreadCreate, keyed?: KeyedRequest): Promise<Thread> {
     const threadId = request.thread_id ?? uuidv7();
     const metadata = {
       ...withoutReservedMetadata(request.metadata ?? {}),
@@ -59,21 +63,43 @@ export class ThreadService {
     const thread = { threadId, metadata, ...(ttl && { ttl }) };
     const isWelcome = request.if_exists === 'do_nothing';
     const supersteps = request.supersteps ?? [];
+    const bound = keyed && this.#boundTo(scope, threadId, keyed);
+    // Supersteps are for a thread made here: one that is there keeps the state it has.
+    if (supersteps.length === 0) {
+      await this.#engine.createThread({ ...thread, ifExists: isWelcome ? 'do_nothing' : 'raise' }, bound);
+      return this.#existing(scope, threadId);
+    }
+    // They take their time: whoever asks for the same meanwhile is to wait.
+    if (keyed) await this.#keys.claim(keyed);
     try {
-      // Supersteps are for a thread made here: one that is there keeps the state it has.
-      if (supersteps.length > 0) await this.#state.makeThread(thread, supersteps);
-      else await this.#engine.createThread({ ...thread, ifExists: isWelcome ? 'do_nothing' : 'raise' });
+      await this.#state.makeThread(thread, supersteps, bound);
     } catch (error) {
-      if (isWelcome && error instanceof ConflictError) return this.#existing(scope, threadId);
-      throw supersteps.length > 0 ? superstepError(threadId, error) : error;
+      if (isWelcome && error instanceof ConflictError) {
+        const existing = await this.#existing(scope, threadId);
+        if (keyed) await this.#keys.settle(keyed, existing);
+        return existing;
+      }
+      if (keyed) await this.#keys.release(keyed);
+      throw error instanceof KeyTakenError ? error : superstepError(threadId, error);
     }
     return this.#existing(scope, threadId);
+  }
+
+  #boundTo(scope: Scope, threadId: string, request: KeyedRequest): KeyedThread {
+    return {
+      request,
+      answerOf: async (client) => {
+        const thread = await this.#store.findWithin(client, scope, threadId);
+        if (!thread) throw taken(threadId);
+        return toWireThread(thread);
+      },
+    };
   }
 
   async #existing(scope: Scope, threadId: string): Promise<Thread> {
     const thread = await this.#store.find(scope, threadId);
     // The id belongs to somebody this caller may not see.
-    if (!thread) throw new ConflictError(`Thread with ID ${threadId} already exists`);
+    if (!thread) throw taken(threadId);
     return toWireThread(thread);
   }
 
@@ -129,6 +155,10 @@ export class ThreadService {
   count(scope: Scope, request: ThreadCountRequest): Promise<number> {
     return this.#store.count(scope, request);
   }
+}
+
+function taken(threadId: string): ConflictError {
+  return new ConflictError(`Thread with ID ${threadId} already exists`);
 }
 
 export function found(threadId: string, thread: ThreadRecord | undefined): ThreadRecord {

@@ -2,6 +2,7 @@ import { toSqlJson } from '@runyard/database';
 import type { ThreadTtl } from '@runyard/run-engine';
 import type { AtRest } from '@runyard/sealing';
 import { UnprocessableError } from '@runyard/service-kit';
+import type pg from 'pg';
 import type { Page } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
@@ -21,9 +22,14 @@ export class ThreadStore {
   }
 
   async find(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
-    const rows = await this.#prisma.$queryRaw<ThreadRecord[]>`
-      SELECT ${columnsOf(true)} FROM thread t LEFT JOIN thread_state s USING (thread_id)
-      WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
+    const rows = await this.#prisma.$queryRaw<ThreadRecord[]>(withState(scope, threadId));
+    return rows[0] && this.#opened(rows[0]);
+  }
+
+  /** As a transaction of the run engine sees it. */
+  async findWithin(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
+    const { text, values } = withState(scope, threadId);
+    const { rows } = await client.query<ThreadRecord>(text, values);
     return rows[0] && this.#opened(rows[0]);
   }
 
@@ -79,6 +85,11 @@ export class ThreadStore {
       ...(row.interrupts && { interrupts: this.#atRest.open(row.interrupts) }),
     };
   }
+}
+
+function withState(scope: Scope, threadId: string): Prisma.Sql {
+  return Prisma.sql`SELECT ${columnsOf(true)} FROM thread t LEFT JOIN thread_state s USING (thread_id)
+                    WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
 }
 
 export interface ThreadChange {

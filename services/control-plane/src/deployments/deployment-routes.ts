@@ -10,10 +10,11 @@ import {
   patchDeployment,
   redeployRevision,
 } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, created, noContent, ok, UnprocessableError } from '@runyard/service-kit';
 import type { DeploymentService } from './deployment-service.ts';
 
-export function deploymentRoutes(deployments: DeploymentService): BoundOperation[] {
+export function deploymentRoutes(deployments: DeploymentService, keys: IdempotencyKeys): BoundOperation[] {
   return [
     bind(listDeployments, async ({ caller, query }) => {
       const filter = {
@@ -25,7 +26,7 @@ export function deploymentRoutes(deployments: DeploymentService): BoundOperation
       };
       return ok(await deployments.list(caller, filter, { limit: query.limit, offset: query.offset }));
     }),
-    bind(createDeployment, async ({ caller, body }) => created(await deployments.create(caller, body))),
+    bindCreation(keys, createDeployment, created, ({ caller, body }, keyed) => deployments.create(caller, body, keyed)),
     bind(getDeployment, async ({ caller, params }) => ok(await deployments.get(caller, idOf(params)))),
     bind(patchDeployment, async ({ caller, params, body }) => ok(await deployments.patch(caller, idOf(params), body))),
     bind(deleteDeployment, async ({ caller, params }) => {
@@ -36,14 +37,14 @@ export function deploymentRoutes(deployments: DeploymentService): BoundOperation
       const { limit, offset, ...filter } = query;
       return ok(await deployments.listRevisions(caller, idOf(params), filter, { limit, offset }));
     }),
-    bind(createRevision, async ({ caller, params, body }) =>
-      created(await deployments.createRevision(caller, idOf(params), body)),
+    bindCreation(keys, createRevision, created, ({ caller, params, body }, keyed) =>
+      deployments.createRevision(caller, idOf(params), body, keyed),
     ),
     bind(getRevision, async ({ caller, params }) =>
       ok(await deployments.getRevision(caller, idOf(params), params.revision_id.toLowerCase())),
     ),
-    bind(redeployRevision, async ({ caller, params }) =>
-      ok(await deployments.redeploy(caller, idOf(params), params.revision_id.toLowerCase())),
+    bindCreation(keys, redeployRevision, ok, ({ caller, params }, keyed) =>
+      deployments.redeploy(caller, idOf(params), params.revision_id.toLowerCase(), keyed),
     ),
   ];
 }

@@ -8,7 +8,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
-import { lockFor } from '@runyard/database';
+import { type KeyedRequest, lockFor } from '@runyard/database';
 import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
@@ -30,6 +30,28 @@ export interface Rollouts {
   /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
   removed(deploymentId: string, timeoutMs: number): Promise<void>;
 }
+
+interface Changed {
+  deployment: DeploymentRow;
+  revision: RevisionRow | null;
+}
+
+interface Change<Answer> {
+  makesRevision: boolean;
+  answerOf: (changed: Changed) => Answer;
+  keyed?: KeyedRequest | undefined;
+}
+
+/** What a deployment is to be, decided on how it is now. */
+type Decide = (
+  transaction: Prisma.TransactionClient,
+  current: DeploymentRow,
+) => Promise<{
+  sourceConfig: SourceConfig;
+  sourceRevisionConfig: SourceRevisionConfig;
+  sealedSecrets: string | null;
+  makesRevision: boolean;
+}>;
 
 /** Removing processes and a small database takes about a second; a caller who waits sees the deployment gone. */
 const DELETE_WAIT_MS = 10_000;
@@ -67,7 +89,7 @@ export class DeploymentService {
     return this.#render(existing(await deploymentStore.find(this.#database.prisma, tenant, id), id), caller);
   }
 
-  async create(caller: Principal, body: DeploymentCreate): Promise<Deployment> {
+  async create(caller: Principal, body: DeploymentCreate, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:create');
     const { custom_url: _computed, ...asked } = given(body.source_config);
     const sourceConfig: SourceConfig = { deployment_type: 'dev', ...asked };
@@ -80,7 +102,7 @@ export class DeploymentService {
 
     const [id, revisionId] = [uuidv7(), uuidv7()];
     const sealedSecrets = this.#secrets.seal(id, body.secrets ?? []);
-    const row = await this.#database.change(async (transaction) => {
+    const created = await this.#database.change(async (transaction) => {
       // Names and slugs are decided one creation at a time.
       await lockFor(transaction, 'deployment names');
       if (await deploymentStore.isNameTaken(transaction, tenant, body.name)) {
@@ -104,25 +126,28 @@ export class DeploymentService {
       });
       await deploymentEvents.routeChanged(transaction, deployment);
       await insertRevision(transaction, deployment, revisionId, 1);
-      return deployment;
-    });
+      return this.#render(deployment, caller);
+    }, keyed);
     this.#rollouts.changed(id);
-    return this.#render(row, caller);
+    return created;
   }
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
-    const { deployment } = await this.#change(caller, id, patch, needsRevision(patch));
-    return this.#render(deployment, caller);
+    return this.#change(caller, id, patch, {
+      makesRevision: needsRevision(patch),
+      answerOf: ({ deployment }) => this.#render(deployment, caller),
+    });
   }
 
-  async createRevision(caller: Principal, id: string, patch: DeploymentPatch): Promise<Revision> {
-    const { revision } = await this.#change(caller, id, patch, true);
-    return this.#view.revision(revision!);
+  async createRevision(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
+    const answerOf = ({ revision }: Changed) => this.#view.revision(revision!);
+    return this.#change(caller, id, patch, { makesRevision: true, answerOf, keyed });
   }
 
-  async redeploy(caller: Principal, id: string, revisionId: string): Promise<Deployment> {
+  async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const { deployment } = await this.#inChange(tenant, id, async (transaction) => {
+    const answerOf = ({ deployment }: Changed) => this.#render(deployment, caller);
+    const decide: Decide = async (transaction) => {
       const earlier = await deploymentStore.findRevision(transaction, tenant, id, revisionId);
       if (!earlier) throw revisionMissing(revisionId);
       return {
@@ -131,8 +156,8 @@ export class DeploymentService {
         sealedSecrets: earlier.sealedSecrets,
         makesRevision: true,
       };
-    });
-    return this.#render(deployment, caller);
+    };
+    return this.#inChange(tenant, id, decide, answerOf, keyed);
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
@@ -171,10 +196,15 @@ export class DeploymentService {
     return this.#view.revision(row);
   }
 
-  #change(caller: Principal, id: string, patch: DeploymentPatch, makesRevision: boolean) {
+  #change<Answer>(
+    caller: Principal,
+    id: string,
+    patch: DeploymentPatch,
+    { makesRevision, answerOf, keyed }: Change<Answer>,
+  ): Promise<Answer> {
     const tenant = tenantOf(caller, 'deployments:update');
     if (patch.secrets) checkSecrets(patch.secrets);
-    return this.#inChange(tenant, id, async (_, current) => ({
+    const decide: Decide = async (_, current) => ({
       sourceConfig: changedSourceConfig(current.sourceConfig as SourceConfig, patch.source_config),
       sourceRevisionConfig: changedRevisionConfig(
         current.sourceRevisionConfig as SourceRevisionConfig,
@@ -182,24 +212,19 @@ export class DeploymentService {
       ),
       sealedSecrets: patch.secrets ? this.#secrets.seal(id, patch.secrets) : current.sealedSecrets,
       makesRevision,
-    }));
+    });
+    return this.#inChange(tenant, id, decide, answerOf, keyed);
   }
 
   /** Decides and writes a change while nobody else changes the deployment. */
-  async #inChange(
+  async #inChange<Answer>(
     tenant: Tenant,
     id: string,
-    decide: (
-      transaction: Prisma.TransactionClient,
-      current: DeploymentRow,
-    ) => Promise<{
-      sourceConfig: SourceConfig;
-      sourceRevisionConfig: SourceRevisionConfig;
-      sealedSecrets: string | null;
-      makesRevision: boolean;
-    }>,
-  ): Promise<{ deployment: DeploymentRow; revision: RevisionRow | null }> {
-    const changed = await this.#database.change(async (transaction) => {
+    decide: Decide,
+    answerOf: (changed: Changed) => Answer,
+    keyed: KeyedRequest | undefined,
+  ): Promise<Answer> {
+    const answer = await this.#database.change(async (transaction) => {
       const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
       const { makesRevision, ...data } = await decide(transaction, current);
@@ -209,13 +234,13 @@ export class DeploymentService {
         where: { id },
         data: { ...data, latestRevisionId: revisionId },
       });
-      if (!makesRevision) return { deployment, revision: null };
+      if (!makesRevision) return answerOf({ deployment, revision: null });
       const newest = await transaction.revision.aggregate({ where: { deploymentId: id }, _max: { number: true } });
       const number = (newest._max.number ?? 0) + 1;
-      return { deployment, revision: await insertRevision(transaction, deployment, revisionId, number) };
-    });
+      return answerOf({ deployment, revision: await insertRevision(transaction, deployment, revisionId, number) });
+    }, keyed);
     this.#rollouts.changed(id);
-    return changed;
+    return answer;
   }
 
   async #mustBeRunnable(source: SourceConfig, revision: SourceRevisionConfig): Promise<void> {

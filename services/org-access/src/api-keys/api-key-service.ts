@@ -5,7 +5,7 @@ import type {
   ServiceKeyCreate,
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
-import { toSqlText } from '@runyard/database';
+import { type KeyedRequest, toSqlText } from '@runyard/database';
 import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
@@ -30,7 +30,7 @@ export class ApiKeyService {
     this.#database = options.database;
   }
 
-  async createServiceKey(caller: Principal, body: ServiceKeyCreate): Promise<IssuedApiKey> {
+  async createServiceKey(caller: Principal, body: ServiceKeyCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     const workspaceIds = body.workspaces ? [...new Set(body.workspaces.map((id) => id.toLowerCase()))] : null;
     await this.#mayManageKeysOf(caller, workspaceIds);
     const organizationRoleId = grantableRole(caller, body.org_role_id?.toLowerCase());
@@ -55,7 +55,7 @@ export class ApiKeyService {
         identityId,
         defaultWorkspaceId,
       });
-    });
+    }, keyed);
   }
 
   async listServiceKeys(caller: Principal): Promise<ApiKey[]> {
@@ -76,14 +76,15 @@ export class ApiKeyService {
     return this.#revokeWithAccount(caller.organizationId, key);
   }
 
-  createWorkspaceKey(caller: Principal, body: WorkspaceKeyCreate): Promise<IssuedApiKey> {
+  async createWorkspaceKey(caller: Principal, body: WorkspaceKeyCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     const workspaceId = workspaceOf(caller);
-    return this.createServiceKey(caller, {
+    const inWorkspace = {
       ...body,
       workspaces: [workspaceId],
       org_role_id: PLATFORM_ROLES.organizationViewer,
       default_workspace_id: workspaceId,
-    });
+    };
+    return this.createServiceKey(caller, inWorkspace, keyed);
   }
 
   /** Keys that work in the caller's workspace and nowhere else. */
@@ -105,7 +106,7 @@ export class ApiKeyService {
     return this.#revokeWithAccount(caller.organizationId, key);
   }
 
-  async createPersonalToken(caller: Principal, body: PersonalTokenCreate): Promise<IssuedApiKey> {
+  async createPersonalToken(caller: Principal, body: PersonalTokenCreate, keyed?: KeyedRequest): Promise<IssuedApiKey> {
     if (!caller.permissions.includes('organization:pats:create')) {
       throw new ForbiddenError('Your role does not allow personal access tokens');
     }
@@ -125,7 +126,7 @@ export class ApiKeyService {
         ...key,
         expiresAt: earlier(key.expiresAt, await expiryOf(transaction, caller)),
       });
-    });
+    }, keyed);
   }
 
   async listPersonalTokens(caller: Principal): Promise<ApiKey[]> {

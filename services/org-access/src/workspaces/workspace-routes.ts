@@ -1,10 +1,11 @@
 import { createWorkspace, listWorkspaces } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { WorkspaceService } from './workspace-service.ts';
 
-export function workspaceRoutes(workspaces: WorkspaceService): BoundOperation[] {
+export function workspaceRoutes(workspaces: WorkspaceService, keys: IdempotencyKeys): BoundOperation[] {
   return [
     bind(listWorkspaces, async ({ caller }) => ok(await workspaces.list(caller))),
-    bind(createWorkspace, async ({ caller, body }) => ok(await workspaces.create(caller, body))),
+    bindCreation(keys, createWorkspace, ok, ({ caller, body }, keyed) => workspaces.create(caller, body, keyed)),
   ];
 }

@@ -1,46 +1,50 @@
 import type { Workspace, WorkspaceCreate } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { accessOf, reachableWorkspaces } from '../access/access.ts';
-import type { PrismaClient } from '../generated/client.ts';
+import type { Database, Queries } from '../database/database.ts';
 
 export class WorkspaceService {
-  readonly #prisma: PrismaClient;
+  readonly #database: Database;
 
-  constructor(options: { prisma: PrismaClient }) {
-    this.#prisma = options.prisma;
+  constructor(options: { database: Database }) {
+    this.#database = options.database;
   }
 
   async list(caller: Principal): Promise<Workspace[]> {
     const scope = { organizationId: caller.organizationId, identityId: caller.identity };
-    const rows = await reachableWorkspaces(this.#prisma, scope);
-    return Promise.all(rows.map((row) => this.#render(caller, row)));
+    const rows = await reachableWorkspaces(this.#database.prisma, scope);
+    return Promise.all(rows.map((row) => render(this.#database.prisma, caller, row)));
   }
 
-  async create(caller: Principal, body: WorkspaceCreate): Promise<Workspace> {
+  async create(caller: Principal, body: WorkspaceCreate, keyed?: KeyedRequest): Promise<Workspace> {
     if (!caller.permissions.includes('organization:manage')) {
       throw new ForbiddenError('Only organization administrators make workspaces');
     }
-    const row = await this.#prisma.workspace.create({
-      data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },
-    });
-    return this.#render(caller, row);
+    return this.#database.change(async (transaction) => {
+      const row = await transaction.workspace.create({
+        data: { id: uuidv7(), organizationId: caller.organizationId, displayName: body.display_name },
+      });
+      return render(transaction, caller, row);
+    }, keyed);
   }
+}
 
-  async #render(
-    caller: Principal,
-    row: { id: string; organizationId: string; displayName: string; createdAt: Date },
-  ): Promise<Workspace> {
-    const { organizationId, identity: identityId } = caller;
-    const access = await accessOf(this.#prisma, { organizationId, identityId, workspaceId: row.id });
-    return {
-      id: row.id,
-      organization_id: row.organizationId,
-      created_at: row.createdAt.toISOString(),
-      display_name: row.displayName,
-      is_personal: false,
-      is_deleted: false,
-      permissions: access?.workspace ?? [],
-    };
-  }
+async function render(
+  queries: Queries,
+  caller: Principal,
+  row: { id: string; organizationId: string; displayName: string; createdAt: Date },
+): Promise<Workspace> {
+  const { organizationId, identity: identityId } = caller;
+  const access = await accessOf(queries, { organizationId, identityId, workspaceId: row.id });
+  return {
+    id: row.id,
+    organization_id: row.organizationId,
+    created_at: row.createdAt.toISOString(),
+    display_name: row.displayName,
+    is_personal: false,
+    is_deleted: false,
+    permissions: access?.workspace ?? [],
+  };
 }

@@ -104,10 +104,11 @@ export class TestOrgAccess {
     path: string,
     body?: unknown,
     workspaceId?: string,
+    headers: Record<string, string> = {},
   ): Promise<Answer<Body>> {
     const verified = await this.verify(key, workspaceId ? { workspace_id: workspaceId } : {});
     if (verified.status !== 200) throw new Error(`the key is not good: ${JSON.stringify(verified)}`);
-    return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token });
+    return this.#fetch(method, path, body, { [PRINCIPAL_HEADER]: verified.body.token, ...headers });
   }
 
   /** As the first administrator. */

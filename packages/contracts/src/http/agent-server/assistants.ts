@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
 import { Limit, Offset, PAGINATION_HEADERS, QueryFlag, RunConfig, SortOrder, words } from './parts.ts';
@@ -121,7 +122,7 @@ const twice = {
   schema: ErrorResponse,
 };
 
-export const createAssistant = defineOperation({
+export const createAssistant = defineCreation('assistants', {
   operationId: 'createAssistant',
   method: 'post',
   path: '/assistants',

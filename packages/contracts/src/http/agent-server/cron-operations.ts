@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, Uuid } from '../common.ts';
 import { Cron, CronCountRequest, CronCreate, CronPatch, CronSearch, ThreadCronCreate } from './crons.ts';
@@ -36,7 +37,7 @@ const invalid = {
 };
 const common = { tags: ['Crons'], access: 'principal' as const };
 
-export const createCron = defineOperation({
+export const createCron = defineCreation('crons', {
   ...common,
   operationId: 'createCron',
   method: 'post',
@@ -53,7 +54,7 @@ export const createCron = defineOperation({
   examples: { body: { ...asked, assistant_id: 'echo' } },
 });
 
-export const createThreadCron = defineOperation({
+export const createThreadCron = defineCreation('crons', {
   ...common,
   operationId: 'createThreadCron',
   method: 'post',

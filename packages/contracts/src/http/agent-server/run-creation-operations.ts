@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defineOperation } from '../../operation.ts';
+import { defineCreation } from '../../idempotency.ts';
 import {
   created,
   exampleInput,
@@ -22,7 +22,7 @@ import {
 import { Run, RunWaitQuery } from './runs.ts';
 import { THREAD_PARAMS } from './threads.ts';
 
-export const createRun = defineOperation({
+export const createRun = defineCreation('runs', {
   ...onThread,
   operationId: 'createRun',
   method: 'post',
@@ -35,7 +35,7 @@ export const createRun = defineOperation({
   examples: { params: threadParams, body: { ...exampleInput, multitask_strategy: 'enqueue' } },
 });
 
-export const streamRun = defineOperation({
+export const streamRun = defineCreation('runs', {
   ...onThread,
   operationId: 'streamRun',
   method: 'post',
@@ -48,7 +48,7 @@ export const streamRun = defineOperation({
   examples: { params: threadParams, body: { ...exampleInput, stream_mode: ['updates', 'messages-tuple'] } },
 });
 
-export const waitRun = defineOperation({
+export const waitRun = defineCreation('runs', {
   ...onThread,
   operationId: 'waitRun',
   method: 'post',
@@ -62,7 +62,7 @@ export const waitRun = defineOperation({
   examples: { params: threadParams, body: exampleInput },
 });
 
-export const createStatelessRun = defineOperation({
+export const createStatelessRun = defineCreation('runs', {
   ...stateless,
   operationId: 'createStatelessRun',
   method: 'post',
@@ -74,7 +74,7 @@ export const createStatelessRun = defineOperation({
   examples: { body: exampleInput },
 });
 
-export const createRunBatch = defineOperation({
+export const createRunBatch = defineCreation('runs', {
   ...stateless,
   operationId: 'createRunBatch',
   method: 'post',
@@ -89,7 +89,7 @@ export const createRunBatch = defineOperation({
   examples: { body: [exampleInput] },
 });
 
-export const streamStatelessRun = defineOperation({
+export const streamStatelessRun = defineCreation('runs', {
   ...stateless,
   operationId: 'streamStatelessRun',
   method: 'post',
@@ -101,7 +101,7 @@ export const streamStatelessRun = defineOperation({
   examples: { body: { ...exampleInput, stream_mode: 'updates' } },
 });
 
-export const waitStatelessRun = defineOperation({
+export const waitStatelessRun = defineCreation('runs', {
   ...stateless,
   operationId: 'waitStatelessRun',
   method: 'post',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, Uuid } from '../common.ts';
 import { EXAMPLE_THREAD_ID, PruneStrategy, THREAD_PARAMS, Thread } from './threads.ts';
@@ -37,7 +38,7 @@ export type ThreadStorage = Static<typeof ThreadStorage>;
 const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
 const tags = ['Threads'];
 
-export const copyThread = defineOperation({
+export const copyThread = defineCreation('threads', {
   operationId: 'copyThread',
   method: 'post',
   path: '/threads/{thread_id}/copy',

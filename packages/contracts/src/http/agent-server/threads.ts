@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
 import {
@@ -194,7 +195,7 @@ const notFound = { description: 'No such thread.', schema: ErrorResponse };
 const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
 const tags = ['Threads'];
 
-export const createThread = defineOperation({
+export const createThread = defineCreation('threads', {
   operationId: 'createThread',
   method: 'post',
   path: '/threads',

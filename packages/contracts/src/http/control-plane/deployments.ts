@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
 import {
@@ -195,7 +196,7 @@ export const listDeployments = defineOperation({
   },
 });
 
-export const createDeployment = defineOperation({
+export const createDeployment = defineCreation('deployments', {
   operationId: 'createDeployment',
   method: 'post',
   path: '/v2/deployments',

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
 import {
@@ -80,7 +81,7 @@ export const listRevisions = defineOperation({
   },
 });
 
-export const createRevision = defineOperation({
+export const createRevision = defineCreation('deployments', {
   operationId: 'createRevision',
   method: 'post',
   path: '/v2/deployments/{deployment_id}/revisions',
@@ -109,7 +110,7 @@ export const getRevision = defineOperation({
   responses: { 200: { description: 'The revision.', schema: Revision, example: exampleRevision }, ...refusals },
 });
 
-export const redeployRevision = defineOperation({
+export const redeployRevision = defineCreation('deployments', {
   operationId: 'redeployRevision',
   method: 'post',
   path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',

@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
@@ -99,7 +100,7 @@ function keyOperations<const Create extends TObject, const IdName extends string
 }) {
   const params = Type.Object({ [kind.idName]: Uuid } as Record<IdName, typeof Uuid>);
   return {
-    create: defineOperation({
+    create: defineCreation('api-keys', {
       operationId: `create${kind.name}`,
       method: 'post',
       path: kind.path,

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
 import { ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
@@ -47,7 +48,7 @@ export const listWorkspaces = defineOperation({
   },
 });
 
-export const createWorkspace = defineOperation({
+export const createWorkspace = defineCreation('workspaces', {
   operationId: 'createWorkspace',
   method: 'post',
   path: '/api/v1/workspaces',

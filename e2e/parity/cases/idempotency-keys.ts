@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { fieldCase, type ParityCase, type ParityContext } from '../framework/index.ts';
+import { EVERY_WAY, ON_THREAD } from './runs/making-runs.ts';
+
+const FIELD = 'header.idempotency-key';
+const aRun = { assistant_id: 'mirror', input: { text: 'hi' } };
+const aCron = { ...aRun, schedule: '0 0 1 1 *' };
+const aThread = async ({ direct }: ParityContext) => ({ thread_id: (await direct.client.threads.create()).thread_id });
+
+/** Asks the operation under test twice with one key; the answers are one. */
+async function askTwice(context: ParityContext, request: { params?: Record<string, string>; body?: unknown }) {
+  const headers = { 'idempotency-key': randomUUID() };
+  const ask = () => context.call(context.operation, { ...request, headers });
+  const [first, second] = [await ask(), await ask()];
+  expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null]);
+  expect([second.status, second.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  expect(second.headers.get('content-location')).toBe(first.headers.get('content-location'));
+  return [first, second] as const;
+}
+
+export const cases: ParityCase[] = [
+  fieldCase({
+    operations: EVERY_WAY,
+    field: FIELD,
+    promise:
+      'asked for again with its key, a run is not made again: the answer is the one, or the stream or result of the run',
+    run: async (context) => {
+      const isOnThread = ON_THREAD.includes(context.operation);
+      const body = context.operation === 'createRunBatch' ? [aRun, aRun] : aRun;
+      const [first, second] = await askTwice(context, { ...(isOnThread && { params: await aThread(context) }), body });
+      if (first.events.length > 0) expect(second.events).toEqual(first.events);
+      else expect(second.text.trim()).toBe(first.text.trim());
+    },
+  }),
+  fieldCase({
+    operations: ['createThread', 'copyThread', 'createAssistant', 'createCron', 'createThreadCron'],
+    field: FIELD,
+    promise: 'asked for again with its key, the same is answered and nothing more made',
+    run: async (context) => {
+      const { operation } = context;
+      const hasThread = ['copyThread', 'createThreadCron'].includes(operation);
+      const bodies: Record<string, unknown> = {
+        createThread: { metadata: { a: 1 } },
+        createAssistant: { graph_id: 'mirror', name: 'Twice' },
+        createCron: aCron,
+        createThreadCron: aCron,
+      };
+      const body = bodies[operation];
+      const [first, second] = await askTwice(context, {
+        ...(hasThread && { params: await aThread(context) }),
+        ...(body !== undefined && { body }),
+      });
+      expect(second.text).toBe(first.text);
+      if (body === undefined) return;
+      const headers = { 'idempotency-key': randomUUID() };
+      const params = hasThread ? { params: await aThread(context) } : {};
+      await context.call(operation, { ...params, body, headers });
+      const other = await context.call(operation, {
+        ...params,
+        body: { ...(body as object), metadata: { b: 2 } },
+        headers,
+      });
+      expect(other.status).toBe(422);
+      expect(other.body.detail).toContain('idempotency-key');
+    },
+  }),
+];

@@ -1,0 +1,11 @@
+import type { ServiceContext } from '@runyard/service-kit';
+import { IdempotencyKeys, type IdempotencyKeysOptions } from './idempotency-keys.ts';
+import { createKeySweeper } from './key-sweeper.ts';
+
+/** A service's idempotency keys, those past their time swept while it runs. */
+export function openKeys(options: IdempotencyKeysOptions, { lifecycle, logger }: ServiceContext): IdempotencyKeys {
+  const sweeper = createKeySweeper({ pool: options.pool, logger });
+  sweeper.start();
+  lifecycle.onStop('idempotency keys', () => sweeper.close());
+  return new IdempotencyKeys(options);
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDeployment, type TestDeployment } from './deployment.ts';
+import { ask, open } from './raw-http.ts';
+
+const AES_KEY = 'k'.repeat(32);
+let deployment: TestDeployment;
+let otherUrl: string;
+beforeAll(async () => {
+  deployment = await startDeployment({ env: { LANGGRAPH_AES_KEY: AES_KEY } });
+  otherUrl = (await deployment.startAnother()).url;
+});
+afterAll(() => deployment?.close());
+
+const aRun = { assistant_id: 'echo', input: { messages: ['a word nobody else has'] } };
+const post = (path: string, key: string, body: unknown, url = deployment.url) =>
+  ask(url + path, { method: 'POST', body, headers: { 'idempotency-key': key } });
+const count = async (table: string) =>
+  Number((await deployment.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n);
+/** The played worker takes the oldest run. */
+const nothingWaits = () => ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } });
+const aThread = async () => (await deployment.client.threads.create()).thread_id;
+
+/** Everything that creates: its path, a body, and the table that grows. */
+const CREATIONS: [name: string, path: () => Promise<string>, body: unknown, table: string, grows: number][] = [
+  ['a run on a thread', async () => `/threads/${await aThread()}/runs`, aRun, 'run', 1],
+  ['a run without a thread', async () => '/runs', aRun, 'run', 1],
+  [
+    'a run that makes its thread',
+    async () => `/threads/${randomUUID()}/runs`,
+    { ...aRun, if_not_exists: 'create', multitask_strategy: 'reject' },
+    'thread',
+    1,
+  ],
+  ['runs by the batch', async () => '/runs/batch', [aRun, aRun, { ...aRun, on_completion: 'keep' }], 'run', 3],
+  ['a thread', async () => '/threads', { metadata: { a: 1 } }, 'thread', 1],
+  ['a thread with an id', async () => '/threads', { thread_id: randomUUID() }, 'thread', 1],
+  [
+    'a thread with supersteps',
+    async () => '/threads',
+    {
+      thread_id: randomUUID(),
+      graph_id: 'mirror',
+      supersteps: [{ updates: [{ values: { text: 'hi' }, as_node: '__input__' }] }],
+    },
+    'thread',
+    1,
+  ],
+  ['a copy of a thread', async () => `/threads/${await aThread()}/copy`, undefined, 'thread', 1],
+  ['an assistant', async () => '/assistants', { graph_id: 'echo', name: 'Polite' }, 'assistant', 1],
+  ['a cron', async () => '/runs/crons', { ...aRun, schedule: '0 0 1 1 *' }, 'cron', 1],
+  [
+    'a cron on a thread',
+    async () => `/threads/${await aThread()}/runs/crons`,
+    { ...aRun, schedule: '0 0 1 1 *' },
+    'cron',
+    1,
+  ],
+];
+
+describe('a creation asked for again with its key', () => {
+  it.each(CREATIONS)(
+    'makes %s once, in two processes at once, with one answer',
+    async (_, pathOf, body, table, grows) => {
+      const path = await pathOf();
+      const before = await count(table);
+      const key = randomUUID();
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => post(path, key, body, index % 2 ? otherUrl : deployment.url)),
+      );
+      answers.push(await post(path, key, body, otherUrl));
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(() => [200, answers[0]!.text]));
+      expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+      expect(new Set(answers.map(({ headers }) => headers['content-location'])).size).toBe(1);
+      expect(await count(table)).toBe(before + grows);
+
+      const other = await post(
+        path,
+        key,
+        Array.isArray(body) ? [aRun] : { ...(body as object), metadata: { other: true } },
+      );
+      // A copy has no body that could be another.
+      if (body === undefined) expect(other.text).toBe(answers[0]!.text);
+      else expect(other).toMatchObject({ status: 422, json: { detail: expect.stringContaining('idempotency-key') } });
+      expect(await count(table)).toBe(before + grows);
+    },
+  );
+
+  it('is answered as the first time, whatever became of what it made', async () => {
+    await nothingWaits();
+    const [path, key] = [`/threads/${await aThread()}/runs`, randomUUID()];
+    const first = await post(path, key, aRun);
+    const run = await deployment.worker.take();
+    await run.succeed({ n: 1 });
+    expect((await post(path, key, aRun)).text).toBe(first.text);
+    await ask(`${deployment.url}${path.slice(0, -'/runs'.length)}`, { method: 'DELETE' });
+    expect(await post(path, key, aRun)).toMatchObject({ status: 200, text: first.text });
+  });
+
+  it('that was refused the first time is made when it can be', async () => {
+    const threadId = await aThread();
+    const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
+    await deployment.client.runs.create(threadId, 'echo', { input: {} });
+    const rejecting = { ...aRun, multitask_strategy: 'reject' };
+    expect(await post(path, key, rejecting)).toMatchObject({ status: 409 });
+    expect(await post('/runs', key, { ...aRun, assistant_id: randomUUID() })).toMatchObject({ status: 404 });
+    const run = await deployment.worker.take();
+    await run.succeed({});
+    const made = await post(path, key, rejecting);
+    expect(made).toMatchObject({ status: 200 });
+    expect(made.headers['idempotent-replayed']).toBeUndefined();
+    await (await deployment.worker.take()).succeed({});
+  });
+
+  it('with supersteps that fail is free again', async () => {
+    const body = { graph_id: 'mirror', supersteps: [{ updates: [{ values: {}, as_node: 'nowhere' }] }] };
+    const key = randomUUID();
+    for (const _ of [1, 2]) {
+      const refused = await post('/threads', key, body);
+      expect(refused).toMatchObject({ status: 400, json: { detail: expect.stringContaining('nowhere') } });
+    }
+    expect(await post('/threads', key, { metadata: {} })).toMatchObject({ status: 200 });
+  });
+
+  it('is 422 with a key that is none', async () => {
+    for (const key of ['', 'x'.repeat(256)]) {
+      expect(await post('/threads', key, {})).toMatchObject({
+        status: 422,
+        json: { detail: expect.stringMatching(/^Header idempotency-key must be 1 to 255/) },
+      });
+    }
+  });
+
+  it('leaves no body readable in a database that is encrypted', async () => {
+    const key = randomUUID();
+    await post('/runs', key, aRun);
+    const { rows } = await deployment.pool.query('SELECT * FROM idempotency_key');
+    const text = rows.map((row) => Object.values(row).map(String).join(' ')).join('\n');
+    expect(text).not.toContain('a word nobody else has');
+    expect(text).not.toContain(key);
+  });
+});
+
+describe('a stream or a result asked for again with its key', () => {
+  beforeAll(nothingWaits);
+  const opened = (path: string, key: string, body: unknown, url = deployment.url) =>
+    open(url + path, { body, headers: { 'idempotency-key': key } });
+  const runs = () => count('run');
+
+  it.each([true, false])(
+    'streams the same run from its start (resumable: %s), also from another process',
+    async (stream_resumable) => {
+      const path = `/threads/${await aThread()}/runs/stream`;
+      const [key, body, before] = [randomUUID(), { ...aRun, stream_resumable }, await runs()];
+      const cut = await opened(path, key, body);
+      const run = await deployment.worker.take();
+      await run.emit('values', { n: 1 });
+      await cut.until('"n":1');
+      cut.hangUp();
+      const again = await Promise.all([opened(path, key, body), opened(path, key, body, otherUrl)]);
+      for (const answer of again) await answer.until('"n":1');
+      await run.emit('values', { n: 2 });
+      await run.succeed({ n: 2 });
+      const texts = await Promise.all(again.map(({ complete }) => complete));
+      for (const text of texts) {
+        expect([...text.matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(['1', '2']);
+      }
+      const after = await opened(path, key, body, otherUrl);
+      expect((await after.complete).match(/"n":2/g)).toHaveLength(1);
+      for (const answer of [...again, after]) {
+        expect(answer.headers).toMatchObject({
+          'idempotent-replayed': 'true',
+          'content-location': cut.headers['content-location'],
+        });
+      }
+      expect(await runs()).toBe(before + 1);
+    },
+  );
+
+  it.each(['/runs/wait', 'on a thread'])('waits for the same run and gives the same result: %s', async (where) => {
+    const path = where === '/runs/wait' ? where : `/threads/${await aThread()}/runs/wait`;
+    const [key, before] = [randomUUID(), await runs()];
+    const answers = [opened(path, key, aRun), opened(path, key, aRun, otherUrl), opened(path, key, aRun)];
+    const run = await deployment.worker.take();
+    (await answers[0]!).hangUp();
+    await run.succeed({ n: 7 });
+    answers.push(opened(path, key, aRun, otherUrl));
+    const texts = await Promise.all(answers.slice(1).map(async (answer) => (await (await answer).complete).trim()));
+    expect(texts).toEqual(texts.map(() => '{"n":7}'));
+    expect(await runs()).toBe(before + 1);
+  });
+
+  it('tells of a run that is gone as a join does', async () => {
+    const threadId = await aThread();
+    const [path, key] = [`/threads/${threadId}/runs`, randomUUID()];
+    const stream = await opened(`${path}/stream`, key, aRun);
+    await (await deployment.worker.take()).succeed({ n: 1 });
+    await stream.complete;
+    await deployment.client.threads.delete(threadId);
+    expect(await (await opened(`${path}/stream`, key, aRun)).complete).toContain('404: Run not found');
+  });
+});
