@@ -41,6 +41,27 @@ describe('principal tokens', () => {
     });
   });
 
+  it('are checked once for a crowd that comes with one', async () => {
+    let lookups = 0;
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' };
+    const local = createLocalJWKSet({ keys: [jwk] });
+    const counting = createPrincipalVerifier({
+      audience: 'deployment:d',
+      keys: (header, token) => {
+        lookups += 1;
+        return local(header, token);
+      },
+    });
+    const token = await sign(claims);
+    const crowd = await Promise.all(Array.from({ length: 50 }, () => counting.authenticate(request(token))));
+    expect(new Set(crowd.map(({ identity }) => identity))).toEqual(new Set(['identity']));
+    expect(lookups).toBe(1);
+    const forged = `${token.slice(0, -4)}AAAA`;
+    for (const refused of await Promise.allSettled([1, 2].map(() => counting.verify(forged)))) {
+      expect(refused).toMatchObject({ status: 'rejected', reason: { status: 401 } });
+    }
+  });
+
   it('are refused when missing, forged, expired, for another audience, or without their claims', async () => {
     const other = await generateKeyPair('EdDSA');
     const forged = await new SignJWT(claims)

@@ -46,15 +46,26 @@ export function createPrincipalVerifier(
   const keys =
     options.keys ?? createRemoteJWKSet(new URL(options.jwksUrl), { cooldownDuration: 1_000, timeoutDuration: 3_000 });
   const known = new Map<string, PrincipalClaims>();
+  /** Tokens whose signature is being checked, so that a crowd that comes with one checks it once. */
+  const checking = new Map<string, Promise<PrincipalClaims>>();
+
+  const check = async (token: string): Promise<PrincipalClaims> => {
+    const claims = await verifySignature(token, keys, options.audience);
+    if (known.size >= CACHED_TOKENS_MAX) known.delete(known.keys().next().value as string);
+    known.set(token, claims);
+    return claims;
+  };
 
   const verify = async (token: string): Promise<PrincipalClaims> => {
     const remembered = known.get(token);
     if (remembered && remembered.exp * 1000 > Date.now()) return remembered;
     known.delete(token);
-    const claims = await verifySignature(token, keys, options.audience);
-    if (known.size >= CACHED_TOKENS_MAX) known.delete(known.keys().next().value as string);
-    known.set(token, claims);
-    return claims;
+    let checked = checking.get(token);
+    if (!checked) {
+      checked = check(token).finally(() => checking.delete(token));
+      checking.set(token, checked);
+    }
+    return checked;
   };
 
   return {

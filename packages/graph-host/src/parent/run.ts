@@ -134,7 +134,7 @@ export class ParentRun {
     const first = this.#batches.shift() as Batch;
     while (this.#isDeliverable()) {
       const next = this.#batches.shift() as Batch;
-      first.events.push(...next.events);
+      for (const event of next.events) first.events.push(event);
       first.bytes += next.bytes;
     }
     return first;
