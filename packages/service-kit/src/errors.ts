@@ -78,12 +78,12 @@ export class BadGatewayError extends AppError {
   readonly status = 502;
 }
 
-/** Something this service needs is away for now; the same request may work after `retryAfterSeconds`. */
+/** Something this service needs is away for now; the same request may work after `retryAfterSeconds`, 1 by default. */
 export class UnavailableError extends AppError {
   readonly status = 503;
 
   constructor(message: string, context: ErrorContext & { retryAfterSeconds?: number } = {}) {
-    super(message, withRetryAfter(context));
+    super(message, withRetryAfter({ retryAfterSeconds: 1, ...context }));
   }
 }
 

@@ -28,11 +28,6 @@ export const configSchema = Type.Object({
     maximum: 3600,
     description: 'At a stop runs may end within this time; then they are handed back.',
   }),
-  GRAPH_HOST_SILENT_SECONDS: Type.Integer({
-    default: 60,
-    minimum: 5,
-    description: 'A graph host that has not answered for so long is killed.',
-  }),
   STREAM_MESSAGE_MAX_BYTES: Type.Integer({
     default: 128 * 1024 * 1024,
     minimum: 1024,

@@ -15,4 +15,9 @@ export const projectVariables = {
     Type.String({ minLength: 1, description: 'Public URL of the deployment; runs carry it in their metadata.' }),
   ),
   GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
+  GRAPH_HOST_SILENT_SECONDS: Type.Integer({
+    default: 60,
+    minimum: 5,
+    description: 'A graph host that has not answered for so long is killed.',
+  }),
 };

@@ -32,6 +32,7 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   lifecycle.onStop('own server', () => own.close());
   const host = new ServingHost({
     logger,
+    silentMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
     start: (onExit) =>
       startGraphHost({
         role: 'serve',

@@ -1,4 +1,4 @@
-import type { GraphHost } from '@runyard/graph-host';
+import { type GraphHost, GraphRequestError } from '@runyard/graph-host';
 import { silentLogger, UnavailableError } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { ServingHost } from './serving-host.ts';
@@ -7,13 +7,14 @@ const request = { graphId: 'g', threadId: 't' };
 const backends = {} as never;
 
 function hostNamed(name: string): GraphHost {
-  return { getState: async () => ({ name }), close: async () => {} } as unknown as GraphHost;
+  return { getState: async () => ({ name }), ping: async () => {}, close: async () => {} } as unknown as GraphHost;
 }
 
 it('starts one host for all requests, and another after it ended', async () => {
   const exits: ((reason: string) => void)[] = [];
   const serving = new ServingHost({
     logger: silentLogger,
+    silentMs: 60_000,
     start: async (onExit) => hostNamed(`host ${exits.push(onExit)}`),
   });
   await serving.start();
@@ -28,6 +29,7 @@ it('answers 503 while the project does not load, and tries again', async () => {
   let loads = false;
   const serving = new ServingHost({
     logger: silentLogger,
+    silentMs: 60_000,
     start: async () => {
       if (!loads) throw new Error('syntax error');
       return hostNamed('fixed');
@@ -36,4 +38,35 @@ it('answers 503 while the project does not load, and tries again', async () => {
   await expect(serving.getState(request, backends)).rejects.toBeInstanceOf(UnavailableError);
   loads = true;
   expect(await serving.getState(request, backends)).toEqual({ name: 'fixed' });
+});
+
+it('kills a host that does not answer, tells who waits for it that it is away, and starts another', async () => {
+  let starts = 0;
+  const serving = new ServingHost({
+    logger: silentLogger,
+    silentMs: 30,
+    pingEveryMs: 10,
+    start: async () => {
+      starts += 1;
+      if (starts > 1) return hostNamed('second');
+      let die: (error: Error) => void = () => undefined;
+      return {
+        ...hostNamed('first'),
+        ping: () => new Promise(() => {}),
+        getState: () =>
+          new Promise((_, reject) => {
+            die = reject;
+          }),
+        kill: async () => {
+          die(new GraphRequestError('gone', 'the graph host ended by SIGKILL', { name: 'HostGoneError' }));
+        },
+      } as unknown as GraphHost;
+    },
+  });
+  await expect(serving.getState(request, backends)).rejects.toMatchObject({
+    status: 503,
+    message: 'The project did not answer',
+  });
+  expect(await serving.getState(request, backends)).toEqual({ name: 'second' });
+  await serving.close();
 });

@@ -1,4 +1,4 @@
-import type { GraphHost, HostLog } from '@runyard/graph-host';
+import { type GraphHost, GraphRequestError, type HostLog } from '@runyard/graph-host';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 
 /** Gives the host that runs now, for those who serve from it. */
@@ -12,12 +12,16 @@ type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
 export interface ServingHostOptions {
   /** Starts a host; `onExit` is called when its process is gone without having been asked to go. */
   start(onExit: (reason: string) => void): Promise<GraphHost>;
+  /** A host that has not answered for this long is killed, and what it was asked has failed. */
+  silentMs: number;
+  /** Default 1 s. */
+  pingEveryMs?: number;
   logger: Logger;
 }
 
 /**
- * The graph host that serves reads and updates of state. When its process ends, the next request starts another: a graph
- * whose code brings a process down costs that request, not the service.
+ * The graph host that serves reads and updates of state. When its process ends, or does not answer any more, the next request
+ * starts another: a graph whose code brings a process down costs that request, not the service.
  */
 export class ServingHost implements StateHost, ServedAppHost {
   readonly #options: ServingHostOptions;
@@ -25,6 +29,7 @@ export class ServingHost implements StateHost, ServedAppHost {
   /** The host that is set has started. */
   #isUp = false;
   #isClosed = false;
+  #pinging: NodeJS.Timeout | undefined;
 
   constructor(options: ServingHostOptions) {
     this.#options = options;
@@ -36,23 +41,24 @@ export class ServingHost implements StateHost, ServedAppHost {
   }
 
   async getState(...args: Parameters<GraphHost['getState']>): ReturnType<GraphHost['getState']> {
-    return (await this.available()).getState(...args);
+    return this.#ask((host) => host.getState(...args));
   }
 
   async getHistory(...args: Parameters<GraphHost['getHistory']>): ReturnType<GraphHost['getHistory']> {
-    return (await this.available()).getHistory(...args);
+    return this.#ask((host) => host.getHistory(...args));
   }
 
   async updateState(...args: Parameters<GraphHost['updateState']>): ReturnType<GraphHost['updateState']> {
-    return (await this.available()).updateState(...args);
+    return this.#ask((host) => host.updateState(...args));
   }
 
   async embed(...args: Parameters<GraphHost['embed']>): ReturnType<GraphHost['embed']> {
-    return (await this.available()).embed(...args);
+    return this.#ask((host) => host.embed(...args));
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#pinging);
     const host = await this.#host?.catch(() => undefined);
     await host?.close();
   }
@@ -71,6 +77,39 @@ export class ServingHost implements StateHost, ServedAppHost {
     }
   }
 
+  async #ask<T>(question: (host: GraphHost) => Promise<T>): Promise<T> {
+    const host = await this.available();
+    return question(host).catch((error: unknown) => {
+      if (!(error instanceof GraphRequestError) || error.reason !== 'gone') throw error;
+      throw new UnavailableError('The project did not answer', { cause: error });
+    });
+  }
+
+  /** Silence is counted in pings: a pause of this process is none of the host's. */
+  #watch(host: GraphHost, starting: Promise<GraphHost>): void {
+    const { silentMs, pingEveryMs = 1_000, logger } = this.#options;
+    let unanswered = 0;
+    let isWaiting = false;
+    clearInterval(this.#pinging);
+    this.#pinging = setInterval(() => {
+      if (isWaiting) unanswered += 1;
+      else {
+        isWaiting = true;
+        const answered = () => {
+          isWaiting = false;
+          unanswered = 0;
+        };
+        host.ping().then(answered, answered);
+      }
+      if (unanswered * pingEveryMs < silentMs) return;
+      clearInterval(this.#pinging);
+      logger.error('the graph host does not answer and is killed', { silentMs });
+      this.#forget(starting);
+      void host.kill();
+    }, pingEveryMs);
+    this.#pinging.unref();
+  }
+
   #current(): Promise<GraphHost> {
     if (this.#host) return this.#host;
     if (this.#isClosed) return Promise.reject(new Error('The service is stopping.'));
@@ -81,8 +120,10 @@ export class ServingHost implements StateHost, ServedAppHost {
     this.#host = starting;
     this.#isUp = false;
     starting.then(
-      () => {
-        if (this.#host === starting) this.#isUp = true;
+      (host) => {
+        if (this.#host !== starting || this.#isClosed) return;
+        this.#isUp = true;
+        this.#watch(host, starting);
       },
       () => this.#forget(starting),
     );

@@ -1,5 +1,4 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { lives } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 
 export interface SilentUpstreamsOptions {
@@ -127,20 +126,4 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#heardAt = performance.now();
     this.#isHeldBack = false;
   }
-}
-
-/** Whether a server is there. What it answers does not matter. */
-function lives(upstream: string, withinMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const url = new URL('/ok', upstream);
-    const asked = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { agent: false });
-    const late = setTimeout(() => asked.destroy(new Error('no answer in time')), withinMs);
-    asked.once('response', (answer) => {
-      resolve(true);
-      answer.destroy();
-    });
-    asked.once('error', () => resolve(false));
-    asked.once('close', () => clearTimeout(late));
-    asked.end();
-  });
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { LOOPBACK_HEADER } from '@runyard/graph-host';
 import { createContext } from '@runyard/service-kit';
+import { FaultLine } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ServerForwarding } from './forward-to-server.ts';
 
@@ -25,10 +26,11 @@ async function listening(onRequest: RequestListener): Promise<string> {
 }
 
 /** The forwarding, and how often it asked where the server is. */
-async function forward(urls: (string | undefined)[]) {
+async function forward(urls: (string | undefined)[], silentMs?: number) {
   const lookups = { count: 0 };
   forwarding = new ServerForwarding({
     logger,
+    ...(silentMs !== undefined && { silentMs }),
     async findServer() {
       const url = urls[Math.min(lookups.count++, urls.length - 1)];
       return url === undefined ? undefined : { serverId: 's', url, token: 'secret', revisionId: null };
@@ -67,4 +69,17 @@ it('looks for another server when the one it knew does not answer, and says when
     { detail: 'The server of the deployment is not reachable at the moment' },
   ]);
   expect(await (await fetch(url)).text()).toBe('here');
+});
+
+it('waits for an answer as long as the server lives, and no longer', async () => {
+  const server = await listening((req, res) => {
+    if (req.url === '/ok') res.end('{}');
+    else setTimeout(() => res.end('late'), 400);
+  });
+  const line = await FaultLine.to(server);
+  const { url } = await forward([line.url.replace(/\/$/, '')], 100);
+  expect(await (await fetch(url)).text()).toBe('late');
+  line.swallow();
+  expect((await fetch(url)).status).toBe(503);
+  await line.close();
 });

@@ -1,5 +1,6 @@
 import {
   Agent,
+  type ClientRequest,
   request as httpRequest,
   type IncomingMessage,
   type RequestListener,
@@ -7,7 +8,7 @@ import {
 } from 'node:http';
 import { isHopByHop, LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
 import type { ApiServer } from '@runyard/run-engine';
-import type { Logger } from '@runyard/service-kit';
+import { type Logger, lives } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface ForwardingOptions {
@@ -16,12 +17,17 @@ export interface ForwardingOptions {
   /** Told of each request that a run makes. */
   waiting?: Pick<WaitingRuns, 'begin'>;
   logger: Logger;
+  /** A server that has sent nothing for this long is asked whether it lives. Default 7 s. */
+  silentMs?: number;
 }
 
 /** A process that was found is asked again for this long, unless it does not answer. */
 const KNOWN_FOR_MS = 5_000;
 /** A connection is kept without a request for less time than a stopping server still takes requests. */
 const IDLE_MS = 2_000;
+/** Longer than the time between the signs of life of answers that take their time. */
+const SILENT_MS = 7_000;
+const ANSWER_MS = 3_000;
 
 /**
  * Answers requests of the project's code with the deployment's own server: what opens that server is added here, so that the
@@ -85,11 +91,22 @@ export class ServerForwarding {
         answer.once('end', resolve);
       });
       sent.once('error', reject);
+      this.#watchSilence(sent, url);
       res.once('close', () => {
         sent.destroy();
         resolve();
       });
       req.pipe(sent);
+    });
+  }
+
+  /** How long an answer takes is the server's to say; a network that swallows it gives no error. */
+  #watchSilence(sent: ClientRequest, url: string): void {
+    const { silentMs = SILENT_MS } = this.#options;
+    sent.setTimeout(silentMs);
+    sent.on('timeout', async () => {
+      if (await lives(url, Math.min(ANSWER_MS, silentMs))) sent.setTimeout(silentMs);
+      else sent.destroy(new Error('the server fell silent'));
     });
   }
 
