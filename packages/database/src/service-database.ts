@@ -8,6 +8,9 @@ import { openPool } from './pool.ts';
 /** On a busy machine a transaction may wait for its turn; it must not be given up before the caller would. */
 const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 20_000 };
 
+/** A caller behind the gateway is told sooner than it would give up. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
 /** Of a generated Prisma client, what is needed here: every service generates its own. */
 export interface TransactionalClient<Transaction> {
   $transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
@@ -44,7 +47,7 @@ export async function openServiceDatabase<
   Transaction extends RawTransaction,
 >(options: ServiceDatabaseOptions<Client>): Promise<ServiceDatabase<Client, Transaction>> {
   const { connectionString, poolSize, applicationName, migrationsDir, connect } = options;
-  const pool = openPool({ connectionString, max: poolSize, applicationName });
+  const pool = openPool({ connectionString, max: poolSize, applicationName, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
     await applyMigrations(pool, migrationsDir);
   } catch (error) {

@@ -1,36 +1,43 @@
-import { waitFor } from '@runyard/test-kit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FaultLine, waitFor } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { TestOrgAccess } from './support/platform.ts';
-import { SeverableLink } from './support/severable-link.ts';
 
 let platform: TestOrgAccess;
-let link: SeverableLink;
+let line: FaultLine;
 beforeAll(async () => {
   platform = await TestOrgAccess.start({
     reach: async (url) => {
-      link = new SeverableLink(url);
-      await link.mend();
-      return link.url;
+      line = await FaultLine.to(url);
+      return line.url;
     },
   });
 });
+afterEach(() => line.heal());
 afterAll(async () => {
   await platform.close();
-  await link.cut();
+  await line.close();
 });
 
-describe('while Postgres is away', () => {
-  it('org-access lives and says so, and works again once it is back', async () => {
+const ready = () => fetch(`${platform.service.url}/ok?check_db=1`).then((answer) => answer.status);
+
+it.each(['refuse', 'swallow'] as const)(
+  'while Postgres is away (%s) org-access lives and says so in time, and works again once it is back',
+  async (failure) => {
     const key = platform.bootstrap.api_key;
-    const ready = () => fetch(`${platform.service.url}/ok?check_db=1`).then((answer) => answer.status);
-    await link.cut();
-    expect(await platform.verify(key)).toMatchObject({ status: 503, body: { detail: expect.any(String) } });
-    expect(await platform.internal('/internal/bootstrap', {})).toMatchObject({ status: 503 });
-    expect(await ready()).toBe(503);
+    await line[failure]();
+    const startedAt = performance.now();
+    // One reads, the other begins a transaction.
+    const answers = await Promise.all([platform.verify(key), platform.internal('/internal/bootstrap', {}), ready()]);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+    expect(answers).toEqual([
+      expect.objectContaining({ status: 503, body: { detail: 'The database is not available' } }),
+      expect.objectContaining({ status: 503 }),
+      503,
+    ]);
     expect((await fetch(`${platform.service.url}/ok`)).status).toBe(200);
-
-    await link.mend();
-    await waitFor(async () => (await ready()) === 200, { what: 'being ready again' });
+    await line.heal();
+    await waitFor(async () => (await ready()) === 200, { timeoutMs: 10_000, what: 'being ready again' });
     expect((await platform.verify(key)).status).toBe(200);
-  });
-});
+  },
+  30_000,
+);
