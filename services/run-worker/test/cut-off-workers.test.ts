@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Deployment, openDeployment } from './worker-fixture.ts';
@@ -51,4 +52,23 @@ it('a worker cut off from Redis alone ends its runs, and takes others', async ()
   expect(await deployment.ended(next)).toMatchObject({ status: 'success', attempt: 1 });
   lines.REDIS_URI.heal();
   expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
+});
+
+it('a run goes on through an outage of Postgres shorter than the lease: what it writes waits', async () => {
+  const { lines, run, gate } = await workerWithRun();
+  await lines.DATABASE_URI.refuse();
+  await gate.write('one');
+  await pause(500);
+  await lines.DATABASE_URI.heal();
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 1 });
+});
+
+it('an outage longer than the lease counts against no run: it is dropped, and goes on when Postgres is back', async () => {
+  const { lines, run, ledger, gate } = await workerWithRun();
+  await lines.DATABASE_URI.refuse();
+  await waitFor(async () => (await ledger.lines()).includes('told to stop'), { what: 'the run to be stopped' });
+  await lines.DATABASE_URI.heal();
+  await gate.write('one');
+  expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 2 });
+  expect(await deployment.rows('SELECT failures, is_suspect FROM run')).toEqual([{ failures: 0, is_suspect: false }]);
 });
