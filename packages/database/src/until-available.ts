@@ -3,8 +3,6 @@ import type { ServiceContext } from '@runyard/service-kit';
 import { isUnavailable } from './sql-errors.ts';
 
 const RETRY_MS = 500;
-/** Said once in ten seconds. */
-const TOLD_EVERY = 20;
 
 /**
  * Does a step of a service's start that needs the database, again and again while that is away: services and servers come up in
@@ -15,13 +13,13 @@ export async function untilAvailable<T>(
   { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
   isWorthWaiting: (error: unknown) => boolean = isUnavailable,
 ): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
+  for (;;) {
     lifecycle.stopping.throwIfAborted();
     try {
       return await step();
     } catch (error) {
       if (!isWorthWaiting(error)) throw error;
-      if (tries % TOLD_EVERY === 0) logger.warn('waiting for the database', { error });
+      logger.warn('waiting for the database', { error });
     }
     await pause(RETRY_MS, undefined, { signal: lifecycle.stopping }).catch(() => undefined);
   }
