@@ -3,6 +3,8 @@ import type { ServiceContext } from '@runyard/service-kit';
 import { isUnavailable } from './sql-errors.ts';
 
 const RETRY_MS = 500;
+/** Said once in ten seconds. */
+const TOLD_EVERY = 20;
 
 /**
  * Does a step of a service's start that needs the database, again and again while that is away: services and servers come up in
@@ -13,13 +15,13 @@ export async function untilAvailable<T>(
   { logger, lifecycle }: Pick<ServiceContext, 'logger' | 'lifecycle'>,
   isWorthWaiting: (error: unknown) => boolean = isUnavailable,
 ): Promise<T> {
-  for (;;) {
+  for (let tries = 0; ; tries += 1) {
     lifecycle.stopping.throwIfAborted();
     try {
       return await step();
     } catch (error) {
       if (!isWorthWaiting(error)) throw error;
-      logger.warn('waiting for the database', { error });
+      if (tries % TOLD_EVERY === 0) logger.warn('waiting for the database', { error });
     }
     await pause(RETRY_MS, undefined, { signal: lifecycle.stopping }).catch(() => undefined);
   }

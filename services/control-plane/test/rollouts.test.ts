@@ -148,6 +148,21 @@ describe('a revision', () => {
     await platform.untilStatus(id, made.body.id, 'DEPLOYED');
   });
 
+  it('runs as many agent servers as it asks for, all of them in its route, and one that ends is put back', async () => {
+    const { id, active_revision_id } = await platform.createHealthy({
+      source_config: { project_path: platform.projectDir, resource_spec: { min_scale: 2 } },
+    });
+    expect(childrenOf(platform.service.pid, active_revision_id!)).toHaveLength(3);
+    const upstreams = async () => (await platform.routeOf(id))!.upstreams;
+    const before = await upstreams();
+    expect(new Set(before).size).toBe(2);
+    await fetch(`${before[0]}/crash`).catch(() => undefined);
+    await waitFor(async () => !(await upstreams()).includes(before[0]!) && (await upstreams()).length === 2, {
+      what: 'a route to the new process',
+    });
+    expect(await upstreams()).toContain(before[1]);
+  });
+
   it('runs as many workers as it asks for', async () => {
     const { id, active_revision_id } = await platform.createHealthy({
       source_config: { project_path: platform.projectDir, resource_spec: { queue_min_scale: 3, memory_mb: 256 } },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { Duty, openPool } from '@runyard/database';
+import { Duty, openPool, untilAvailable } from '@runyard/database';
 import {
   embeddingsOf,
   openLoopback,
@@ -29,13 +29,13 @@ import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { createSweeper } from './leases/sweeper.ts';
 import { ServerForwarding } from './loopback/forward-to-server.ts';
 import { WaitingRuns } from './loopback/waiting-runs.ts';
-import { untilAvailable, warnAboutServers } from './start-up.ts';
+import { warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 
 /** What a graph may take to obey an abort. */
 const ABORT_GRACE_MS = 5_000;
-/** What runs may take to reach their next step when the grace period is over. */
+/** What runs may take to reach their next step, at the end of the grace period. */
 const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 2_000;
 /** Shorter than a run's lease, so that a sweeper that dies with its runs does not delay them. */
@@ -225,7 +225,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       },
     },
   });
-  await listen(app, { host: config.HOST, port: config.PORT, context });
+  await listen(app, { host: config.HOST, port: config.PORT, context, isAside: true });
   await listenForMetrics(context, config);
 
   // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
@@ -237,7 +237,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop(
     'runs in hand',
     async () => {
-      await executions.finishOrHandBack({ graceMs, drainMs: DRAIN_MS });
+      await executions.finishOrHandBack({ graceMs: Math.max(0, graceMs - DRAIN_MS), drainMs: DRAIN_MS });
       wakeups.kick('swept');
     },
     { timeoutMs: graceMs + DRAIN_MS + 5_000 },
@@ -249,9 +249,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   await hosts.start();
-  await untilAvailable(() => lease.start(), context);
+  // Whatever is wrong: the tables may be made after the worker has started.
+  await untilAvailable(
+    () => lease.start(),
+    context,
+    () => true,
+  );
   if (lifecycle.isDraining) return;
-  await warnAboutServers({ wakeups, pool }, context);
+  warnAboutServers({ wakeups, pool }, context);
   streams.onCancel(({ runId }) => {
     if (executions.has(runId)) void lease.renewNow();
   });

@@ -53,7 +53,7 @@ export async function serviceSettings(options: {
     name: 'org-access',
     port: ports.orgAccess,
     stopMs: 3_000,
-    env: bus.env,
+    env: { ...bus.env, DRAIN_WINDOW_SECONDS: '1' },
     secrets: {
       ...bus.secrets,
       DATABASE_URI: databases['org-access'],
@@ -74,6 +74,7 @@ export async function serviceSettings(options: {
       RUN_WORKER_COMMAND: bundle('run-worker'),
       LOCAL_PROJECTS: 'true',
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
+      DRAIN_WINDOW_SECONDS: '1',
       ...(options.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: options.outboundNetworks }),
     },
     secrets: {
@@ -94,6 +95,8 @@ export async function serviceSettings(options: {
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
       DRAIN_SECONDS: '1',
+      // There is no other gateway to go to.
+      DRAIN_WINDOW_SECONDS: '0',
     },
     secrets: { ...bus.secrets, INTERNAL_TOKEN: internalToken },
   };

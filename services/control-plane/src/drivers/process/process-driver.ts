@@ -16,13 +16,13 @@ export interface ProcessDriverOptions {
   timings?: Partial<KeepingTimings>;
 }
 
-/** After its own grace a process gets this long to close what it has open. */
-const CLOSING_MS = 5_000;
+/** Beside its grace a process gets this long: to take the last requests, and to close what it has open. */
+const CLOSING_MS = 10_000;
 /** How long a replaced agent-api goes on answering those who have not heard yet that there is a new one. */
 const FOLLOW_MS = 2_000;
 const FAILED_LOG_LINES = 15;
 
-/** Runs a revision as processes of this machine, children of this one: an agent-api and one or more run-workers. */
+/** Runs a revision as processes of this machine, children of this one: one or more of agent-api and of run-worker. */
 export class ProcessDriver implements Driver {
   readonly #options: ProcessDriverOptions;
 
@@ -46,13 +46,14 @@ export class ProcessDriver implements Driver {
 
 class ProcessRevision implements RunningRevision {
   readonly revisionId: string;
-  readonly #agentApi: KeptService;
+  readonly #agentApis: KeptService[];
   readonly #workers: KeptService[];
   readonly #log: RevisionLog;
   readonly #graceMs: number;
   readonly #isFirst: boolean;
   readonly #stopping = new AbortController();
-  #url: string | null = null;
+  /** Where each agent-api answers, while it does. */
+  readonly #urls: (string | null)[];
 
   constructor(
     spec: RevisionSpec,
@@ -89,14 +90,18 @@ class ProcessRevision implements RunningRevision {
           }),
       });
     };
-    this.#agentApi = keep('agent-api', options.agentApiEntry, resources.memory_mb, (url) => {
-      this.#url = url;
-      onUpstreams(this.upstreams);
-    });
+    const apis = resources.min_scale ?? 1;
+    this.#urls = Array.from({ length: apis }, () => null);
+    this.#agentApis = this.#urls.map((_none, index) =>
+      keep(numbered('agent-api', index, apis), options.agentApiEntry, resources.memory_mb, (url) => {
+        this.#urls[index] = url;
+        onUpstreams(this.upstreams);
+      }),
+    );
     const workers = resources.queue_min_scale ?? 1;
     this.#workers = Array.from({ length: workers }, (_, index) =>
       keep(
-        workers === 1 ? 'run-worker' : `run-worker-${index + 1}`,
+        numbered('run-worker', index, workers),
         options.runWorkerEntry,
         resources.queue_memory_mb ?? resources.memory_mb,
         () => undefined,
@@ -105,29 +110,33 @@ class ProcessRevision implements RunningRevision {
   }
 
   get upstreams(): string[] {
-    return this.#url === null ? [] : [this.#url];
+    return this.#urls.filter((url) => url !== null);
   }
 
   /** On a new database agent-api first, which makes the tables that workers rely on; else all at once. */
   async start(signal: AbortSignal): Promise<void> {
-    const agentApi = this.#agentApi.start(signal);
-    if (this.#isFirst) await agentApi;
-    await Promise.all([agentApi, ...this.#workers.map((worker) => worker.start(signal))]);
+    const agentApis = Promise.all(this.#agentApis.map((agentApi) => agentApi.start(signal)));
+    if (this.#isFirst) await agentApis;
+    await Promise.all([agentApis, ...this.#workers.map((worker) => worker.start(signal))]);
   }
 
   async drain(): Promise<void> {
     // Clients of runs under way stay connected to the old agent-api until its workers are through.
     const followed = pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     await Promise.all([followed, ...this.#workers.map((worker) => worker.stop(this.#graceMs + CLOSING_MS))]);
-    await this.#agentApi.stop(this.#graceMs + CLOSING_MS);
+    await Promise.all(this.#agentApis.map((agentApi) => agentApi.stop(this.#graceMs + CLOSING_MS)));
     await this.#log.close();
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([this.#agentApi, ...this.#workers].map((service) => service.stop(graceMs)));
+    await Promise.all([...this.#agentApis, ...this.#workers].map((service) => service.stop(graceMs)));
     await this.#log.close();
   }
+}
+
+function numbered(name: string, index: number, count: number): string {
+  return count === 1 ? name : `${name}-${index + 1}`;
 }
 
 /** What the owner of a failed revision needs to see, without the values of its secrets. */
