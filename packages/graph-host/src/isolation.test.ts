@@ -59,6 +59,10 @@ it('gives the project the variables it is allowed and nothing else of its parent
   expect(argv[1]).toContain('--max-old-space-size=256');
 });
 
+it.runIf(process.platform === 'linux')('goes before its parent when the machine has no memory left', async () => {
+  expect(await readFile(`/proc/${host.pid}/oom_score_adj`, 'utf8')).toBe('500\n');
+});
+
 it('tells who printed what', async () => {
   const request = runRequest('probe', { input: { do: 'print' } });
   const { runId, threadId } = request;

@@ -47,13 +47,19 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10, { among })).toEqual([]);
   });
 
-  it('leaves suspects to those who have a place for them', async () => {
-    const { run } = await fixture.engine.createRun(aRun());
+  it('takes as many suspects as there are places for', async () => {
+    await Promise.all([1, 2, 3].map(() => fixture.engine.createRun(aRun())));
     const worker = await fixture.worker();
-    const [claimed] = await fixture.engine.claimRuns(worker, 1);
-    await fixture.engine.releaseRun(claimed!.fence, { isSuspect: true });
-    expect(await fixture.engine.claimRuns(worker, 10, { takesSuspects: false })).toEqual([]);
-    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: run.runId, isSuspect: true }]);
+    for (const { fence } of await fixture.engine.claimRuns(worker, 3)) {
+      await fixture.engine.releaseRun(fence, { isSuspect: true });
+    }
+    const { run: other } = await fixture.engine.createRun(aRun());
+    expect(await fixture.engine.claimRuns(worker, 10, { suspectsMax: 0 })).toMatchObject([{ runId: other.runId }]);
+    expect(await fixture.engine.claimRuns(worker, 10, { suspectsMax: 2 })).toMatchObject([
+      { isSuspect: true },
+      { isSuspect: true },
+    ]);
+    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ isSuspect: true }]);
   });
 
   it('announces the start as a valid event', async () => {

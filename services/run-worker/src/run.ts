@@ -184,7 +184,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       const among = canExecute() ? waiting.awaited : undefined;
       return among && { among, limit: slots.freeForAwaited };
     },
-    takesSuspects: () => hosts.hasSoloPlace,
+    freeSoloPlaces: () => hosts.freeSoloPlaces,
     start: (claimed) => executions.start(claimed),
     nextWakeup: () => receiver.next(),
     passOn: () => wakeups.kick('created'),

@@ -1,5 +1,6 @@
 /** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Duplex, Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -26,6 +27,8 @@ const YOUNG_GENERATION = '--max-semi-space-size=32';
 const ROOMY_HEAP_MB = 512;
 
 const LAST_WORDS_MS = 200;
+/** Of -1000 (never) to 1000 (first of all). */
+const OOM_SCORE = '500';
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const require = createRequire(import.meta.url);
@@ -43,6 +46,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
     ],
     { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
   );
+  if (child.pid !== undefined) offerToKernel(child.pid);
   drain(child.stdout as Readable, (line) => onOutput('info', line));
   drain(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
@@ -55,6 +59,11 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
     });
   });
   return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
+}
+
+/** When the machine has no memory left, Linux is to take the process with the project's code, not its parent. */
+function offerToKernel(pid: number): void {
+  writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => undefined);
 }
 
 /** Bundled, it lies beside the service's main file; from source, where it is written. */

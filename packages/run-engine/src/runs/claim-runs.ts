@@ -22,8 +22,8 @@ export interface RunsAmong {
 export interface ClaimOptions {
   /** Left out: any. */
   among?: RunsAmong | undefined;
-  /** False: none that is to be executed alone. Default true. */
-  takesSuspects?: boolean;
+  /** At most so many that are to be executed alone. Default: as many as there are. */
+  suspectsMax?: number;
 }
 
 /**
@@ -53,18 +53,18 @@ export async function claimRuns(
 
 async function claimOnce(
   db: pg.Pool,
-  { workerId, limit, among, takesSuspects = true }: { workerId: string; limit: number } & ClaimOptions,
+  { workerId, limit, among, suspectsMax = limit }: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
-  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, takesSuspects];
+  const values = [workerId, limit, event.topic, event.source, event.type, event.deploymentId, suspectsMax];
   const { rows } = await db.query<ClaimedRow>(
     among
       ? {
-          name: 'engine_claim_runs_among',
+          name: 'engine_claim_among',
           text: claimStatement(AMONG),
           values: [...values, among.runIds, among.threadIds],
         }
-      : { name: 'engine_claim_any_runs', text: claimStatement(''), values },
+      : { name: 'engine_claim_any', text: claimStatement(''), values },
   );
   return rows;
 }
@@ -128,7 +128,12 @@ const claimStatement = (condition: string) => `
     -- Read as a table so that it is evaluated before the commit it is about.
     FROM (SELECT set_config('synchronous_commit', 'off', true)) AS lax,
          run r JOIN thread_fence f ON f.thread_id = r.thread_id
-    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL AND ($7 OR NOT r.is_suspect) ${condition}
+    WHERE r.status = 'pending' AND r.ready_at <= now() AND f.run_id IS NULL
+      -- Looked up only when one is met.
+      AND (NOT r.is_suspect OR r.run_id = ANY (ARRAY(
+             SELECT s.run_id FROM run s WHERE s.status = 'pending' AND s.is_suspect AND s.ready_at <= now()
+             ORDER BY s.ready_at, s.seq LIMIT $7)))
+      ${condition}
       AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
                       AND e.seq < r.seq AND e.ready_at <= now())
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')

@@ -17,13 +17,13 @@ function claiming({ slots = 2 }: { slots?: number } = {}) {
     limits.push(limit);
     return waiting.splice(0, limit);
   });
-  const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, takesSuspects: true };
+  const others = { awaited: undefined as ReturnType<NonNullable<ClaimLoopOptions['awaited']>>, soloPlaces: 3 };
   loop = new ClaimLoop({
     engine: { claimRuns },
     workerId: 'worker',
     freeSlots: () => free,
     awaited: () => others.awaited,
-    takesSuspects: () => others.takesSuspects,
+    freeSoloPlaces: () => others.soloPlaces,
     start: (run) => {
       started.push(run);
       free -= 1;
@@ -108,17 +108,17 @@ it('takes what its runs wait for although no slot is free, and nothing else', as
   loop.runsAwaited();
   await settle();
   expect(started).toHaveLength(2);
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, takesSuspects: true }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 3, { among, suspectsMax: 3 }]);
   // Asked once for each time that something new is waited for.
   expect(claimRuns).toHaveBeenCalledTimes(2);
 });
 
-it('takes no suspects while they would have to wait for their place', async () => {
+it('takes only as many suspects as would get their place at once', async () => {
   const { claimRuns, others } = claiming();
-  others.takesSuspects = false;
+  others.soloPlaces = 1;
   loop.start();
   await settle();
-  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, takesSuspects: false }]);
+  expect(claimRuns.mock.lastCall).toEqual(['worker', 2, { among: undefined, suspectsMax: 1 }]);
 });
 
 it('a claim that fails is tried again at the next occasion', async () => {

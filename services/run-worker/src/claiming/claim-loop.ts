@@ -9,8 +9,8 @@ export interface ClaimLoopOptions {
   freeSlots(): number;
   /** When none is free: what runs in hand wait for, and how many of that may be taken all the same. */
   awaited?(): { among: RunsAmong; limit: number } | undefined;
-  /** False while a run that is to be executed alone would have to wait for its place. Default: true. */
-  takesSuspects?(): boolean;
+  /** How many runs that are to be executed alone would get their place at once. */
+  freeSoloPlaces(): number;
   start(run: ClaimedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
@@ -101,9 +101,9 @@ export class ClaimLoop {
 
   /** How many runs it got. */
   async #take(limit: number, among?: RunsAmong): Promise<number> {
-    const { engine, workerId, start, takesSuspects, metrics, logger } = this.#options;
+    const { engine, workerId, start, freeSoloPlaces, metrics, logger } = this.#options;
     try {
-      const runs = await engine.claimRuns(workerId, limit, { among, takesSuspects: takesSuspects?.() ?? true });
+      const runs = await engine.claimRuns(workerId, limit, { among, suspectsMax: freeSoloPlaces() });
       for (const run of runs) start(run);
       return runs.length;
     } catch (error) {

@@ -85,9 +85,9 @@ export class HostSupervisor {
     return this.#current && !this.#isSilent(this.#current) ? this.#current.host : undefined;
   }
 
-  /** Whether a suspect would get its place at once. */
-  get hasSoloPlace(): boolean {
-    return this.#soloPlaces.isFree;
+  /** How many suspects would get their place at once. */
+  get freeSoloPlaces(): number {
+    return this.#soloPlaces.free;
   }
 
   /** A place in the host that takes new runs. Throws when there is none. */

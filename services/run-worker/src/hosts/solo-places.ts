@@ -20,13 +20,13 @@ export class SoloPlaces {
     this.#onFree = onFree;
   }
 
-  get isFree(): boolean {
-    return this.#fresh < FRESH_MAX && this.#taken < PLACES_MAX;
+  get free(): number {
+    return Math.min(FRESH_MAX - this.#fresh, PLACES_MAX - this.#taken);
   }
 
   /** Resolves with a place, once there is one, and to what gives it back. */
   async take(): Promise<() => void> {
-    if (this.isFree) this.#occupy();
+    if (this.free > 0) this.#occupy();
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     let isFresh = true;
     const age = () => {
@@ -52,7 +52,7 @@ export class SoloPlaces {
   }
 
   #admit(): void {
-    if (!this.isFree) return;
+    if (this.free === 0) return;
     const next = this.#waiting.shift();
     if (next) {
       this.#occupy();
