@@ -20,10 +20,11 @@ export const goal: Goal = {
   title:
     'Postgres may stop at once, refuse, or have no connection left: what was acknowledged stays, and all goes on when it is back.',
   async run(bench) {
-    const [deployment, platform] = await Promise.all([
-      bench.deployment({ workers: 2, env: { DATABASE_POOL_TIMEOUT_SECONDS: String(POOL_TIMEOUT_SECONDS) } }),
-      bench.platform(),
-    ]);
+    const platform = await bench.platform();
+    const deployment = await bench.deployment({
+      workers: 2,
+      env: { DATABASE_POOL_TIMEOUT_SECONDS: String(POOL_TIMEOUT_SECONDS) },
+    });
     const edge = new PlatformWatch(platform);
     const measureProcesses = watchProcesses(bench, deployment);
     const load = new SteadyLoad(deployment, { everyMs: 200, input: { steps: 4, sleepMs: 300 } });
