@@ -9,8 +9,8 @@ export interface LedgerEntry {
   /** Process of the graph host, and of the worker above it. */
   host: number;
   worker: number;
-  /** `begun` before it did anything, `done` when it had nothing left to do but be recorded. */
-  what: 'begun' | 'done';
+  /** `begun` before it did anything, `done` when it had nothing left to do but be recorded; what became of its item for the store. */
+  what: 'begun' | 'done' | 'stored' | 'refused';
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -23,6 +23,8 @@ export interface LedgerInput {
   /** Custom events of each step, and the bytes each carries. Default 0. */
   events?: number;
   bytes?: number;
+  /** Each step also puts an item into the store, without waiting for it. */
+  stores?: boolean;
 }
 
 /**

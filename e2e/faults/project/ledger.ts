@@ -10,6 +10,8 @@ const State = Annotation.Root({
   /** Custom events of each step, and how many bytes each carries. */
   events: Annotation<number>,
   bytes: Annotation<number>,
+  /** Each step puts an item into the store, and notes what became of it. */
+  stores: Annotation<boolean>,
   done: Annotation<number[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
@@ -20,8 +22,9 @@ export const graph = new StateGraph(State)
     async (state, config: LangGraphRunnableConfig) => {
       const step = state.done.length;
       note(state.ledger, config, step, 'begun');
+      if (state.stores) void putIntoStore(state.ledger, config, step);
       for (let n = 0; n < (state.events ?? 0); n += 1) {
-        config.writer?.({ step, n, padding: 'x'.repeat(state.bytes ?? 0) });
+        config.writer?.({ step, n, attempt: config.metadata?.run_attempt, padding: 'x'.repeat(state.bytes ?? 0) });
         if (n % 50 === 49) await pause(0);
       }
       await pause(state.sleepMs ?? 0, undefined, { signal: config.signal });
@@ -33,7 +36,19 @@ export const graph = new StateGraph(State)
   .addEdge(START, 'step')
   .compile();
 
-function note(file: string, config: LangGraphRunnableConfig, step: number, what: 'begun' | 'done'): void {
+/** Not waited for: it is under way while the step goes on. */
+async function putIntoStore(file: string, config: LangGraphRunnableConfig, step: number): Promise<void> {
+  const { metadata, configurable } = config;
+  const value = { attempt: metadata?.run_attempt };
+  await config.store?.put(['ledger', String(configurable?.run_id)], String(step), value).then(
+    () => note(file, config, step, 'stored'),
+    () => note(file, config, step, 'refused'),
+  );
+}
+
+type What = 'begun' | 'done' | 'stored' | 'refused';
+
+function note(file: string, config: LangGraphRunnableConfig, step: number, what: What): void {
   const { metadata, configurable } = config;
   const entry = {
     run: configurable?.run_id,
