@@ -23,6 +23,13 @@ describe('the SQLSTATE of an error', () => {
 });
 
 describe('a database that is away', () => {
+  it.each(['57P01', '57P03', '57014', '53300', '53200', '55P03', '25P03', '08006', 'ECONNRESET', 'ETIMEDOUT'])(
+    'is recognised by %s of the driver',
+    (code) => {
+      expect(isUnavailable(driverError(code))).toBe(true);
+    },
+  );
+
   it('is recognised behind Prisma by state, by kind and by code', () => {
     expect(isUnavailable(prismaError('P2010', { originalCode: '57P01' }))).toBe(true);
     expect(isUnavailable(prismaError('P2010', { kind: 'ConnectionClosed' }))).toBe(true);

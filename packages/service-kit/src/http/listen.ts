@@ -6,6 +6,7 @@ import { Connections } from './connections.ts';
 import { answerNotYet } from './not-yet.ts';
 
 const KEEP_ALIVE_MS = 75_000;
+const PEER_SILENCE_MS = 15_000;
 /** Longer than the keep-alive time, or an idle connection could be reset under a request that is just arriving. */
 const HEADERS_TIMEOUT_MS = 80_000;
 /** A body of the largest size over a slow line. */
@@ -38,8 +39,15 @@ export interface Doorway {
  */
 export async function openDoorway({ host, port, context, isAside = false }: ListenOptions): Promise<Doorway> {
   let handle: RequestListener = answerNotYet;
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: REQUEST_TIMEOUT_MS }, (req, res) =>
-    handle(req, res),
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      // Of TCP: who waits for an answer and vanishes without a word is noticed by the system.
+      keepAlive: true,
+      keepAliveInitialDelay: PEER_SILENCE_MS,
+    },
+    (req, res) => handle(req, res),
   );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   const connections = new Connections(server);
