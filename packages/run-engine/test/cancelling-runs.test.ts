@@ -78,7 +78,9 @@ describe('a cancelled run', () => {
     const threadId = await fixture.thread();
     const earlier = await runningOn(threadId);
     await write(earlier, 'before');
-    const ended = await fixture.engine.finishRun(success(earlier, { values: Buffer.from('1'), checkpointId: 'before' }));
+    const ended = await fixture.engine.finishRun(
+      success(earlier, { values: Buffer.from('1'), checkpointId: 'before' }),
+    );
     expect(ended.cancelledForMs).toBeNull();
     const run = await runningOn(threadId);
     await write(run, 'during');

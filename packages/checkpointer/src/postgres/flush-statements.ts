@@ -33,6 +33,19 @@ export const FLUSH = {
     ON CONFLICT (thread_id, checkpoint_ns, channel, version, checkpoint_id) DO UPDATE SET
       type = excluded.type, data = excluded.data
   ),
+  -- What a rollback of the run has to put back.
+  replaced AS (
+    INSERT INTO checkpoint_write_replaced (thread_id, run_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, written_by,
+                                           channel, type, data)
+    SELECT o.thread_id, h.run_id, o.checkpoint_ns, o.checkpoint_id, o.task_id, o.idx, o.task_path, o.run_id, o.channel, o.type,
+           o.data
+    FROM unnest($24::int[], $25::text[], $26::text[], $27::text[], $28::int[]) AS w(fence, ns, id, task_id, idx)
+    JOIN held h ON h.position = w.fence
+    JOIN checkpoint_write o ON o.thread_id = h.thread_id AND o.checkpoint_ns = w.ns AND o.checkpoint_id = w.id
+                           AND o.task_id = w.task_id AND o.idx = w.idx
+    WHERE w.idx < 0 AND h.run_id IS NOT NULL AND o.run_id IS DISTINCT FROM h.run_id
+    ON CONFLICT DO NOTHING
+  ),
   put_writes AS (
     INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, run_id, channel, type,
                                   data)
@@ -56,6 +69,7 @@ export const DELETE_THREADS = {
   text: `
   WITH ${HELD_FENCES},
   deleted_writes AS (DELETE FROM checkpoint_write USING held h WHERE checkpoint_write.thread_id = h.thread_id),
+  deleted_replaced AS (DELETE FROM checkpoint_write_replaced w USING held h WHERE w.thread_id = h.thread_id),
   deleted_blobs AS (DELETE FROM checkpoint_blob USING held h WHERE checkpoint_blob.thread_id = h.thread_id),
   deleted_checkpoints AS (DELETE FROM checkpoint USING held h WHERE checkpoint.thread_id = h.thread_id)
   SELECT position FROM held`,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Deletes a run's checkpoints and what it wrote to those of others, so that the thread is as it was before the run. */
+/** Deletes runs' checkpoints and what they wrote to those of others, so that their threads are as they were before them. */
 export async function deleteCheckpointsOfRuns(
   client: pg.ClientBase,
   runs: { threadId: string; runId: string }[],
@@ -12,6 +12,18 @@ export async function deleteCheckpointsOfRuns(
            WHERE w.thread_id = i.thread_id AND (w.run_id = i.run_id OR EXISTS (
              SELECT 1 FROM checkpoint c WHERE c.thread_id = w.thread_id AND c.checkpoint_ns = w.checkpoint_ns
                AND c.checkpoint_id = w.checkpoint_id AND c.run_id = i.run_id))`,
+    values,
+  });
+  await client.query({
+    name: 'engine_restore_writes',
+    text: `WITH replaced AS (
+             DELETE FROM checkpoint_write_replaced w USING unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
+             WHERE w.thread_id = i.thread_id AND w.run_id = i.run_id RETURNING w.*
+           )
+           INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, run_id, channel,
+                                         type, data)
+           SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, written_by, channel, type, data FROM replaced
+           ON CONFLICT DO NOTHING`,
     values,
   });
   await client.query({

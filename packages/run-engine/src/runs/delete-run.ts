@@ -25,7 +25,8 @@ export async function deleteRun(
     attempt: number;
   }>({
     name: 'engine_delete_run',
-    text: 'DELETE FROM run WHERE run_id = $2 AND thread_id = $1 RETURNING status, keeps_thread, assistant_id, attempt',
+    text: `WITH replaced AS (DELETE FROM checkpoint_write_replaced WHERE thread_id = $1 AND run_id = $2)
+           DELETE FROM run WHERE run_id = $2 AND thread_id = $1 RETURNING status, keeps_thread, assistant_id, attempt`,
     values: [threadId, runId],
   });
   const run = rows[0];

@@ -59,6 +59,8 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
              FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence
+           ), replaced AS (
+             DELETE FROM checkpoint_write_replaced w USING e WHERE w.thread_id = e.thread_id AND w.run_id = e.run_id
            ), unkept AS (
              DELETE FROM thread_fence f USING e WHERE f.thread_id = e.thread_id AND NOT e.keeps_fence
            )

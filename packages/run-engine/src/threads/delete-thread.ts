@@ -51,6 +51,7 @@ export async function deleteLockedThreads(
     name: 'engine_delete_threads',
     text: `WITH fences AS (DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])),
                 writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),
+                replaced AS (DELETE FROM checkpoint_write_replaced WHERE thread_id = ANY($1::uuid[])),
                 blobs AS (DELETE FROM checkpoint_blob WHERE thread_id = ANY($1::uuid[])),
                 checkpoints AS (DELETE FROM checkpoint WHERE thread_id = ANY($1::uuid[]))
            DELETE FROM thread WHERE thread_id = ANY($1::uuid[])`,

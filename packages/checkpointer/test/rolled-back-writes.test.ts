@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph';
+import * as checkpointModule from '@langchain/langgraph-checkpoint';
+import { type ClaimedRun, RunEngine } from '@runyard/run-engine';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSaver } from '../src/index.ts';
+import { type DeploymentDatabase, openCheckpoints, openDeploymentDatabase } from './deployment-database.ts';
+
+let database: DeploymentDatabase;
+let engine: RunEngine;
+const workerId = randomUUID();
+beforeAll(async () => {
+  database = await openDeploymentDatabase();
+  engine = new RunEngine({ pool: database.pool, deploymentId: 'test', source: '/runyard/test' });
+  await engine.registerWorker({ workerId, revisionId: 'r', slots: 9 });
+});
+afterAll(async () => {
+  await engine.close();
+  await database.close();
+});
+
+const graph = new StateGraph(Annotation.Root({ answers: Annotation<string[]>() }))
+  .addNode('ask', () => ({ answers: [interrupt('first?') as string, interrupt('second?') as string] }))
+  .addEdge(START, 'ask')
+  .addEdge('ask', END);
+
+async function claim(threadId: string): Promise<ClaimedRun> {
+  await engine.createRun({
+    runId: randomUUID(),
+    threadId,
+    keepsThread: true,
+    ifThreadMissing: 'reject',
+    assistantId: randomUUID(),
+    graphId: 'ask',
+    metadata: {},
+    kwargs: {},
+    multitaskStrategy: 'enqueue',
+  });
+  const [run] = await engine.claimRuns(workerId, 1);
+  return run!;
+}
+
+const graphOf = ({ fence }: Pick<ClaimedRun, 'fence'>) =>
+  graph.compile({ checkpointer: createSaver(checkpointModule, openCheckpoints(database.pool).forRun(fence)) });
+const finish = ({ fence, runId }: ClaimedRun) =>
+  engine.finishRun({
+    ...{ fence, runId, status: 'success', threadStatus: 'interrupted' },
+    ...{ values: null, interrupts: null, checkpointId: null, error: null },
+  });
+const rowsOf = async (table: string, threadId: string) =>
+  (await database.pool.query(`SELECT * FROM ${table} WHERE thread_id = $1 ORDER BY task_id, idx`, [threadId])).rows;
+
+it('a question that a run has put another in the place of is asked again when that run is rolled back', async () => {
+  const threadId = randomUUID();
+  const config = { configurable: { thread_id: threadId } };
+  await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
+  const asking = await claim(threadId);
+  await graphOf(asking).invoke({ answers: [] }, config);
+  await finish(asking);
+  const before = await rowsOf('checkpoint_write', threadId);
+
+  const answering = await claim(threadId);
+  await graphOf(answering).invoke(new Command({ resume: 'yes' }), config);
+  const [task] = (await graphOf(answering).getState(config)).tasks;
+  expect(task!.interrupts).toMatchObject([{ value: 'second?' }]);
+  expect(await rowsOf('checkpoint_write_replaced', threadId)).toHaveLength(1);
+  await engine.requestCancel({ threadId }, 'rollback', 'asked');
+  expect(await finish(answering)).toMatchObject({ isRolledBack: true });
+
+  expect(await rowsOf('checkpoint_write', threadId)).toEqual(before);
+  expect(await rowsOf('checkpoint_write_replaced', threadId)).toEqual([]);
+  const again = await claim(threadId);
+  await graphOf(again).invoke(new Command({ resume: 'no' }), config);
+  const { values, tasks } = await graphOf(again).getState(config);
+  expect([values.answers, tasks[0]!.interrupts[0]!.value]).toEqual([[], 'second?']);
+  await finish(again);
+  expect(await rowsOf('checkpoint_write_replaced', threadId)).toEqual([]);
+});
