@@ -34,6 +34,13 @@ const verbs = {
       allowFailure: true,
     });
   },
+  /** The fault bench for an hour or more; the flags are its own. */
+  async soak() {
+    await prepare();
+    process.exitCode = await run('The soak', installed('tsx'), ['e2e/faults/soak/main.ts', ...args], {
+      allowFailure: true,
+    });
+  },
   /** Measures a platform started for that. */
   async bench() {
     await prepare();

@@ -1,0 +1,76 @@
+import { availableParallelism } from 'node:os';
+import { builtRelease, releaseBefore } from '../compatibility/release.ts';
+import type { Goal, Tier } from './bench/goal.ts';
+import { isMet } from './bench/measure.ts';
+import { isReached, type Outcome, runGoal } from './bench/run-goal.ts';
+import { commitUnderTest, openSession } from './bench/session.ts';
+import { record } from './report/results.ts';
+import { writeReport } from './report/write-report.ts';
+
+export interface RunGoalsOptions {
+  goals: readonly Goal[];
+  tier: Tier;
+  seed: number;
+  scale: number;
+  /** Git ref of the release before this one. */
+  previous: string | undefined;
+  /** Keeps what was measured in the repository. */
+  isRecorded: boolean;
+}
+
+export const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Puts goals to the test one after another on servers of their own, and prints what came of each. */
+export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoalsOptions): Promise<Outcome[]> {
+  const commit = commitUnderTest();
+  say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
+  const release = goals.some(({ id }) => id === 'R17') ? releaseBefore(options.previous) : undefined;
+  const previous = release && (await builtRelease(release, say));
+  const session = await openSession();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void session.close().finally(() => process.exit(130)));
+  }
+  process.once('unhandledRejection', (error) => {
+    say(`The bench itself failed: ${(error as Error).stack}`);
+    void session.close().finally(() => process.exit(1));
+  });
+  const outcomes: Outcome[] = [];
+  try {
+    for (const goal of goals) {
+      say(`\n${goal.id}: ${goal.title}`);
+      const outcome = await runGoal(goal, { servers: session.servers, tier, seed, scale, previous, say });
+      outcomes.push(outcome);
+      show(outcome);
+      if (options.isRecorded) {
+        await record({ ...outcome, commit, measuredAt: new Date().toISOString().slice(0, 10) });
+        await writeReport();
+      }
+    }
+  } finally {
+    await session.close();
+  }
+  const failed = outcomes.filter((outcome) => !isReached(outcome)).length;
+  process.exitCode = failed === 0 ? 0 : 1;
+  return outcomes;
+}
+
+/** The last lines: what to do about goals that were not reached, and how many there are of both kinds. */
+export function conclude(outcomes: readonly Outcome[], again: (goals: string[]) => string): void {
+  const failed = outcomes.filter((outcome) => !isReached(outcome)).map(({ goal }) => goal);
+  if (failed.length > 0) say(`\nAgain with: ${again(failed)}`);
+  say(`\n${outcomes.length - failed.length} passed, ${failed.length} failed`);
+}
+
+function show(outcome: Outcome): void {
+  for (const measure of outcome.measures) {
+    const { what, measured, limit, unit, samples, atLeast } = measure;
+    const sign = atLeast ? '≥' : '≤';
+    say(
+      `  ${isMet(measure) ? 'met   ' : 'NOT MET'} ${what}: ${round(measured)} ${unit} (${sign} ${limit}, of ${samples})`,
+    );
+  }
+  if (outcome.error) say(`  FAILED: ${outcome.error}`);
+  say(`  ${outcome.seconds} s`);
+}
+
+const round = (value: number) => Math.round(value * 100) / 100;
