@@ -29,6 +29,8 @@ export interface RunStreamsOptions {
   maxEntriesPerThread?: number;
   /** Bytes of them it keeps at most, to a megabyte; what is appended at once stays, however large. Default 256 MiB. */
   maxBytesPerThread?: number;
+  /** A reader was told that events it should have had are missing: not kept any more, or lost with Redis. */
+  onGap?: (reason: StreamGap['reason']) => void;
   /** Told how many entries went because a thread had more than it may keep. */
   onTrim?: (entries: number) => void;
   /** How long a resumable run's events live after its last. Default 120 s. */
@@ -59,7 +61,8 @@ const MAX_APPENDING = 20_000;
 /** The event streams of a deployment's threads, over two connections per process whatever the number of runs and readers. */
 export class RunStreams {
   readonly #prefix: string;
-  readonly #options: Required<Omit<RunStreamsOptions, 'redis' | 'keyPrefix' | 'onTrim'>>;
+  readonly #options: Required<Omit<RunStreamsOptions, 'redis' | 'keyPrefix' | 'onTrim' | 'onGap'>>;
+  readonly #onGap: (reason: StreamGap['reason']) => void;
   readonly #onTrim: (entries: number) => void;
   readonly #redis: Redis & StreamCommands;
   readonly #subscriber: Redis;
@@ -67,9 +70,10 @@ export class RunStreams {
   readonly #budget: ReadBudget;
   readonly #appending = new Map<string, Appending>();
 
-  constructor({ redis, keyPrefix, onTrim = () => undefined, ...options }: RunStreamsOptions) {
+  constructor({ redis, keyPrefix, onTrim = () => undefined, onGap = () => undefined, ...options }: RunStreamsOptions) {
     this.#prefix = keyPrefix;
     this.#onTrim = onTrim;
+    this.#onGap = onGap;
     this.#options = {
       timeoutMs: 2_000,
       maxEntriesPerThread: 50_000,
@@ -129,6 +133,7 @@ export class RunStreams {
         range: (id, after, runId, maxBytes) => this.#range(id, after, runId, maxBytes),
         join: (id, listener: FeedListener) => this.#feeds.join(threadKeys(this.#prefix, id).live, listener),
         leave: (id, listener: FeedListener) => this.#feeds.leave(threadKeys(this.#prefix, id).live, listener),
+        onGap: this.#onGap,
       },
       threadId,
       options,

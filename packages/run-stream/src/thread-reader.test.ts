@@ -8,6 +8,7 @@ import type { StreamEntry } from './types.ts';
 /** A stream in memory whose deliveries the test decides on. */
 class FakeStream implements ReaderSource {
   readonly stored: { id: string; text: string }[] = [];
+  readonly gaps: string[] = [];
   ranges = 0;
   isAway = false;
   reader: ThreadReader | undefined;
@@ -17,6 +18,9 @@ class FakeStream implements ReaderSource {
   }
   leave(): void {
     this.reader = undefined;
+  }
+  onGap(reason: string): void {
+    this.gaps.push(reason);
   }
   async range(_threadId: string, after: string): Promise<RangePage> {
     this.ranges += 1;
@@ -201,6 +205,7 @@ describe('ThreadReader', () => {
     over.abort();
     await done;
     expect(got.map(({ kind }) => kind)).toEqual(['k', 'k', 'stream.gap']);
+    expect(stream.gaps).toEqual(['expired']);
   });
 
   it('ends at the signal and leaves, also before it was ever subscribed', async () => {

@@ -26,6 +26,8 @@ export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
   join(threadId: string, listener: FeedListener): void;
   leave(threadId: string, listener: FeedListener): void;
+  /** The reader is told that entries are missing. */
+  onGap?(reason: StreamGap['reason']): void;
 }
 
 const OUTAGE_PAUSE_MS = 200;
@@ -265,6 +267,7 @@ export class ThreadReader implements FeedListener {
   }
 
   #gap(id: string, after: string, reason: StreamGap['reason']): StreamEntry {
+    this.#source.onGap?.(reason);
     const gap: StreamGap = { reason, after: after === BEFORE_ALL ? null : after };
     return {
       id,

@@ -12,13 +12,24 @@ export interface ErrorContext {
   headers?: Record<string, string>;
   /** Fields of the answer beside `detail`. */
   body?: Record<string, unknown>;
+  /** What there was no room for, or what was away: counted in `http_requests_refused_total`. */
+  refusal?: RefusalReason;
 }
+
+export type RefusalReason =
+  | 'requests_in_flight'
+  | 'body_bytes'
+  | 'open_streams'
+  | 'requests_of_key'
+  | 'write_queue'
+  | 'database';
 
 export abstract class AppError extends Error {
   abstract readonly status: number;
   readonly internal: Record<string, unknown> | undefined;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown>;
+  readonly refusal: RefusalReason | undefined;
 
   constructor(message: string, context: ErrorContext = {}) {
     super(message, context.cause === undefined ? undefined : { cause: context.cause });
@@ -26,6 +37,7 @@ export abstract class AppError extends Error {
     this.internal = context.internal;
     this.headers = context.headers ?? {};
     this.body = context.body ?? {};
+    this.refusal = context.refusal;
   }
 }
 

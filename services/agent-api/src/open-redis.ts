@@ -12,13 +12,18 @@ export interface DeploymentRedis {
 }
 
 /** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
-export function openRedis(config: Config, { logger, lifecycle }: ServiceContext): DeploymentRedis {
+export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): DeploymentRedis {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
+    'reason',
+  ]);
+  for (const reason of ['expired', 'lost']) gaps.inc({ reason }, 0);
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
   const streams = new RunStreams({
     ...redis,
     resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
     maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
+    onGap: (reason) => gaps.inc({ reason }),
   });
   lifecycle.onStop('run streams', () => streams.close());
   const wakeups = new RunWakeups({

@@ -3,6 +3,7 @@ import { defineOperation } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import Type from 'typebox';
 import { afterEach, expect, it } from 'vitest';
+import { UnavailableError } from '../errors.ts';
 import { createContext } from '../service.ts';
 import { leaveInFlight } from './admission.ts';
 import { createApp } from './app.ts';
@@ -49,6 +50,9 @@ async function serving(limits: { requests?: number; bodyBytes?: number }) {
         await held();
         return ok({});
       }),
+      bind(operation('/away'), async () => {
+        throw new UnavailableError('The database is not available', { retryAfterSeconds: 1, refusal: 'database' });
+      }),
     ],
   });
   const { url } = await listen(app, { host: '127.0.0.1', port: 0, context });
@@ -80,6 +84,12 @@ it('requests beyond those that are answered at once get 503 and when to come bac
   await underWay(1);
   release();
   expect((await again).status).toBe(200);
+});
+
+it('what is refused because something is away is counted by what that is', async () => {
+  const { post, refused } = await serving({});
+  expect((await post('/away')).status).toBe(503);
+  expect(await refused('database')).toBe('1');
 });
 
 it('an answer that is counted elsewhere leaves its place to the next request', async () => {

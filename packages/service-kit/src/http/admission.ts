@@ -1,4 +1,4 @@
-import { UnavailableError } from '../errors.ts';
+import { type RefusalReason, UnavailableError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** What one process takes on at once. */
@@ -20,8 +20,6 @@ export interface Served {
 }
 
 type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams';
-/** Refused with another answer, by whoever limits it. */
-type FurtherReason = 'requests_of_key';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -38,12 +36,12 @@ export class Refusals {
   constructor(metrics: Metrics, prefix: string) {
     this.#refused = metrics.counter(
       `${prefix}http_requests_refused_total`,
-      'Requests refused because this process has too much to do.',
+      'Requests refused, by what there was no room for or what was away.',
       ['reason'],
     );
   }
 
-  count(reason: Reason | FurtherReason): void {
+  count(reason: RefusalReason): void {
     this.#refused.inc({ reason });
   }
 

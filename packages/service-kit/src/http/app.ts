@@ -75,7 +75,8 @@ function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics, limits } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';
   const requestMetrics = new RequestMetrics(metrics, prefix);
-  const admission = new Admission(limits, new Refusals(metrics, prefix));
+  const refusals = new Refusals(metrics, prefix);
+  const admission = new Admission(limits, refusals);
   const { cors = 'closed', isInner, loggedHeaders } = options;
   const corsRules = cors === 'open' ? ANY_ORIGIN : cors === 'closed' ? undefined : cors;
   return (req, res, next) => {
@@ -84,6 +85,7 @@ function observe(options: AppOptions): RequestHandler {
     const traceId = traceIdOf(req);
     res.locals.log = logger.child(traceId === undefined ? { requestId } : { requestId, traceId });
     res.locals.route = 'none';
+    res.locals.refusals = refusals;
     res.setHeader('x-request-id', requestId);
     if (isInner?.(req)) {
       next();

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Refusals } from './admission.ts';
 import { ClientGoneError, sendWithoutReading } from './body.ts';
 
 /** Answers a failure: a kind as itself, anything else as a plain 500, all with what the operator needs in the log. */
@@ -10,6 +11,7 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
     return;
   }
   report(error, log);
+  if (error instanceof AppError && error.refusal) refusalsOf(res)?.count(error.refusal);
   if (res.headersSent) {
     // The status is out already; only a cut connection can still say that the answer is not whole.
     if (!res.writableEnded) breakOff(res);
@@ -24,6 +26,11 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
         }
       : { status: 500, body: { detail: 'Internal Server Error' } };
   sendWithoutReading(req, res, reply);
+}
+
+/** Of a service's own app; whoever answers past one counts for itself. */
+function refusalsOf(res: ServerResponse): Refusals | undefined {
+  return (res as { locals?: { refusals?: Refusals } }).locals?.refusals;
 }
 
 const BREAK_OFF_MS = 5_000;
