@@ -92,7 +92,8 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 async function untilAnswers(client: PlatformClient, options: ServiceOptions, logFile: string): Promise<void> {
   const { name, stopping } = options;
   const deadline = Date.now() + startMs;
-  while ((await client.status('/ok')) !== 200) {
+  // `/ok` alone answers as soon as the process lives.
+  while ((await client.status('/ok?check_db=1')) !== 200) {
     if (stopping?.aborted) throw new InfrastructureError(`${name} is not waited for: everything is being stopped.`);
     if (Date.now() > deadline) {
       const end = await lastLines(logFile, 15);
