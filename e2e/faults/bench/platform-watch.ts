@@ -6,14 +6,16 @@ import type { BenchPlatform } from './platform.ts';
 const EVERY_MS = 200;
 const PATIENCE_MS = 60_000;
 
+type WatchedPlatform = Pick<BenchPlatform, 'url' | 'deploymentUrl' | 'headers'>;
+
 /** Asks each service of a platform through its gateway, one question after another, for as long as it takes. */
 export class PlatformWatch {
   readonly history = new History();
-  readonly #platform: BenchPlatform;
+  readonly #platform: WatchedPlatform;
   readonly #stopping = new AbortController();
   readonly #asking: Promise<unknown>;
 
-  constructor(platform: BenchPlatform) {
+  constructor(platform: WatchedPlatform) {
     this.#platform = platform;
     this.#asking = Promise.all(this.#questions().map((ask) => this.#keepAsking(ask)));
   }

@@ -1,12 +1,19 @@
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
+import { MixedPlatform, PLATFORM_SERVICES } from '../bench/mixed-platform.ts';
 import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
+import { PlatformLoad } from '../bench/platform-load.ts';
+import { platformTruth } from '../bench/platform-truth.ts';
+import { PlatformWatch } from '../bench/platform-watch.ts';
+import { measureAnswers } from '../bench/right-answers.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
+const THIS = path.resolve(import.meta.dirname, '../../..');
 const ENV = { WORKER_LEASE_SECONDS: '3', BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5' };
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 
@@ -23,6 +30,7 @@ export const goal: Goal = {
       return;
     }
     await deploymentsOfTwo(bench, previous);
+    await platformsOfTwo(bench, previous);
   },
 };
 
@@ -64,6 +72,34 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   });
   bench.measureNone('processes that did not end well', load.badEnds, load.ends);
   measureOutage(bench, [deployment.history], { boundSeconds: 10 });
+}
+
+/** A platform from all old to all new and back, one service after the other, under load. */
+async function platformsOfTwo(bench: Bench, previous: string): Promise<void> {
+  const platform = await MixedPlatform.start(bench, previous);
+  const truth = await platformTruth(bench, platform);
+  const load = new PlatformLoad(platform, { input: INPUT, everyMs: 400 });
+  const watch = new PlatformWatch(platform);
+  const codes: string[] = [];
+  // Old ones with one new one, then new ones with one old one; the way back gives the other three arrangements.
+  const order = bench.random.shuffle(PLATFORM_SERVICES);
+  for (const checkout of [THIS, previous]) {
+    for (const service of order) {
+      const code = await platform.replace(service, checkout);
+      if (code !== 0) codes.push(`${service} ended with ${code}`);
+      const seconds = await watch.secondsUntilAtWork(performance.now());
+      bench.log(`${service} is ${checkout === THIS ? 'new' : 'old'}, all at work after ${seconds.toFixed(1)} s`);
+      await pause(bench.size({ fast: 1_000, full: 5_000 }));
+    }
+  }
+  await Promise.all([load.stop(), watch.stop()]);
+  await truth.untilAllEnded(60_000);
+  for (const [what, found] of Object.entries(await truth.violations(load.accepted))) {
+    bench.measureNone(`platform: ${what}`, found, load.accepted.length);
+  }
+  bench.measureNone('platform: API keys lost', await load.lostKeys(), load.keys.length);
+  bench.measureNone('platform: services that did not end well', codes, 2 * order.length);
+  measureAnswers(bench, [load.history, watch.history]);
 }
 
 /** Runs asked for and streamed at some parts and executed by others, one arrangement after the other. */

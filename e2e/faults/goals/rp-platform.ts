@@ -1,14 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openPool } from '@runyard/database';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
 import type { Goal } from '../bench/goal.ts';
-import type { Call } from '../bench/history.ts';
 import type { BenchPlatform } from '../bench/platform.ts';
 import { PlatformLoad } from '../bench/platform-load.ts';
+import { platformTruth } from '../bench/platform-truth.ts';
 import { PlatformWatch } from '../bench/platform-watch.ts';
+import { measureAnswers } from '../bench/right-answers.ts';
 import { RollOuts } from '../bench/roll-outs.ts';
-import { Truth } from '../bench/truth.ts';
 
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 const SERVICES = ['gateway', 'control-plane', 'org-access'] as const;
@@ -18,7 +17,7 @@ export const goal: Goal = {
   title: 'A platform whose gateway, control-plane or org-access is killed is back by itself and has forgotten nothing.',
   async run(bench) {
     const platform = await bench.platform();
-    const truth = await truthOf(bench, platform);
+    const truth = await platformTruth(bench, platform);
     const load = new PlatformLoad(platform, { input: INPUT, everyMs: 250 });
     const watch = new PlatformWatch(platform);
     const { ledger, headers } = platform;
@@ -52,12 +51,7 @@ export const goal: Goal = {
       rollOuts.accepted.length,
     );
     bench.measureNone('streams with events missing, repeated or out of order', streams.faults, streams.accepted.length);
-    const calls = [load, watch, rollOuts].flatMap(({ history }) => history.calls);
-    bench.measureNone(
-      'answers other than 2xx, 503 with Retry-After, or a cut connection',
-      calls.filter(isWrong).map(told),
-      calls.length,
-    );
+    measureAnswers(bench, [load.history, watch.history, rollOuts.history]);
   },
 };
 
@@ -84,26 +78,4 @@ async function killServices(
     seconds.push(took);
   }
   return seconds;
-}
-
-/** The database of the platform's one deployment, past all services. */
-async function truthOf(bench: Bench, platform: BenchPlatform): Promise<Truth> {
-  const url = new URL(bench.servers.postgres.address.adminUrl);
-  url.pathname = `/runyard_${platform.deploymentUrl.split('/').at(-1)?.replaceAll('-', '')}`;
-  const pool = openPool({ connectionString: url.href, max: 2, applicationName: 'fault-bench' });
-  bench.onClose(() => pool.end());
-  const truth = new Truth(pool, platform.ledger);
-  await truth.watchStatuses();
-  // The role of the deployment, which fires the triggers, is not the one that made them.
-  await pool.query('GRANT ALL ON bench_status_change, bench_status_change_seq_seq TO PUBLIC');
-  return truth;
-}
-
-/** Every request was one to be answered with 2xx. */
-function isWrong({ outcome, status }: Call): boolean {
-  return outcome === 'failed' || (outcome === 'refused' && status !== 503);
-}
-
-function told({ method, path, status, body }: Call): string {
-  return `${method} ${path}: ${status} ${JSON.stringify(body)?.slice(0, 200)}`;
 }

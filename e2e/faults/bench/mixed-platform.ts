@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Deployment, Revision } from '@runyard/contracts';
+import { createTestDatabase, freePort, type ServiceProcess, startServiceProcess, waitFor } from '@runyard/test-kit';
+import type { Bench } from './bench.ts';
+import { Ledger } from './ledger.ts';
+
+const repository = path.resolve(import.meta.dirname, '../../..');
+const PROJECT = path.join(repository, 'e2e/faults/project');
+
+export const PLATFORM_SERVICES = ['org-access', 'control-plane', 'gateway'] as const;
+export type PlatformService = (typeof PLATFORM_SERVICES)[number];
+
+/** A platform put together of services from several checkouts, each of which can take the place of its like. */
+export class MixedPlatform {
+  readonly url: string;
+  readonly ledger: Ledger;
+  headers: Record<string, string> = {};
+  deploymentUrl = '';
+  readonly #ports: Record<PlatformService, number>;
+  readonly #settings: Settings;
+  readonly #running = new Map<PlatformService, ServiceProcess>();
+
+  private constructor(ports: Record<PlatformService, number>, settings: Settings, ledger: Ledger) {
+    this.#ports = ports;
+    this.#settings = settings;
+    this.ledger = ledger;
+    this.url = `http://127.0.0.1:${ports.gateway}`;
+  }
+
+  /** All services from one checkout, with the probe project deployed. */
+  static async start(bench: Bench, checkout: string): Promise<MixedPlatform> {
+    const ports = { 'org-access': await freePort(), 'control-plane': await freePort(), gateway: await freePort() };
+    const databases = {
+      'org-access': await createTestDatabase(path.join(checkout, 'services/org-access/prisma/migrations')),
+      'control-plane': await createTestDatabase(path.join(checkout, 'services/control-plane/prisma/migrations')),
+    };
+    for (const database of Object.values(databases)) bench.onClose(() => database.close());
+    const dataDir = path.join(bench.folder, 'mixed');
+    await mkdir(dataDir);
+    const settings = settingsOf(bench, ports, dataDir, {
+      'org-access': databases['org-access'].url,
+      'control-plane': databases['control-plane'].url,
+    });
+    const platform = new MixedPlatform(ports, settings, new Ledger(path.join(bench.folder, 'mixed.ledger.jsonl')));
+    bench.onClose(() => platform.#close());
+    for (const service of PLATFORM_SERVICES) await platform.#start(service, checkout);
+    await platform.#deploy();
+    return platform;
+  }
+
+  /** Asks a service to stop and starts its like from another checkout on the same port. Gives the exit code of the first. */
+  async replace(service: PlatformService, checkout: string): Promise<number | null> {
+    const { code } = (await this.#running.get(service)?.stop({ graceMs: 30_000 })) ?? { code: null };
+    await this.#start(service, checkout);
+    return code;
+  }
+
+  async #start(service: PlatformService, checkout: string): Promise<void> {
+    const { env, secrets } = this.#settings[service];
+    const running = await startServiceProcess({
+      entry: path.join(checkout, 'services', service, 'dist/main.js'),
+      env: {
+        ...env,
+        PORT: String(this.#ports[service]),
+        // As the launcher has it, a control-plane runs deployments of its own release.
+        AGENT_API_COMMAND: path.join(checkout, 'services/agent-api/dist/main.js'),
+        RUN_WORKER_COMMAND: path.join(checkout, 'services/run-worker/dist/main.js'),
+      },
+      secrets,
+      readyTimeoutMs: 60_000,
+    });
+    this.#running.set(service, running);
+  }
+
+  async #deploy(): Promise<void> {
+    const bootstrap = await fetch(`http://127.0.0.1:${this.#ports['org-access']}/internal/bootstrap`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#settings.internalToken}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    this.headers = { 'x-api-key': ((await bootstrap.json()) as { api_key: string }).api_key };
+    const body = {
+      name: 'probe',
+      source: 'local_directory',
+      source_config: { project_path: PROJECT, deployment_type: 'dev' },
+      source_revision_config: { langgraph_config_path: 'langgraph.json' },
+    };
+    const { id, latest_revision_id } = await this.#ask<Deployment>('POST', '/v2/deployments', body);
+    this.deploymentUrl = `${this.url}/deployments/${id}`;
+    const deployed = async () =>
+      (await this.#ask<Revision>('GET', `/v2/deployments/${id}/revisions/${latest_revision_id}`)).status === 'DEPLOYED';
+    await waitFor(deployed, { timeoutMs: 60_000, intervalMs: 200, what: 'the deployment' });
+  }
+
+  async #ask<T>(method: string, pathname: string, body?: unknown): Promise<T> {
+    const response = await fetch(this.url + pathname, {
+      method,
+      headers: { ...this.headers, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${pathname} was answered with ${response.status}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  async #close(): Promise<void> {
+    for (const service of [...this.#running.values()].reverse()) await service.stop();
+  }
+}
+
+type Settings = Record<PlatformService, { env: Record<string, string>; secrets: Record<string, string> }> & {
+  internalToken: string;
+};
+
+function settingsOf(
+  { servers }: Bench,
+  ports: Record<PlatformService, number>,
+  dataDir: string,
+  databases: Record<'org-access' | 'control-plane', string>,
+): Settings {
+  const secret = () => randomBytes(32).toString('base64');
+  const internalToken = randomBytes(32).toString('hex');
+  const common = {
+    EVENT_BUS: 'kafka',
+    KAFKA_BROKERS: servers.kafka.address.brokers.join(','),
+    TOPIC_PREFIX: `mixed-${internalToken.slice(0, 8)}.`,
+    LOG_JSON: 'true',
+  };
+  const at = (service: PlatformService) => `http://127.0.0.1:${ports[service]}`;
+  return {
+    internalToken,
+    'org-access': {
+      env: common,
+      secrets: { INTERNAL_TOKEN: internalToken, DATABASE_URI: databases['org-access'], ENCRYPTION_KEY: secret() },
+    },
+    'control-plane': {
+      env: {
+        ...common,
+        ORG_ACCESS_URL: at('org-access'),
+        PUBLIC_URL: at('gateway'),
+        DATA_DIR: dataDir,
+        LOCAL_PROJECTS: 'true',
+        BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+      },
+      secrets: {
+        INTERNAL_TOKEN: internalToken,
+        DATABASE_URI: databases['control-plane'],
+        ENCRYPTION_KEY: secret(),
+        DATA_POSTGRES_URI: servers.postgres.address.adminUrl,
+        DATA_REDIS_URI: servers.redis.address.url,
+      },
+    },
+    gateway: {
+      env: { ...common, ORG_ACCESS_URL: at('org-access'), CONTROL_PLANE_URL: at('control-plane'), DRAIN_SECONDS: '1' },
+      secrets: { INTERNAL_TOKEN: internalToken },
+    },
+  };
+}
