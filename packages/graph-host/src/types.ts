@@ -141,6 +141,8 @@ export interface RunHandle {
 }
 
 export interface RunHandlers {
+  /** The child has taken the run up. Until then nothing that happens in the child is the run's doing. */
+  onBegun?(): void;
   /**
    * Events in the order the graph emitted them. An event that follows a checkpoint is delivered only after that
    * checkpoint is durable. The host is held back while the promise is pending (byte credits).

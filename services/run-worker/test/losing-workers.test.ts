@@ -104,6 +104,27 @@ it('a run that takes its host down every time is given up with a named error, an
   expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
 });
 
+it('a run that blocks its host is given up by name, and others are executed while it does', async () => {
+  await deployment.startWorker({ BG_JOB_MAX_RETRIES: '1', GRAPH_HOST_SILENT_SECONDS: '12' });
+  const ledger = deployment.file();
+  const run = await deployment.create('loop', { input: { ledger: ledger.path } });
+  await waitFor(async () => (await ledger.lines()).length === 1, { what: 'the host to be blocked' });
+  const other = await deployment.ended(await deployment.create('echo'));
+  expect(other).toMatchObject({ status: 'success' });
+  // The blocked host may have had it, and did not get to it.
+  const [charged] = await deployment.rows('SELECT failures, is_suspect FROM run WHERE run_id = $1', [other.runId]);
+  expect(charged).toEqual({ failures: 0, is_suspect: false });
+  expect(await deployment.engine.getRun(run.threadId, run.runId)).toMatchObject({ status: 'running', attempt: 1 });
+  const message = expect.stringMatching(
+    /the last: GraphHostUnresponsive: the graph host did not answer and was killed$/,
+  );
+  expect(await deployment.ended(run)).toMatchObject({
+    status: 'error',
+    attempt: 1,
+    error: { error: 'RunAttemptsExhausted', message },
+  });
+});
+
 it('runs that were in a host with one that takes it down go on and end well', async () => {
   // One failed attempt would be the end of them: they are not charged with any.
   await deployment.startWorker({ BG_JOB_MAX_RETRIES: '1' });

@@ -165,7 +165,10 @@ export class Host {
     printAs({ runId: runRequest.runId, threadId: runRequest.threadId }, () => {
       const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
-      void run.execute().finally(() => this.#runs.delete(use));
+      connection.send(use, { t: 'run.begun', use });
+      // After what is sent in this turn has left: code that never returns to the event loop would keep it here. An abort that
+      // came along with the start is heard by then, too.
+      setImmediate(() => void run.execute().finally(() => this.#runs.delete(use)));
     });
   }
 

@@ -246,6 +246,9 @@ export class ChildGraphHost implements GraphHost {
         this.#options.onLog(line);
         break;
       }
+      case 'run.begun':
+        this.#runs.get(header.use)?.receiveBegun();
+        break;
       case 'run.events':
         this.#runs.get(header.use)?.receiveEvents(header, message.raw);
         break;

@@ -63,6 +63,10 @@ export class ParentRun {
     committed.then(release, release);
   }
 
+  receiveBegun(): void {
+    if (!this.#isSettled) this.#handlers.onBegun?.();
+  }
+
   receiveEvents({ events }: ToParent['run.events'], raw: Buffer): void {
     let position = 0;
     const decoded = events.map(([mode, event, length]) => {

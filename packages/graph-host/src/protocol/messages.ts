@@ -117,6 +117,8 @@ export const toHost = {
 export const toParent = {
   answer: Answer,
   hello: notice('hello', { protocol: Type.Integer(), language: Type.String(), runtime: Type.String() }),
+  /** The code of the run is about to be executed: what happens from now on may be its doing. */
+  'run.begun': notice('run.begun', { use: Use }),
   /** `events` are `[mode, event name, byte length]`, their JSON texts the raw bytes one after the other. */
   'run.events': notice('run.events', {
     use: Use,

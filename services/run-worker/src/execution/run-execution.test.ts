@@ -22,7 +22,14 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const streams = new FakeStreams();
   const run = claimedRun();
   const metrics = workerMetrics();
-  const seat = { host: fake.host, wasLostWithOthers: () => false, complain: vi.fn(), leave: vi.fn() };
+  const seat = {
+    host: fake.host,
+    wasLostWithOthers: () => false,
+    complain: vi.fn(),
+    begun: vi.fn(),
+    onStalled: vi.fn(),
+    leave: vi.fn(),
+  };
   const engine = {
     finishRun: vi.fn(
       async (finish): Promise<FinishedRun> => ({
@@ -98,6 +105,16 @@ it('an abort that is not obeyed ends the run without its graph, and the host is 
   await execution.done;
   expect(seat.complain).toHaveBeenCalledOnce();
   expect(engine.finishRun).toHaveBeenCalledWith(expect.objectContaining({ status: 'interrupted', values: null }));
+});
+
+it('a run that its host did not get to, because of others, is given back and not charged', async () => {
+  const { execution, fake, seat, engine } = execute();
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  const [[onStalled]] = seat.onStalled.mock.calls as [[() => void]];
+  onStalled();
+  await execution.done;
+  expect(fake.runs[0]!.aborts).toHaveLength(1);
+  expect(engine.releaseRun).toHaveBeenCalledWith(execution.run.fence, {});
 });
 
 it('a run that is cancelled while it waits for a host never starts', async () => {

@@ -101,6 +101,13 @@ export class RunExecution {
     this.#giveUp({ kind: 'drained' });
   }
 
+  /** Its host stands still without having got to it: it is given back, to begin in another. */
+  #moveAway(): void {
+    if (this.#stop || this.#isEnding) return;
+    this.#handle?.abort('its process did not get to it');
+    this.#giveUp({ kind: 'drained' });
+  }
+
   #abort(stop: StopReason & { reason: string }): void {
     this.#stop = stop;
     const nothing = { kind: 'aborted', values: null, checkpointId: null } as const;
@@ -170,7 +177,11 @@ export class RunExecution {
     this.#seat = seat;
     const checkpoints = this.#deps.checkpointsFor(run);
     const backends = { store: this.#deps.storeFor(run, seat.host), ...(checkpoints && { checkpoints }) };
-    this.#handle = seat.host.startRun(runRequest(run), backends, { onEvents: (events) => this.#publish(events) });
+    seat.onStalled(() => this.#moveAway());
+    this.#handle = seat.host.startRun(runRequest(run), backends, {
+      onBegun: () => seat.begun(),
+      onEvents: (events) => this.#publish(events),
+    });
     const outcome = await this.#handle.settled;
     // The host has aborted it, on hearing that from storage.
     if (outcome.kind === 'fenced' || outcome.kind === 'lost') this.#complainUnlessStopped();

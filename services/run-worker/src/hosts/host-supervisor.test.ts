@@ -115,6 +115,24 @@ it('a host that answers again before the other is there stays the one', async ()
   expect(started.slice(1).every(({ fake }) => fake.closedWith === 0)).toBe(true);
 });
 
+it('runs that a blocked host did not get to hear of it, unless it may be their own doing', async () => {
+  const { started } = supervising();
+  await supervisor.start();
+  const [first, second] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  const heard: string[] = [];
+  first.onStalled(() => heard.push('first'));
+  second.onStalled(() => heard.push('second'));
+  const answer = silence(started[0]!.fake);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(heard).toEqual([]);
+  answer();
+  await vi.advanceTimersByTimeAsync(1_000);
+  first.begun();
+  silence(started[0]!.fake);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(heard).toEqual(['second']);
+});
+
 it('a pause of the worker is no silence of its host', async () => {
   const { started } = supervising();
   await supervisor.start();

@@ -30,8 +30,17 @@ export interface HostSeat {
   wasLostWithOthers(): boolean;
   /** The host does not obey: it is to be replaced. Also after `leave`. */
   complain(): void;
+  /** The run's code is being executed. */
+  begun(): void;
+  /** Called once when the host stops answering because of others, before this run had begun. */
+  onStalled(listener: () => void): void;
   /** The run is over. */
   leave(): void;
+}
+
+interface Seated {
+  hasBegun: boolean;
+  onStalled: () => void;
 }
 
 interface Supervised {
@@ -43,7 +52,7 @@ interface Supervised {
   isRetired: boolean;
   /** Code of a run that is over goes on in it. */
   isDistrusted: boolean;
-  runs: number;
+  seats: Set<Seated>;
   /** How many runs it had when it was lost; undefined while it lives. */
   runsWhenLost: number | undefined;
 }
@@ -117,13 +126,20 @@ export class HostSupervisor {
   }
 
   #seatIn(supervised: Supervised): HostSeat {
-    supervised.runs += 1;
+    const seated: Seated = { hasBegun: false, onStalled: () => undefined };
+    supervised.seats.add(seated);
     return {
       host: supervised.host,
       wasLostWithOthers: () => (supervised.runsWhenLost ?? 0) > 1 || supervised.isDistrusted,
       complain: () => this.#distrust(supervised),
+      begun: () => {
+        seated.hasBegun = true;
+      },
+      onStalled: (listener) => {
+        seated.onStalled = listener;
+      },
       leave: () => {
-        supervised.runs -= 1;
+        supervised.seats.delete(seated);
         this.#closeIfUnused(supervised);
       },
     };
@@ -144,7 +160,7 @@ export class HostSupervisor {
   }
 
   #closeIfUnused(supervised: Supervised): void {
-    if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
+    if (supervised.isRetired && supervised.seats.size === 0) void this.#close(supervised, KILL);
   }
 
   async close(graceMs: number): Promise<void> {
@@ -178,7 +194,7 @@ export class HostSupervisor {
       isPinging: false,
       isRetired: false,
       isDistrusted: false,
-      runs: 0,
+      seats: new Set(),
       runsWhenLost: undefined,
     };
     this.#hosts.add(supervised);
@@ -187,11 +203,11 @@ export class HostSupervisor {
   }
 
   #onExit(supervised: Supervised, reason: string): void {
-    supervised.runsWhenLost = supervised.runs;
+    supervised.runsWhenLost = supervised.seats.size;
     this.#hosts.delete(supervised);
     if (this.#current === supervised) this.#current = undefined;
     if (this.#isClosed) return;
-    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.runs });
+    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.seats.size });
     this.#options.onLost();
     this.#restart();
   }
@@ -222,12 +238,23 @@ export class HostSupervisor {
   #pingAll(): void {
     for (const supervised of this.#hosts) {
       // Counted in pings, not by the clock: a pause of this process is no silence of the host.
-      if (supervised.isPinging) supervised.silentMs += this.#options.pingEveryMs;
+      if (supervised.isPinging) this.#hearNothing(supervised);
       else this.#ping(supervised);
       if (supervised.silentMs >= this.#options.deadMs) this.#kill(supervised);
     }
     const current = this.#current;
     if (current && this.#isSilent(current) && this.#stalled() <= STALLED_MAX) this.#startBeside(current);
+  }
+
+  #hearNothing(supervised: Supervised): void {
+    const wasSilent = this.#isSilent(supervised);
+    supervised.silentMs += this.#options.pingEveryMs;
+    if (wasSilent || !this.#isSilent(supervised)) return;
+    // Those it did not get to need not wait for the one that blocks it. Without another it may be their own doing.
+    const seats = [...supervised.seats];
+    if (seats.some(({ hasBegun }) => hasBegun)) {
+      for (const seated of seats) if (!seated.hasBegun) seated.onStalled();
+    }
   }
 
   #stalled(): number {
@@ -237,7 +264,9 @@ export class HostSupervisor {
   /** Runs that wait need not wait for the one that blocks its host. */
   #startBeside(silent: Supervised): void {
     if (this.#isClosed || this.#starting) return;
-    this.#options.logger.warn('a graph host does not answer: another one is started beside it', { runs: silent.runs });
+    this.#options.logger.warn('a graph host does not answer: another one is started beside it', {
+      runs: silent.seats.size,
+    });
     this.#current = undefined;
     this.#restart();
   }

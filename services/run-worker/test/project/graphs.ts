@@ -101,6 +101,15 @@ export const poison = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
+/** Never returns to the event loop. */
+export const loop = new StateGraph(State)
+  .addNode('one', async (state: State) => {
+    await note(state, 'looping');
+    for (;;) Math.random();
+  })
+  .addEdge(START, 'one')
+  .compile();
+
 export const environment = new StateGraph(State)
   .addNode('one', () => ({ log: Object.keys(process.env).sort() }))
   .addEdge(START, 'one')
