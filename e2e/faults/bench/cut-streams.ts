@@ -96,14 +96,16 @@ export class CutStreams {
       headers,
       lastEventId: request.method ? undefined : (ids.at(-1) ?? FROM_THE_START),
       signal: cut.signal,
-      onEvent: ({ id }) => {
+      onEvent: ({ id, event }) => {
         // What is still in the buffer when the client has left does not reach it.
         if (cut.signal.aborted) return;
-        if (id) ids.push(id);
+        if (id && event === OF_THE_GRAPH) ids.push(id);
         events += 1;
         if (isCut && events === isCutAfter) cut.abort();
       },
     });
+    // Also one whose last bytes had come already.
+    if (cut.signal.aborted) segment.end = 'cut';
     if (segment.end === 'cut') this.cuts += 1;
     return segment;
   }
@@ -118,7 +120,7 @@ export class CutStreams {
       if (end === 'whole')
         return difference(
           ids,
-          events.map(({ id }) => id).filter((id) => id !== undefined),
+          events.filter(({ event }) => event === OF_THE_GRAPH).map(({ id }) => id ?? 'none'),
         );
       await pause(RETRY_MS);
     }
@@ -127,6 +129,8 @@ export class CutStreams {
 }
 
 const FROM_THE_START = '-1';
+/** The events that the graph writes; the server's own, such as the one with the run's id, come with every connection. */
+const OF_THE_GRAPH = 'custom';
 
 function streamPath({ threadId, runId }: AcceptedRun): string {
   return `/threads/${threadId}/runs/${runId}/stream?stream_mode=custom`;
