@@ -73,8 +73,8 @@ export class RunService {
     requests: RunRequest[],
     keyed?: KeyedCreation<RunRecord[]>,
   ): Promise<AcceptedRun[]> {
-    const prepared = await Promise.all(requests.map((request) => this.#prepare(origin, request)));
-    if (!keyed) return Promise.all(prepared.map((run) => this.#accept(origin, run)));
+    const prepared = await inSlices(requests, (request) => this.#prepare(origin, request));
+    if (!keyed) return inSlices(prepared, (run) => this.#accept(origin, run));
     const created = await this.#options.engine.createRunsTogether(prepared, keyed);
     return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
   }
@@ -164,6 +164,18 @@ export class RunService {
     if (Object.keys(scope).length === 0) return true;
     return (await this.#options.threads.findBare(scope, threadId)) !== undefined;
   }
+}
+
+/** What one request takes of the queues that all requests share. */
+const SLICE = 256;
+
+/** A batch of any length leaves room for others, and is not refused for its own length. */
+async function inSlices<T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let start = 0; start < items.length; start += SLICE) {
+    results.push(...(await Promise.all(items.slice(start, start + SLICE).map(work))));
+  }
+  return results;
 }
 
 /** The engine has tried several times already: others hold what has to be cancelled, each waiting for the next. */
