@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withTransaction } from '@runyard/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClaimedRun, Fence } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
@@ -14,14 +15,9 @@ afterAll(() => fixture.close());
 const state = { values: Buffer.from('{"n":1}'), interrupts: null, checkpointId: 'c1', status: 'idle' as const };
 const conflict = { status: 409 };
 
-async function write(fence: Fence, checkpointId: string): Promise<'written' | 'fenced'> {
-  const client = await fixture.pool.connect();
-  try {
-    const run = { ...fence, runId: randomUUID(), fence } as unknown as ClaimedRun;
-    return await writeCheckpointUnderFence(client, run, checkpointId);
-  } finally {
-    client.release();
-  }
+function write(fence: Fence, checkpointId: string): Promise<'written' | 'fenced'> {
+  const run = { ...fence, runId: randomUUID(), fence } as unknown as ClaimedRun;
+  return withTransaction(fixture.pool, (client) => writeCheckpointUnderFence(client, run, checkpointId));
 }
 
 const checkpointsOf = async (threadId: string) =>
