@@ -10,6 +10,7 @@ import { ANY_ORIGIN, answerPreflight, applyCors, type CorsRules, isPreflight } f
 import { createDispatcher } from './dispatch.ts';
 import { answerError } from './error-answer.ts';
 import type { ReadinessChecks } from './health.ts';
+import { sayLast } from './last-answer.ts';
 import { loggedPath } from './logged-path.ts';
 import { requestIdOf, traceIdOf } from './request-id.ts';
 import { RequestMetrics } from './request-metrics.ts';
@@ -91,7 +92,7 @@ function observe(options: AppOptions): RequestHandler {
       next();
       return;
     }
-    if (lifecycle.isDraining) res.setHeader('connection', 'close');
+    if (lifecycle.isDraining) sayLast(res);
     requestMetrics.started();
     res.once('close', () => {
       const elapsedMs = performance.now() - startedAt;

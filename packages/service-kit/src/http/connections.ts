@@ -22,7 +22,7 @@ export class Connections {
   readonly #server: Server;
   /** Requests in flight per connection. */
   readonly #active = new Map<Socket, number>();
-  #isClosing = false;
+  #isDraining = false;
   #onNone: (() => void) | undefined;
 
   constructor(server: Server) {
@@ -41,10 +41,10 @@ export class Connections {
 
   /** Resolves when all connections are closed; those still at work after the times given are cut. */
   async drain({ windowMs, drainMs, onClosed }: DrainTimes): Promise<void> {
+    this.#isDraining = true;
     await this.#noneWithin(windowMs);
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     if (windowMs > 0) await this.#noneWithin(LAST_REQUEST_MS);
-    this.#isClosing = true;
     for (const [socket, requests] of this.#active) if (requests === 0) socket.destroySoon();
     onClosed?.();
     const cut = setTimeout(() => {
@@ -71,6 +71,6 @@ export class Connections {
   #finished(socket: Socket): void {
     const requests = (this.#active.get(socket) ?? 1) - 1;
     if (this.#active.has(socket)) this.#active.set(socket, requests);
-    if (this.#isClosing && requests === 0) socket.destroySoon();
+    if (this.#isDraining && requests === 0) socket.destroySoon();
   }
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceLifecycle } from '../lifecycle.ts';
 import { createContext, type ServiceContext } from '../service.ts';
 import { createApp } from './app.ts';
+import { breakOff } from './error-answer.ts';
 import { listen, openDoorway } from './listen.ts';
 
 const HERE = { host: '127.0.0.1', port: 0 };
@@ -65,6 +66,28 @@ describe('a server that stops', () => {
     expect(isClosed).toBe(true);
     expect(performance.now() - startedAt).toBeLessThan((LONG_S / 4) * 1000);
     await expect(get(`${url}/ok`)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('never lets an answer without a length look whole when it is cut', async () => {
+    openContext(LONG_S);
+    const app = createApp({
+      context,
+      operations: [],
+      before: [
+        (req, res, next) => {
+          if (req.path !== '/stream') return next();
+          res.writeHead(200, { 'content-type': 'text/event-stream' });
+          res.write('event: a\n\n', () => breakOff(res));
+        },
+      ],
+    });
+    const { url } = await listen(app, { ...HERE, context });
+    await get(`${url}/ok`);
+    const stopped = context.lifecycle.stop('test');
+    const response = await fetch(`${url}/stream`);
+    await expect(response.text()).rejects.toThrow();
+    agent.destroy();
+    await stopped;
   });
 
   it('closes idle connections when the window is over', async () => {

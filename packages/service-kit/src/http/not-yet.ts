@@ -12,11 +12,12 @@ export const answerNotYet: RequestListener = (req, res) => {
   const [path = '', query = ''] = (req.url ?? '').split('?', 2);
   const readiness = new URLSearchParams(query).get('check_db') ?? '';
   const isAlive = path.endsWith('/ok') && ['', '0', 'false'].includes(readiness);
-  const headers = { 'content-type': 'application/json' };
-  if (isAlive) res.writeHead(200, headers).end(ALIVE);
+  const body = isAlive ? ALIVE : STARTING;
+  const headers = { 'content-type': 'application/json', 'content-length': body.length };
+  if (isAlive) res.writeHead(200, headers).end(body);
   else {
     // The body is not read: closing keeps it from being taken for the next request.
     const refused = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
-    res.writeHead(503, { ...headers, ...refused }).end(STARTING);
+    res.writeHead(503, { ...headers, ...refused }).end(body);
   }
 };

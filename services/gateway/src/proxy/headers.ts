@@ -101,7 +101,10 @@ export interface AnswerHeaders {
   isUntouched: boolean;
 }
 
-/** The upstream's headers; `closes` tells the client that its connection takes no further request. */
+/**
+ * The upstream's headers; `closes` tells the client that its connection takes no further request. Not with an answer of unknown
+ * length: cut, it would look whole to clients that take the close for its end.
+ */
 export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string, closes = false): AnswerHeaders {
   const answer: AnswerHeaders = { list: [], announcesLength: false, isLeaving: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
@@ -120,7 +123,7 @@ export function responseHeaders(raw: readonly (Buffer | string)[], requestId: st
     answer.list.push(name, text(raw[index + 1]!));
   }
   answer.list.push('x-request-id', requestId);
-  if (closes) answer.list.push('connection', 'close');
+  if (closes && answer.announcesLength) answer.list.push('connection', 'close');
   return answer;
 }
 
