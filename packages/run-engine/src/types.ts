@@ -273,13 +273,15 @@ export interface CommitStateUpdate {
   values: Uint8Array | null;
   interrupts: Uint8Array | null;
   checkpointId: string;
-  status: ThreadStatus;
+  /** Null: as it is, with the thread's error. */
+  status: ThreadStatus | null;
   /** Becomes `metadata.graph_id` when the thread has none. */
   graphId?: string;
 }
 
 /** A draft that becomes a thread with the state its checkpoints have. */
 export interface CompleteDraft extends Omit<CommitStateUpdate, 'graphId'> {
+  status: ThreadStatus;
   thread: NewThread;
 }
 

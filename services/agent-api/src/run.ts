@@ -122,7 +122,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.checkSoon() });
-  const rescue = createRescueRounds({ engine, streams, pool, logger });
+  const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, logger });
   lifecycle.onStop('rescue rounds', () => rescue.close());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });

@@ -94,6 +94,15 @@ describe('cancelling a run', () => {
     }
   });
 
+  it('that waits for another attempt and is rolled back is gone before its client is answered, and not missing', async () => {
+    const run = await runningRun();
+    await deployment.worker.engine.releaseRun(run.played.claimed.fence);
+    const answer = await ask(`${placeOf(run)}/cancel?wait=true&action=rollback`, { method: 'POST' });
+    expect(answer).toMatchObject({ status: 200, json: {} });
+    expect(answer.text.trim()).toBe('{}');
+    expect((await ask(placeOf(run))).status).toBe(404);
+  });
+
   it('that is over or unknown is 404', async () => {
     const run = await runningRun();
     await run.played.succeed({});

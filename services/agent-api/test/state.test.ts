@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import { ask } from './raw-http.ts';
@@ -175,4 +176,23 @@ describe('the history of a thread', () => {
     expect(await history({ limit: 10, metadata: { source: 'update' } })).toHaveLength(3);
     expect(await history({ limit: 10, metadata: { source: 'input' } })).toHaveLength(0);
   });
+});
+
+it('the values of a thread catch up with its newest checkpoint when whoever wrote that died before telling', async () => {
+  const { thread_id } = await threadWith('one', 'two');
+  // As a process leaves it that ended between the two.
+  await deployment.pool.query(`UPDATE thread_state SET "values" = '{}', checkpoint_id = 'older' WHERE thread_id = $1`, [
+    thread_id,
+  ]);
+  await deployment.pool.query(
+    `UPDATE thread SET status = 'error', error = '{"error":"E","message":"m"}' WHERE thread_id = $1`,
+    [thread_id],
+  );
+  await deployment.pool.query('INSERT INTO thread_state_behind (thread_id) VALUES ($1)', [thread_id]);
+  const thread = await waitFor(async () => {
+    const { json } = await ask(`${deployment.url}/threads/${thread_id}`);
+    return (json as { values: { messages?: unknown } }).values.messages ? json : undefined;
+  });
+  expect(contentsOf(thread)).toEqual(['one', 'two']);
+  expect(thread).toMatchObject({ status: 'error', error: { error: 'E' } });
 });

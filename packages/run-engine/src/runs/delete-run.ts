@@ -42,6 +42,15 @@ export async function deleteRun(
   const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
   if (isRunning) await takeFences(client, [threadId]);
   if (!run.keeps_thread) await dropUnkeptFences(client, [threadId]);
-  else if (wasInFlight) await settleThreads(client, [threadId]);
+  else if (wasInFlight) {
+    await settleThreads(client, [threadId]);
+    await client.query({
+      name: 'engine_state_of_deleted_run',
+      text: `INSERT INTO thread_state_behind (thread_id) SELECT thread_id FROM thread WHERE thread_id = $1
+               AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = $2)
+             ON CONFLICT (thread_id) DO UPDATE SET look_at = now()`,
+      values: [threadId, runId],
+    });
+  }
   return deleted;
 }

@@ -59,6 +59,14 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
              FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence
+           ), behind AS (
+             -- It wrote checkpoints, and nobody can say what state they are.
+             INSERT INTO thread_state_behind (thread_id)
+             SELECT thread_id FROM e WHERE keeps_thread AND checkpoint_id IS NULL
+               AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = e.run_id)
+             ON CONFLICT (thread_id) DO UPDATE SET look_at = now()
+           ), told AS (
+             DELETE FROM thread_state_behind b USING e WHERE b.thread_id = e.thread_id AND e.checkpoint_id IS NOT NULL
            ), replaced AS (
              DELETE FROM checkpoint_write_replaced w USING e WHERE w.thread_id = e.thread_id AND w.run_id = e.run_id
            ), unkept AS (

@@ -1,6 +1,7 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
 import type { CopiedThread, CopyThread, ThreadTtl } from '../types.ts';
+import { WRITING_TAKES } from './states-behind.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
 
 /**
@@ -11,6 +12,10 @@ const METADATA_OF_COPY = `CASE WHEN metadata_type = 'json' AND substring(metadat
   THEN convert_to(replace(convert_from(metadata_data, 'UTF8'), '"thread_id":"' || $1::uuid || '"',
                           '"thread_id":"' || $2::uuid || '"'), 'UTF8')
   ELSE metadata_data END`;
+
+/** The source's stored values are older than its newest checkpoint. */
+const IS_BEHIND = `(SELECT max(checkpoint_id) FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = '')
+  IS DISTINCT FROM (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1)`;
 
 /**
  * Copies a thread with its whole history inside Postgres; undefined when the source does not exist. One statement, so it sees
@@ -50,10 +55,11 @@ export async function copyThread(
                                            data)
              SELECT m.thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, channel, type, data
              FROM made m, checkpoint_write w WHERE w.thread_id = $1
+           ), behind AS (
+             INSERT INTO thread_state_behind (thread_id, look_at) SELECT thread_id, now() + ${WRITING_TAKES} FROM made
+             WHERE ${IS_BEHIND}
            )
-           SELECT (SELECT max(checkpoint_id) FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = '')
-                  IS DISTINCT FROM (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1) AS is_behind
-           FROM made`,
+           SELECT ${IS_BEHIND} AS is_behind FROM made`,
     values: [copy.sourceId, copy.threadId, toSqlJson(copy.metadata), ...ttlParameters(defaultTtl)],
   });
   return rows[0] && { isStateBehind: rows[0].is_behind };

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { CommitStateUpdate, Fence } from '../types.ts';
+import { WRITING_TAKES } from './states-behind.ts';
 import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
 
 /**
@@ -24,6 +25,12 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
     throw new ConflictError(`Thread ${threadId} has in-flight runs: ${rows.map((row) => row.run_id).join(', ')}`);
   }
   const epochs = await takeFences(client, [threadId]);
+  await client.query({
+    name: 'engine_state_is_being_written',
+    text: `INSERT INTO thread_state_behind (thread_id, look_at) VALUES ($1, now() + ${WRITING_TAKES})
+           ON CONFLICT (thread_id) DO UPDATE SET look_at = excluded.look_at`,
+    values: [threadId],
+  });
   return { threadId, epoch: epochs.get(threadId)!, runId: null };
 }
 
@@ -39,11 +46,13 @@ export async function commitStateUpdate(client: pg.ClientBase, update: CommitSta
              INSERT INTO thread_state (thread_id, "values", interrupts, checkpoint_id) VALUES ($1, $2, $3, $4)
              ON CONFLICT (thread_id) DO UPDATE
              SET "values" = excluded."values", interrupts = excluded.interrupts, checkpoint_id = excluded.checkpoint_id
+           ), told AS (
+             DELETE FROM thread_state_behind WHERE thread_id = $1
            )
            UPDATE thread t
            SET status = CASE WHEN EXISTS (SELECT 1 FROM run r WHERE r.thread_id = $1 AND r.status = 'pending')
-                             THEN 'busy' ELSE $5 END,
-               error = NULL, updated_at = now(), state_updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
+                             THEN 'busy' ELSE coalesce($5, t.status) END,
+               error = CASE WHEN $5::text IS NULL THEN t.error END, updated_at = now(), state_updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
                metadata = CASE WHEN $6::text IS NULL OR t.metadata ? 'graph_id' THEN t.metadata
                                ELSE t.metadata || jsonb_build_object('graph_id', $6::text) END
            WHERE t.thread_id = $1`,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { ReleaseOptions } from '../runs/release-runs.ts';
+import { findStatesBehind, type StateBehind } from '../threads/states-behind.ts';
 import type { SweptRun } from '../types.ts';
 import { findStuckThreads, mendThreads } from './stuck-threads.ts';
 import { takeRunsOfLapsedWorkers } from './sweep.ts';
@@ -24,6 +25,11 @@ export class Rescue {
     const { pool, events, maxFailures, leaseMs } = this.#options;
     const options = { maxFailures, leaseMs, cancelledOnly: true };
     return (await takeRunsOfLapsedWorkers(pool, options, events)).ended;
+  }
+
+  /** Threads whose stored values are older than their newest checkpoint, a few of them, to be read anew. */
+  findStatesBehind(): Promise<StateBehind[]> {
+    return findStatesBehind(this.#options.pool);
   }
 
   /**

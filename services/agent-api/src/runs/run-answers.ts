@@ -14,7 +14,7 @@ import { answerWithResult } from './answer-with-result.ts';
 import { type FollowedRun, lookAgain } from './repeated-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { joinPath, type RunPlace, streamHeaders, streamPath } from './run-locations.ts';
-import { failure, isOver, type RunResultSources, resultOf } from './run-result.ts';
+import { failure, isOver, type RunResult, type RunResultSources, resultOf } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
 type Client = Pick<HandlerRequest, 'res' | 'log' | 'headers' | 'caller'>;
@@ -63,11 +63,21 @@ export class RunAnswers {
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
 
-  async join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
+  join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
+    return this.#join(params, query, client, failure(MISSING.error, MISSING.message));
+  }
+
+  /** The result of a run that was cancelled just now, as soon as it is over. One that is gone by then was rolled back. */
+  cancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
+    return this.#join({ thread_id: threadId, run_id: runId }, {}, client, resultOf(undefined));
+  }
+
+  /** `missing` is the answer when there is no such run. */
+  async #join(params: Params, query: RunJoinQuery, client: Client, missing: RunResult): Promise<void> {
     const { res, log, headers } = client;
     const run = await this.#find(params);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
-    const known = run ? (isOver(run) ? resultOf(run) : undefined) : failure(MISSING.error, MISSING.message);
+    const known = run ? (isOver(run) ? resultOf(run) : undefined) : missing;
     if (known === undefined) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
@@ -82,11 +92,6 @@ export class RunAnswers {
       log,
     );
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
-  }
-
-  /** The result of a run that is being cancelled, as soon as it is over. */
-  async result({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
-    await this.join({ thread_id: threadId, run_id: runId }, {}, client);
   }
 
   async joinStream(params: Params, query: RunStreamQuery, client: Client): Promise<void> {

@@ -88,7 +88,7 @@ export function runRoutes(
       const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
       await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
       if (!isSet(req.query.wait)) return { status: 202 };
-      await answers.result({ threadId, runId }, req);
+      await answers.cancelled({ threadId, runId }, req);
     }),
     bind(contracts.cancelRuns, async ({ body, query, caller }) => {
       const action = query.action ?? 'interrupt';

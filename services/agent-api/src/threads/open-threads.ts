@@ -41,6 +41,7 @@ export interface ThreadParts {
 export interface Threads {
   store: ThreadStore;
   service: ThreadService;
+  state: StateService;
   sweeper: DutyRounds;
   routes: BoundOperation[];
 }
@@ -73,6 +74,7 @@ export function openThreads(parts: ThreadParts): Threads {
   return {
     store,
     service,
+    state,
     sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, logger }),
     routes: [
       ...threadRoutes(service, keys),

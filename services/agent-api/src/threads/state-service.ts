@@ -118,13 +118,13 @@ export class StateService {
     }
   }
 
-  /** Takes the newest checkpoint for the state of a thread whose stored values are older; it is idle then. */
-  async readAnew({ threadId, metadata }: WritableThread): Promise<void> {
+  /** Takes the newest checkpoint for the state of a thread whose stored values are older. Without a status it keeps its own. */
+  async readAnew({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
     const fence = await this.#engine.beginStateUpdate(threadId);
     try {
-      await this.#commit(fence, graphId, 'idle');
+      await this.#commit(fence, graphId, status);
     } catch (error) {
       throw toCallerError(error);
     }
@@ -151,13 +151,13 @@ export class StateService {
     }
   }
 
-  /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says. */
-  async #commit(fence: Fence, graphId: string, status?: 'idle'): Promise<ThreadState> {
+  /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says; null keeps the thread's. */
+  async #commit(fence: Fence, graphId: string, status?: 'idle' | null): Promise<ThreadState> {
     const state = await this.#newest(fence.threadId, graphId);
     await this.#engine.commitStateUpdate({
       fence,
       ...storedState(state),
-      status: status ?? (state.next.length > 0 ? 'interrupted' : 'idle'),
+      status: status === undefined ? (state.next.length > 0 ? 'interrupted' : 'idle') : status,
     });
     return state;
   }

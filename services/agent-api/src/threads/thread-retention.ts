@@ -39,7 +39,7 @@ export class ThreadRetention {
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
     if (copied.isStateBehind) {
       try {
-        await state.readAnew({ threadId, metadata: source.metadata });
+        await state.readAnew({ threadId, metadata: source.metadata }, 'idle');
       } catch (error) {
         if (keyed) await keys.release(keyed);
         await engine.deleteThread(threadId);

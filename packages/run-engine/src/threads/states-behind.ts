@@ -1,0 +1,36 @@
+import type pg from 'pg';
+
+/** A thread whose stored values are older than its newest checkpoint. */
+export interface StateBehind {
+  threadId: string;
+  metadata: Record<string, unknown>;
+}
+
+const BATCH = 20;
+
+/**
+ * What whoever begins to write a thread's state outside of a run leaves behind when it dies: somebody looks after this long,
+ * which is longer than writing takes.
+ */
+export const WRITING_TAKES = "interval '1 minute'";
+
+/** Threads to be read anew, with a graph that can; those found to be up to date are forgotten. Busy ones are left: what runs there tells their state. */
+export async function findStatesBehind(db: pg.Pool): Promise<StateBehind[]> {
+  const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown> }>({
+    name: 'engine_find_states_behind',
+    text: `WITH due AS (
+             SELECT b.thread_id, t.metadata,
+                    coalesce(t.metadata ->> 'graph_id', '') <> '' AND
+                    (SELECT max(c.checkpoint_id) FROM checkpoint c WHERE c.thread_id = b.thread_id AND c.checkpoint_ns = '')
+                    IS DISTINCT FROM (SELECT s.checkpoint_id FROM thread_state s WHERE s.thread_id = b.thread_id) AS is_behind
+             FROM thread_state_behind b JOIN thread t USING (thread_id)
+             WHERE b.look_at <= now() AND t.status <> 'busy'
+             ORDER BY b.look_at LIMIT ${BATCH}
+           ), forgotten AS (
+             DELETE FROM thread_state_behind b USING due
+             WHERE b.thread_id = due.thread_id AND NOT due.is_behind AND b.look_at <= now()
+           )
+           SELECT thread_id, metadata FROM due WHERE is_behind`,
+  });
+  return rows.map(({ thread_id: threadId, metadata }) => ({ threadId, metadata }));
+}
