@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
@@ -20,6 +19,7 @@ import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { RevisionLog } from './drivers/process/revision-log.ts';
+import { openHolder } from './duties/holder-note.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
 import { RolloutStore } from './reconciler/rollout-store.ts';
 import { StartSlots } from './reconciler/start-slots.ts';
@@ -45,7 +45,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const bus = createEventBus(eventBusConfig(config, 'runyard-control-plane'), context);
   lifecycle.onStop('event bus', () => bus.close());
-  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics });
+  const holder = await openHolder({ dataDir: config.DATA_DIR, pool, logger });
+  lifecycle.onStop('note of leases', () => holder.forget());
+  const relay = new OutboxRelay({ pool, bus, logger, metrics: context.metrics, holder: holder.id });
   relay.start();
   database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
@@ -74,7 +76,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const reconciler = new Reconciler({
     pool,
-    holder: randomUUID(),
+    holder: holder.id,
     leaseMs: config.LEASE_SECONDS * 1000,
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,

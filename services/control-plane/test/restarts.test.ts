@@ -100,6 +100,23 @@ describe('control-plane', () => {
   });
 });
 
+it('a control-plane that is killed is succeeded at once on its machine, however long its leases are', async () => {
+  const patient = await TestPlatform.start({ LEASE_SECONDS: '300' });
+  try {
+    const { id, active_revision_id } = await patient.createHealthy();
+    const pid = await fetch(`${await patient.upstreamOf(id)}/started-with`)
+      .then((answer) => answer.json())
+      .then((started) => (started as { pid: number }).pid);
+    await patient.service.stop({ signal: 'SIGKILL' });
+    await untilGone(pid);
+    await patient.startService();
+    await waitFor(() => patient.service.output().includes('an active revision is up again'), { timeoutMs: 20_000 });
+    expect((await patient.get(id)).body).toMatchObject({ status: 'READY', active_revision_id });
+  } finally {
+    await patient.close();
+  }
+});
+
 describe('the events of a deployment', () => {
   it('tell of every status and every route, in order, and at last of its removal', async () => {
     const { id, latest_revision_id } = await platform.createHealthy();
