@@ -173,6 +173,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   });
   await announcement.start();
+  // First of all: workers find another one while this one still answers.
+  lifecycle.onDrain('announcement', () => announcement.stop());
   lifecycle.onStop('announcement', () => announcement.stop());
   await listenForMetrics(context, config);
   crons.clock.start();
