@@ -38,10 +38,13 @@ export class BenchGateway {
     deployment: Pick<BenchDeployment, 'agentApis'>,
     { redis, postgres }: Pick<BenchServers, 'redis' | 'postgres'>,
     env: Record<string, string> = {},
+    /** Without lines: a process that does not listen is then known to be not reached. */
+    { isDirect = false }: { isDirect?: boolean } = {},
   ): Promise<BenchGateway> {
     const [orgAccess, controlPlane] = await Promise.all([FakeOrgAccess.start(), FakeControlPlane.start()]);
-    const lines = await Promise.all(deployment.agentApis.map(({ url }) => FaultLine.to(url)));
-    const route = deploymentRoute({ upstreams: lines.map(({ url }) => url.replace(/\/$/, '')) });
+    const lines = isDirect ? [] : await Promise.all(deployment.agentApis.map(({ url }) => FaultLine.to(url)));
+    const upstreams = (isDirect ? deployment.agentApis : lines).map(({ url }) => url.replace(/\/$/, ''));
+    const route = deploymentRoute({ upstreams });
     controlPlane.routes.push(route);
     const part = await Part.create({
       service: 'gateway',
@@ -61,6 +64,16 @@ export class BenchGateway {
     const gateway = new BenchGateway(part, lines, route.deployment_id, key, [orgAccess, controlPlane]);
     await part.start();
     return gateway;
+  }
+
+  /** Below it is the deployment. */
+  get deploymentUrl(): string {
+    return this.#base;
+  }
+
+  /** What lets a client in. */
+  get headers(): Record<string, string> {
+    return { ...this.#headers };
   }
 
   /** A request to the deployment, kept in the history. Never rejects. */

@@ -1,0 +1,103 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { waitFor } from '@runyard/test-kit';
+import type { Random } from './random.ts';
+
+/** Something that works in the background of a service from its start to its stop. */
+export interface BackgroundPart {
+  name: string;
+  /** A new one, not started. */
+  open(): { start(): unknown; stop(): unknown };
+}
+
+export interface StormResult {
+  stops: number;
+  /** Of the longest stop. */
+  seconds: number;
+  /** Stops that did not end, rejections nobody heard, what is left over. */
+  faults: string[];
+}
+
+const HANGS_AFTER_MS = 5_000;
+/** How long a started part is left alone at most. */
+const ALIVE_MS = 4;
+/** Connections that pools keep, and timers of others: leaks are one for each start. */
+const SLACK = 8;
+
+/** Starts and stops a part `times` times in each round, some at once, and looks at what is left of it in this process. */
+export async function storm(
+  part: BackgroundPart,
+  { rounds, times, random }: { rounds: number; times: number; random: Random },
+): Promise<StormResult> {
+  const result: StormResult = { stops: 0, seconds: 0, faults: [] };
+  const quiet = listenForFaults(part.name, result.faults);
+  try {
+    // The first ones open what is kept: pools, modules.
+    await Promise.all([0, 0].map(() => startAndStop(part, result, random)));
+    const before = await resources();
+    for (let round = 0; round < rounds && result.faults.length === 0; round += 1) {
+      const lanes = random.integer(1, 5);
+      for (let done = 0; done < times; done += lanes) {
+        const atOnce = Array.from({ length: Math.min(lanes, times - done) }, () => startAndStop(part, result, random));
+        await Promise.all(atOnce);
+      }
+    }
+    result.faults.push(...(await leftOver(part.name, before)));
+  } finally {
+    quiet();
+  }
+  return result;
+}
+
+async function startAndStop(part: BackgroundPart, result: StormResult, random: Random): Promise<void> {
+  const aliveMs = random.integer(0, ALIVE_MS);
+  const opened = part.open();
+  await opened.start();
+  if (aliveMs > 0) await pause(aliveMs);
+  const begun = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), HANGS_AFTER_MS);
+  });
+  const outcome = await Promise.race([(async () => opened.stop())(), late]);
+  clearTimeout(timer);
+  if (outcome === 'late') result.faults.push(`${part.name} did not stop within ${HANGS_AFTER_MS} ms`);
+  result.stops += 1;
+  result.seconds = Math.max(result.seconds, (performance.now() - begun) / 1000);
+}
+
+/** Returns what ends the listening; others hear of rejections again from then on. */
+function listenForFaults(name: string, faults: string[]): () => void {
+  const others = process.listeners('unhandledRejection');
+  const onRejection = (error: unknown) => void faults.push(`${name}: nobody heard of ${(error as Error)?.stack}`);
+  const onWarning = (warning: Error) => void faults.push(`${name}: ${warning.message}`);
+  process.removeAllListeners('unhandledRejection');
+  process.on('unhandledRejection', onRejection).on('warning', onWarning);
+  return () => {
+    process.off('unhandledRejection', onRejection).off('warning', onWarning);
+    for (const other of others) process.on('unhandledRejection', other);
+  };
+}
+
+type Counts = Record<string, number>;
+
+/** Open files and sockets, and what keeps the event loop alive, by kind. */
+async function resources(): Promise<Counts> {
+  const counts: Counts = { 'open files': (await readdir('/proc/self/fd')).length };
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+async function leftOver(name: string, before: Counts): Promise<string[]> {
+  let found: string[] = [];
+  const look = async () => {
+    const now = await resources();
+    found = Object.entries(now)
+      .filter(([kind, count]) => count > (before[kind] ?? 0) + SLACK)
+      .map(([kind, count]) => `${name} leaves ${count - (before[kind] ?? 0)} of ${kind}`);
+    return found.length === 0;
+  };
+  // Sockets take a moment to close.
+  await waitFor(look, { timeoutMs: HANGS_AFTER_MS, intervalMs: 50, what: 'nothing to be left' }).catch(() => undefined);
+  return found;
+}
