@@ -13,7 +13,7 @@ import {
   type RunRelease,
 } from '@runyard/run-engine';
 import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
-import type { HostSeat } from '../hosts/host-supervisor.ts';
+import type { HostSeat } from '../hosts/supervised-host.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
 import { endEvent, errorEvent, graphEvents, leftOut, type StreamedRun, streamedRun } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';

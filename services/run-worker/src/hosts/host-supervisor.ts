@@ -1,6 +1,7 @@
 import type { GraphHost } from '@runyard/graph-host';
 import type { Logger } from '@runyard/service-kit';
 import { SoloPlaces } from './solo-places.ts';
+import { type HostSeat, SupervisedHost } from './supervised-host.ts';
 
 export interface HostSupervisorOptions {
   /** Starts a host; `onExit` is called when it ends without having been closed. */
@@ -23,49 +24,15 @@ const KILL = 0;
 /** Hosts that do not answer and may still have one started beside them: each of them may keep a core busy. */
 const STALLED_MAX = 3;
 
-/** A run's place in a host. */
-export interface HostSeat {
-  host: GraphHost;
-  /** True when the host is gone and had other code in it besides: which took it down is not known. */
-  wasLostWithOthers(): boolean;
-  /** The host does not obey: it is to be replaced. Also after `leave`. */
-  complain(): void;
-  /** The run's code is being executed. */
-  begun(): void;
-  /** Called once when the host stops answering because of others, before this run had begun. */
-  onStalled(listener: () => void): void;
-  /** The run is over. */
-  leave(): void;
-}
-
-interface Seated {
-  hasBegun: boolean;
-  onStalled: () => void;
-}
-
-interface Supervised {
-  host: GraphHost;
-  /** For how long a ping is unanswered, as far as this process itself was awake. */
-  silentMs: number;
-  isPinging: boolean;
-  /** Gets no new runs and is closed once those it has are over. */
-  isRetired: boolean;
-  /** Code of a run that is over goes on in it. */
-  isDistrusted: boolean;
-  seats: Set<Seated>;
-  /** How many runs it had when it was lost; undefined while it lives. */
-  runsWhenLost: number | undefined;
-}
-
 /**
  * Keeps one healthy graph host: starts it, pings it, replaces it when it ends, hangs or does not obey. A suspect run gets a host
  * of its own. The runs of a host that goes away are settled by the host's own parent side (`lost`), never here.
  */
 export class HostSupervisor {
   readonly #options: Required<HostSupervisorOptions>;
-  readonly #hosts = new Set<Supervised>();
+  readonly #hosts = new Set<SupervisedHost>();
   readonly #soloPlaces: SoloPlaces;
-  #current: Supervised | undefined;
+  #current: SupervisedHost | undefined;
   #starting: Promise<void> | undefined;
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
@@ -125,42 +92,29 @@ export class HostSupervisor {
     }
   }
 
-  #seatIn(supervised: Supervised): HostSeat {
-    const seated: Seated = { hasBegun: false, onStalled: () => undefined };
-    supervised.seats.add(seated);
-    return {
-      host: supervised.host,
-      wasLostWithOthers: () => (supervised.runsWhenLost ?? 0) > 1 || supervised.isDistrusted,
-      complain: () => this.#distrust(supervised),
-      begun: () => {
-        seated.hasBegun = true;
-      },
-      onStalled: (listener) => {
-        seated.onStalled = listener;
-      },
-      leave: () => {
-        supervised.seats.delete(seated);
-        this.#closeIfUnused(supervised);
-      },
-    };
+  #seatIn(supervised: SupervisedHost): HostSeat {
+    return supervised.takeSeat({
+      complaint: () => this.#distrust(supervised),
+      left: () => this.#closeIfUnused(supervised),
+    });
   }
 
-  #distrust(supervised: Supervised): void {
+  #distrust(supervised: SupervisedHost): void {
     if (supervised.isDistrusted || !this.#hosts.has(supervised)) return;
     supervised.isDistrusted = true;
     this.#options.logger.warn('a graph host does not obey and is replaced');
     this.#retire(supervised);
   }
 
-  #retire(supervised: Supervised): void {
+  #retire(supervised: SupervisedHost): void {
     supervised.isRetired = true;
     if (this.#current === supervised) this.#current = undefined;
     this.#closeIfUnused(supervised);
     this.#restart();
   }
 
-  #closeIfUnused(supervised: Supervised): void {
-    if (supervised.isRetired && supervised.seats.size === 0) void this.#close(supervised, KILL);
+  #closeIfUnused(supervised: SupervisedHost): void {
+    if (supervised.isRetired && supervised.runs === 0) void this.#close(supervised, KILL);
   }
 
   async close(graceMs: number): Promise<void> {
@@ -180,34 +134,26 @@ export class HostSupervisor {
     if (!this.#isClosed) this.#options.onReady();
   }
 
-  async #startHost(): Promise<Supervised> {
+  async #startHost(): Promise<SupervisedHost> {
     let exitReason: string | undefined;
-    let supervised: Supervised | undefined;
+    let supervised: SupervisedHost | undefined;
     const host = await this.#options.start((reason) => {
       exitReason = reason;
       if (supervised) this.#onExit(supervised, reason);
     });
     if (exitReason !== undefined) throw new Error(`the graph host ${exitReason}`);
-    supervised = {
-      host,
-      silentMs: 0,
-      isPinging: false,
-      isRetired: false,
-      isDistrusted: false,
-      seats: new Set(),
-      runsWhenLost: undefined,
-    };
+    supervised = new SupervisedHost(host);
     this.#hosts.add(supervised);
     if (this.#isClosed) await this.#close(supervised, KILL);
     return supervised;
   }
 
-  #onExit(supervised: Supervised, reason: string): void {
-    supervised.runsWhenLost = supervised.seats.size;
+  #onExit(supervised: SupervisedHost, reason: string): void {
+    supervised.lost();
     this.#hosts.delete(supervised);
     if (this.#current === supervised) this.#current = undefined;
     if (this.#isClosed) return;
-    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.seats.size });
+    this.#options.logger.error('a graph host is gone', { reason, runs: supervised.runs });
     this.#options.onLost();
     this.#restart();
   }
@@ -231,7 +177,7 @@ export class HostSupervisor {
     }, delay);
   }
 
-  #isSilent({ silentMs }: Supervised): boolean {
+  #isSilent({ silentMs }: SupervisedHost): boolean {
     return silentMs >= this.#options.unresponsiveMs;
   }
 
@@ -246,15 +192,10 @@ export class HostSupervisor {
     if (current && this.#isSilent(current) && this.#stalled() <= STALLED_MAX) this.#startBeside(current);
   }
 
-  #hearNothing(supervised: Supervised): void {
+  #hearNothing(supervised: SupervisedHost): void {
     const wasSilent = this.#isSilent(supervised);
     supervised.silentMs += this.#options.pingEveryMs;
-    if (wasSilent || !this.#isSilent(supervised)) return;
-    // Those it did not get to need not wait for the one that blocks it. Without another it may be their own doing.
-    const seats = [...supervised.seats];
-    if (seats.some(({ hasBegun }) => hasBegun)) {
-      for (const seated of seats) if (!seated.hasBegun) seated.onStalled();
-    }
+    if (!wasSilent && this.#isSilent(supervised)) supervised.tellStalled();
   }
 
   #stalled(): number {
@@ -262,22 +203,22 @@ export class HostSupervisor {
   }
 
   /** Runs that wait need not wait for the one that blocks its host. */
-  #startBeside(silent: Supervised): void {
+  #startBeside(silent: SupervisedHost): void {
     if (this.#isClosed || this.#starting) return;
     this.#options.logger.warn('a graph host does not answer: another one is started beside it', {
-      runs: silent.seats.size,
+      runs: silent.runs,
     });
     this.#current = undefined;
     this.#restart();
   }
 
-  #kill(supervised: Supervised): void {
+  #kill(supervised: SupervisedHost): void {
     this.#hosts.delete(supervised);
     void supervised.host.kill();
     this.#onExit(supervised, 'did not answer and was killed');
   }
 
-  #ping(supervised: Supervised): void {
+  #ping(supervised: SupervisedHost): void {
     supervised.isPinging = true;
     supervised.host.ping().then(
       () => {
@@ -292,7 +233,7 @@ export class HostSupervisor {
     );
   }
 
-  #answersAgain(supervised: Supervised): void {
+  #answersAgain(supervised: SupervisedHost): void {
     if (supervised.isRetired || !this.#hosts.has(supervised)) return;
     if (this.#current && this.#current !== supervised) this.#retire(supervised);
     else {
@@ -301,7 +242,7 @@ export class HostSupervisor {
     }
   }
 
-  async #close(supervised: Supervised, graceMs: number): Promise<void> {
+  async #close(supervised: SupervisedHost, graceMs: number): Promise<void> {
     this.#hosts.delete(supervised);
     await supervised.host.close(graceMs);
   }
