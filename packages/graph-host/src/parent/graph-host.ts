@@ -1,5 +1,4 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
-import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { withoutKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
@@ -15,7 +14,6 @@ import type {
   GraphHostOptions,
   GraphSchemas,
   HistoryRequest,
-  LossCause,
   RunHandle,
   RunHandlers,
   RunOutcome,
@@ -149,7 +147,7 @@ export class ChildGraphHost implements GraphHost {
       use,
       backends,
       trackPut: (committed) => run.trackPut(committed),
-      onBackendError: (error) => this.#onBackendError(run, error),
+      onBackendError: (error) => run.receiveStorageError(error),
     });
     void run.settled.then(() => this.#uses.delete(use));
     void run.stopped.then(() => this.#runs.delete(use));
@@ -269,15 +267,6 @@ export class ChildGraphHost implements GraphHost {
     this.#connection.answerError(use, id, { kind: 'fenced', error: 'FencedError', message: 'this use has ended' });
   }
 
-  /** Another attempt owns the thread, or storage is away: this attempt cannot go on, and its end is not the graph's fault. */
-  #onBackendError(run: ParentRun, error: BackendError): void {
-    if (error.reason === 'fenced') run.cutShort({ kind: 'fenced' });
-    else if (error.reason === 'unavailable')
-      run.cutShort({ kind: 'lost', cause: storageLoss(error), reason: `storage is unavailable: ${error.message}` });
-    else return;
-    this.#connection.send(run.use, { t: 'run.abort', use: run.use, reason: error.message });
-  }
-
   #onExit(reason: string): void {
     this.#gone = this.#isUnresponsive ? 'the graph host did not answer and was killed' : `the graph host ${reason}`;
     if (this.#output.saidOutOfMemory) this.#gone += ': it ran out of memory';
@@ -291,10 +280,6 @@ export class ChildGraphHost implements GraphHost {
     const cause = this.#output.saidOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
     return { kind: 'lost', cause, reason };
   }
-}
-
-function storageLoss(error: BackendError): LossCause {
-  return wasTooSlow(error) ? 'slowStorage' : 'storage';
 }
 
 function loadError(error: RemoteError): GraphLoadError {

@@ -2,6 +2,7 @@
  * One run as its parent sees it. Events wait here behind the checkpoints that were sent before them, are delivered one
  * batch at a time, and only then give the child new credit.
  */
+import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
 import type { Connection } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import type { GraphBackends, RunEvent, RunHandlers, RunOutcome } from '../types.ts';
@@ -83,6 +84,15 @@ export class ParentRun {
     this.#outcome = readOutcome(header, raw);
     this.#resolveStopped();
     void this.#deliver();
+  }
+
+  /** Another attempt owns the thread, or storage is away: this attempt cannot go on, and its end is not the graph's fault. */
+  receiveStorageError(error: BackendError): void {
+    if (error.reason !== 'fenced' && error.reason !== 'unavailable') return;
+    this.abort(error.message);
+    const cause = wasTooSlow(error) ? 'slowStorage' : 'storage';
+    const reason = `storage is unavailable: ${error.message}`;
+    this.cutShort(error.reason === 'fenced' ? { kind: 'fenced' } : { kind: 'lost', cause, reason });
   }
 
   /** The child is gone, and the run with it. */
