@@ -17,7 +17,7 @@ export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { creating } from './idempotency/creating.ts';
-export { bindCreation, type Creation, IdempotencyKeys } from './idempotency/idempotency-keys.ts';
+export { bindCreation, IdempotencyKeys } from './idempotency/idempotency-keys.ts';
 export {
   claimKey,
   claimKeys,
@@ -26,7 +26,7 @@ export {
   releaseKeys,
   settleKeys,
 } from './idempotency/key-claims.ts';
-export type { AnswerSeal, KeyedRequest } from './idempotency/keyed-request.ts';
+export type { KeyedRequest } from './idempotency/keyed-request.ts';
 export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { tellingOutages } from './outages.ts';
