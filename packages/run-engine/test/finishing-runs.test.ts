@@ -29,7 +29,13 @@ it('a finished run keeps its result, its thread gets the values and is idle, and
   const run = await claimed({ keepsThread: true });
   const values = Buffer.from('{"text":"a\\u0000b"}');
   const finished = await fixture.engine.finishRun(success(run, { values, firstEventId: '5-0' }));
-  expect(finished).toEqual({ status: 'success', isRolledBack: false, error: null, hasNextRun: false });
+  expect(finished).toEqual({
+    status: 'success',
+    isRolledBack: false,
+    error: null,
+    hasNextRun: false,
+    cancelledForMs: null,
+  });
   expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({
     status: 'success',
     result: values,
