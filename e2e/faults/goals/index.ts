@@ -8,10 +8,11 @@ import { goal as r09 } from './r09-one-claim.ts';
 import { goal as r12 } from './r12-busy-threads.ts';
 import { goal as r13 } from './r13-cancel-races.ts';
 import { goal as r14 } from './r14-crons.ts';
+import { goal as r15 } from './r15-asked-again.ts';
 import { goal as r17 } from './r17-two-releases.ts';
 import { goal as r20 } from './r20-failing-store-calls.ts';
 import { goal as r21 } from './r21-webhook-receivers.ts';
 import { goal as rp } from './rp-platform.ts';
 
 /** All goals, in the order of their numbers. */
-export const goals: readonly Goal[] = [r01, r04, r05, r06, r07, r09, r12, r13, r14, r17, r20, r21, rp];
+export const goals: readonly Goal[] = [r01, r04, r05, r06, r07, r09, r12, r13, r14, r15, r17, r20, r21, rp];
