@@ -1,5 +1,6 @@
 import type { Goal } from '../bench/goal.ts';
 import { goal as r01 } from './r01-killed-workers.ts';
+import { goal as r03 } from './r03-planned-stops.ts';
 import { goal as r04 } from './r04-redis-lost.ts';
 import { goal as r05 } from './r05-postgres-lost.ts';
 import { goal as r06 } from './r06-kafka-away.ts';
@@ -10,9 +11,29 @@ import { goal as r13 } from './r13-cancel-races.ts';
 import { goal as r14 } from './r14-crons.ts';
 import { goal as r15 } from './r15-asked-again.ts';
 import { goal as r17 } from './r17-two-releases.ts';
+import { goal as r19 } from './r19-starts-in-any-order.ts';
 import { goal as r20 } from './r20-failing-store-calls.ts';
 import { goal as r21 } from './r21-webhook-receivers.ts';
+import { goal as r22 } from './r22-start-stop-storm.ts';
 import { goal as rp } from './rp-platform.ts';
 
 /** All goals, in the order of their numbers. */
-export const goals: readonly Goal[] = [r01, r04, r05, r06, r07, r09, r12, r13, r14, r15, r17, r20, r21, rp];
+export const goals: readonly Goal[] = [
+  r01,
+  r03,
+  r04,
+  r05,
+  r06,
+  r07,
+  r09,
+  r12,
+  r13,
+  r14,
+  r15,
+  r17,
+  r19,
+  r20,
+  r21,
+  r22,
+  rp,
+];
