@@ -24,7 +24,8 @@ export const graph = new StateGraph(State)
       note(state.ledger, config, step, 'begun');
       if (state.stores) void putIntoStore(state.ledger, config, step);
       for (let n = 0; n < (state.events ?? 0); n += 1) {
-        config.writer?.({ step, n, attempt: config.metadata?.run_attempt, padding: 'x'.repeat(state.bytes ?? 0) });
+        const attempt = config.metadata?.run_attempt;
+        config.writer?.({ step, n, attempt, at: Date.now(), padding: 'x'.repeat(state.bytes ?? 0) });
         if (n % 50 === 49) await pause(0);
       }
       await pause(state.sleepMs ?? 0, undefined, { signal: config.signal });

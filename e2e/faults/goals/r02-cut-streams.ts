@@ -1,0 +1,179 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { waitFor } from '@runyard/test-kit';
+import type { Bench } from '../bench/bench.ts';
+import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import { type FollowedEvent, follow } from '../bench/event-follower.ts';
+import { BenchGateway } from '../bench/gateway.ts';
+import type { Goal } from '../bench/goal.ts';
+import { percentile } from '../bench/measure.ts';
+import type { Part } from '../bench/part.ts';
+import { firstOf, followRaw } from '../bench/raw-follower.ts';
+import { SdkStreams } from '../bench/sdk-streams.ts';
+import { StreamClients } from '../bench/stream-clients.ts';
+import { holesIn, StreamUnion } from '../bench/stream-union.ts';
+
+const INPUT = { steps: 6, sleepMs: 250, events: 12, bytes: 100 };
+
+export const goal: Goal = {
+  id: 'R2',
+  title:
+    'A stream goes on without an event missing or repeated, whoever was killed and however often clients were cut.',
+  isFast: true,
+  async run(bench) {
+    const deployment = await bench.deployment({
+      agentApis: 2,
+      workers: 2,
+      bus: 'redis',
+      env: {
+        WORKER_LEASE_SECONDS: '2',
+        N_JOBS_PER_WORKER: '40',
+        // What is compared with at the end is read then.
+        RESUMABLE_STREAM_TTL_SECONDS: '600',
+        BG_JOB_MAX_RETRIES: '100',
+      },
+    });
+    const gateway = await BenchGateway.start(deployment, bench.servers);
+    bench.onClose(() => gateway.close());
+    await streamUnderKills(bench, deployment, gateway);
+    if (bench.tier === 'full') await emptyRedis(bench, deployment);
+  },
+};
+
+async function streamUnderKills(bench: Bench, deployment: BenchDeployment, gateway: BenchGateway): Promise<void> {
+  const clients = bench.size({ fast: 12, full: 50 });
+  const sdkClients = Math.ceil(clients / 6);
+  const threadClients = Math.ceil(clients / 6);
+  const { deploymentUrl: url, headers } = gateway;
+  const options = { url, headers, ledger: deployment.ledger, input: INPUT };
+  const raw = new StreamClients({ ...options, random: bench.random.fork('clients') });
+  raw.followRuns(clients - sdkClients - threadClients);
+  raw.followThreads(threadClients);
+  raw.lookIn(2);
+  const sdk = new SdkStreams(sdkClients, { ...options, random: bench.random.fork('sdk') });
+  const kills = await killParts(bench, [...deployment.workers, ...deployment.agentApis, gateway.part]);
+  await Promise.all([raw.stop(), sdk.stop()]);
+  bench.log(
+    `${kills} kills; ${raw.followed.length} streams of runs with ${sum(raw.followed.map((each) => each.reconnects))} ` +
+      `reconnections, ${raw.followedThreads.length} of threads, ${sdk.streamed.length} of the SDK with ${sdk.reconnects}`,
+  );
+  await measureStreams(bench, deployment, { raw, sdk });
+}
+
+/** Each kind of process about as often as the others, one at a time. */
+async function killParts(bench: Bench, parts: Part[]): Promise<number> {
+  const wanted = bench.size({ fast: 5, full: 30 });
+  const kinds = [...new Set(parts.map(({ service }) => service))];
+  let order: Part['service'][] = [];
+  for (let kill = 0; kill < wanted; kill += 1) {
+    if (order.length === 0) order = bench.random.shuffle(kinds);
+    const service = order.pop();
+    const part = bench.random.pick(parts.filter((each) => each.service === service));
+    await pause(bench.random.integer(300, 1_500));
+    await part.kill();
+    await pause(bench.random.integer(0, 300));
+    await part.start();
+  }
+  return wanted;
+}
+
+async function measureStreams(
+  bench: Bench,
+  deployment: BenchDeployment,
+  { raw, sdk }: { raw: StreamClients; sdk: SdkStreams },
+): Promise<void> {
+  const wrong: string[] = [];
+  const holes: string[] = [];
+  for (const { run, union } of raw.followed) {
+    const whole = await wholeRun(deployment, run);
+    const difference = union.difference(idsOf(whole));
+    if (difference) wrong.push(`run ${run.runId}: ${difference}`);
+    const data = whole.filter(({ event }) => event === 'custom').map((event) => event.data);
+    holes.push(...holesIn(data, INPUT).map((hole) => `run ${run.runId}: ${hole}`));
+  }
+  for (const { run, union, hasLostItsPlace } of sdk.streamed) {
+    const whole = idsOf(await wholeRun(deployment, run));
+    // Without an event there is no id to go on from: the SDK joins anew, and gets what comes from then on.
+    const from = hasLostItsPlace ? whole.indexOf(union.ids[0] ?? '') : 0;
+    const difference = from < 0 ? undefined : union.difference(whole.slice(from));
+    if (difference) wrong.push(`run ${run.runId}, by the SDK: ${difference}`);
+  }
+  for (const { threadId, runs, union } of raw.followedThreads) {
+    const difference = union.difference(idsOf(await wholeThread(deployment, threadId, runs.length)));
+    if (difference) wrong.push(`thread ${threadId}: ${difference}`);
+  }
+  const streams = raw.followed.length + sdk.streamed.length + raw.followedThreads.length;
+  bench.measureNone('streams with events missing, repeated or out of order', wrong, streams);
+  bench.measureNone('events of a graph that never reached its stream', holes, raw.followed.length);
+  const never = [...raw.faults, ...sdk.faults];
+  bench.measureNone('streams and joins that did not come to their end', never, streams);
+  const { firstEventMs } = raw;
+  bench.measure({
+    what: 'first event of a new client, p99',
+    measured: percentile(firstEventMs, 0.99) / 1_000,
+    limit: 1,
+    unit: 's',
+    samples: firstEventMs.length,
+  });
+}
+
+const idsOf = (events: readonly FollowedEvent[]) => {
+  const union = new StreamUnion();
+  for (const event of events) union.add(event);
+  return union.ids;
+};
+const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
+
+/** All events of a run, in one go from one process. */
+async function wholeRun(deployment: BenchDeployment, { threadId, runId }: AcceptedRun): Promise<FollowedEvent[]> {
+  const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
+  const { events, end } = await followRaw(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
+  if (end !== 'whole') throw new Error(`the stream of run ${runId} cannot be had in one go`);
+  return events;
+}
+
+/** All events of a thread up to the end of its runs. */
+async function wholeThread(deployment: BenchDeployment, threadId: string, runs: number): Promise<FollowedEvent[]> {
+  const leaving = new AbortController();
+  let ended = 0;
+  const { events } = await followRaw(`${deployment.url()}/threads/${threadId}/stream`, {
+    lastEventId: '-1',
+    signal: firstOf(leaving.signal, AbortSignal.timeout(20_000)),
+    onEvent: ({ event, data }) => {
+      if (event === 'metadata' && (data as { status?: string }).status === 'run_done') ended += 1;
+      if (ended === runs) leaving.abort();
+    },
+  });
+  return events;
+}
+
+/** Clients in the middle of a stream when Redis loses everything: each is told so, and its stream ends with its run. */
+async function emptyRedis(bench: Bench, deployment: BenchDeployment): Promise<void> {
+  const clients = bench.size({ fast: 3, full: 10 });
+  const silent: string[] = [];
+  const { redis } = bench.servers;
+  let begun = 0;
+  const streams = Array.from({ length: clients }, async (_, client) => {
+    const isResumable = client % 2 === 0;
+    const overrides = { stream_resumable: isResumable, stream_mode: ['custom'], on_disconnect: 'continue' };
+    const input = { steps: 20, sleepMs: 300, events: 1 };
+    const { events, end } = await follow(`${deployment.url()}/runs/stream`, {
+      method: 'POST',
+      body: deployment.ledger.runRequest(input, { ...overrides, on_completion: 'keep' }),
+      signal: AbortSignal.timeout(60_000),
+      onEvent: ({ event, data }) => {
+        if (event === 'custom' && (data as { step: number }).step === 2) begun += 1;
+      },
+    });
+    const name = isResumable ? 'a resumable stream' : 'a stream';
+    if (end !== 'whole') silent.push(`${name} did not end`);
+    const steps = events.filter(({ event }) => event === 'custom').length;
+    if (steps < input.steps && !events.some(({ event }) => event === 'gap'))
+      silent.push(`${name} lacks events silently`);
+  });
+  await waitFor(() => begun >= clients, { what: 'all streams to be under way', timeoutMs: 30_000 });
+  await redis.kill();
+  await redis.wipe();
+  await redis.start();
+  await Promise.all(streams);
+  bench.measureNone('streams that hung or kept silent when Redis was emptied', silent, clients);
+}
