@@ -152,7 +152,7 @@ export class RunEngine {
   }
 
   /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
-  createRunsTogether(runs: CreateRun[], keyed: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
+  createRunsTogether(runs: CreateRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
     const batch = runs.map((run) => toCreation(run, this.#atRest));
     return this.#write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }

@@ -8,6 +8,16 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
+it('runs that are created together are accepted all or none, however many', async () => {
+  const batch = Array.from({ length: 300 }, () => aRun());
+  expect(await fixture.engine.createRunsTogether(batch)).toHaveLength(300);
+  const { runId } = batch[299]!;
+  const before = (await fixture.rows('SELECT count(*)::int AS count FROM run'))[0];
+  const doubled = [...Array.from({ length: 299 }, () => aRun()), aRun({ runId })];
+  await expect(fixture.engine.createRunsTogether(doubled)).rejects.toMatchObject({ code: '23505' });
+  expect((await fixture.rows('SELECT count(*)::int AS count FROM run'))[0]).toEqual(before);
+});
+
 describe('an accepted run', () => {
   it('is in Postgres with its event, and its thread is busy and knows graph and assistant', async () => {
     const threadId = await fixture.thread();

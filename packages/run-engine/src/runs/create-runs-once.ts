@@ -47,16 +47,19 @@ export async function createRunsOnce(
 export async function createRunsTogether(
   client: pg.ClientBase,
   batch: RunCreation[],
-  keyed: KeyedCreation<RunRecord[]>,
+  keyed: KeyedCreation<RunRecord[]> | undefined,
   events: RunEvents,
   threadTtl?: ThreadTtl,
 ): Promise<CreatedRun[]> {
   const keys = onPg(client);
-  await claimKey(keys, keyed.request);
+  if (keyed) await claimKey(keys, keyed.request);
   const created = (await createRuns(client, batch, events, threadTtl)).map((result) => {
     if (result instanceof Error) throw result;
     return result;
   });
-  await settleKeys(keys, [{ request: keyed.request, answer: keyed.answerOf(created.map(({ run }) => run)) }]);
+  if (keyed) {
+    const answer = keyed.answerOf(created.map(({ run }) => run));
+    await settleKeys(keys, [{ request: keyed.request, answer }]);
+  }
   return created;
 }

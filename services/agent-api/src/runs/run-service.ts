@@ -74,7 +74,6 @@ export class RunService {
     keyed?: KeyedCreation<RunRecord[]>,
   ): Promise<AcceptedRun[]> {
     const prepared = await inSlices(requests, (request) => this.#prepare(origin, request));
-    if (!keyed) return inSlices(prepared, (run) => this.#accept(origin, run));
     const created = await this.#options.engine.createRunsTogether(prepared, keyed);
     return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
   }
