@@ -56,7 +56,7 @@ async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> 
     for (let next = begun + FAULT_EVERY_MS / 2; next < end; next += FAULT_EVERY_MS) {
       await pause(Math.max(0, next - performance.now()));
       const fault = bench.random.pick(faults);
-      bench.log(`minute ${Math.round((performance.now() - begun) / 60_000)}: ${fault.name}`);
+      bench.log(`minute ${Math.floor((performance.now() - begun) / 60_000)}: ${fault.name}`);
       await fault.strike();
       struck.push(fault.name);
     }
