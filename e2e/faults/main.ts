@@ -15,5 +15,3 @@ await main().catch((error: Error) => {
   process.stderr.write(`${error.stack}\n`);
   process.exitCode = 1;
 });
-// All that was opened is closed. Node itself would stay: at its end it waits for sockets that were reset while they connected.
-process.exit();

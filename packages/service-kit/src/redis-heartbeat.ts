@@ -1,7 +1,7 @@
 /** Of a connection of ioredis, what is needed here. */
 export interface RedisConnection {
   readonly status: string;
-  readonly stream?: { resetAndDestroy?(): unknown; destroy(): unknown };
+  readonly stream?: { readonly writableEnded?: boolean; resetAndDestroy?(): unknown; destroy(): unknown };
   ping(): Promise<unknown>;
   once(event: 'end', listener: () => void): unknown;
 }
@@ -45,6 +45,7 @@ export function keepAlive(redis: RedisConnection, { everyMs = 5_000, timeoutMs =
  */
 export function resetConnection({ status, stream }: RedisConnection): void {
   if (!stream || (status !== 'ready' && status !== 'connect')) return;
-  if (stream.resetAndDestroy) stream.resetAndDestroy();
+  // A socket that has said goodbye cannot be reset: it would stay open.
+  if (stream.resetAndDestroy && !stream.writableEnded) stream.resetAndDestroy();
   else stream.destroy();
 }

@@ -64,7 +64,7 @@ export class FaultLine {
 
   /** Cuts all connections with a reset; new ones work. */
   reset(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) cut(socket);
   }
 
   /** A black hole: bytes are taken and none passed on, neither an end nor a reset is heard of. One way makes it half open. */
@@ -125,7 +125,7 @@ export class FaultLine {
     } catch {
       await this.#untilPassing(way);
       from.destroy();
-      to.resetAndDestroy();
+      cut(to);
     }
   }
 
@@ -143,6 +143,12 @@ export class FaultLine {
       if (this.#slowness.bytesPerSecond) await pause(1000 / PIECES_PER_SECOND);
     }
   }
+}
+
+/** With a reset; a socket that has said goodbye already cannot send one, and would stay open if it were asked to. */
+function cut(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 async function written(socket: Socket, chunk: Buffer): Promise<void> {
