@@ -67,7 +67,7 @@ export class RunService {
     return this.#accept(origin, { ...(await this.#prepare(origin, request)), keyed });
   }
 
-  /** Accepts several stateless runs; none when one of them is not as it should be. With a key they are accepted in one piece. */
+  /** Accepts several stateless runs, all or none. @throws as `create` */
   async createBatch(
     origin: RunOrigin,
     requests: RunRequest[],
