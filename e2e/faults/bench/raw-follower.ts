@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { request } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import type { FollowOptions, Segment } from './event-follower.ts';
@@ -46,8 +47,11 @@ export function followRaw(url: string, options: Omit<FollowOptions, 'method' | '
 export function firstOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
   const first = new AbortController();
   for (const signal of signals) {
-    if (signal?.aborted) first.abort();
-    signal?.addEventListener('abort', () => first.abort(), { once: true });
+    if (!signal) continue;
+    if (signal.aborted) first.abort();
+    // One signal may end any number of connections.
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', () => first.abort(), { once: true });
   }
   return first.signal;
 }

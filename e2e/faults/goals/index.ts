@@ -1,11 +1,14 @@
 import type { Goal } from '../bench/goal.ts';
 import { goal as r01 } from './r01-killed-workers.ts';
+import { goal as r02 } from './r02-cut-streams.ts';
 import { goal as r03 } from './r03-planned-stops.ts';
 import { goal as r04 } from './r04-redis-lost.ts';
 import { goal as r05 } from './r05-postgres-lost.ts';
 import { goal as r06 } from './r06-kafka-away.ts';
 import { goal as r07 } from './r07-black-holes.ts';
 import { goal as r09 } from './r09-one-claim.ts';
+import { goal as r10 } from './r10-slow-readers.ts';
+import { goal as r11 } from './r11-storms.ts';
 import { goal as r12 } from './r12-busy-threads.ts';
 import { goal as r13 } from './r13-cancel-races.ts';
 import { goal as r14 } from './r14-crons.ts';
@@ -20,12 +23,15 @@ import { goal as rp } from './rp-platform.ts';
 /** All goals, in the order of their numbers. */
 export const goals: readonly Goal[] = [
   r01,
+  r02,
   r03,
   r04,
   r05,
   r06,
   r07,
   r09,
+  r10,
+  r11,
   r12,
   r13,
   r14,
