@@ -119,6 +119,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       keys,
       rateLimit: new RateLimit({ perSecond: config.RATE_LIMIT_RPS, burst: config.RATE_LIMIT_BURST }),
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
+      onMissed: () => feed.doubt(),
     }),
     exchanges,
     dispatcher,

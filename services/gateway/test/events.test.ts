@@ -192,4 +192,31 @@ describe('without an event bus', () => {
     gateway.controlPlane.routes.push(added);
     await waitFor(async () => (await request(added)).status === 200);
   });
+
+  it('a deployment that is not where it was is asked after at once, not at the next refresh', async () => {
+    const moved = deploymentRoute({ upstreams: ['http://127.0.0.1:1'] });
+    const controlPlane = await FakeControlPlane.start();
+    controlPlane.routes.push(moved);
+    const patient = await startGateway({ controlPlane, env: { ROUTES_REFRESH_SECONDS: '3600' } });
+    try {
+      const { key: own } = patient.orgAccess.issue(moved.workspace_id);
+      await patient.untilReady();
+      const status = async () => {
+        const url = `${patient.url}/deployments/${moved.deployment_id}/threads`;
+        return (await fetch(url, { headers: { 'x-api-key': own } })).status;
+      };
+      for (const [version, upstreams] of [
+        [moved.version + 1, []],
+        [moved.version + 2, [upstream.url]],
+      ] as const) {
+        expect(await status()).toBe(503);
+        controlPlane.routes[0] = { ...moved, version, upstreams: [...upstreams] };
+      }
+      await waitFor(async () => (await status()) === 200);
+      // Once a second at most, however many ask.
+      expect(controlPlane.snapshots).toBeLessThan(8);
+    } finally {
+      await patient.close();
+    }
+  });
 });

@@ -31,6 +31,8 @@ export interface ItineraryParts {
   keys: KeyCache;
   rateLimit: RateLimit;
   serviceUrls: Record<PublicService, string>;
+  /** A deployment was not reached where it is said to be: perhaps it is somewhere else by now. */
+  onMissed(): void;
 }
 
 /** Who are you, may you, where to: in this order, so that a stranger learns nothing about what exists. */
@@ -57,7 +59,10 @@ export class ItineraryPlanner {
   }
 
   /** Others are to be tried first for a while. */
-  readonly avoid = (upstream: string): void => this.#upstreams.avoid(upstream);
+  readonly avoid = (upstream: string): void => {
+    this.#upstreams.avoid(upstream);
+    this.#parts.onMissed();
+  };
 
   async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
     const { keys, serviceUrls } = this.#parts;
@@ -79,6 +84,7 @@ export class ItineraryPlanner {
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, (question) => keys.check(question));
     const route = deploymentOrNotFound(known);
+    if (route.upstreams.length === 0) this.#parts.onMissed();
     return {
       upstreams: this.#upstreams.of(route),
       target,

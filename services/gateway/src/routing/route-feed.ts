@@ -18,10 +18,12 @@ export interface RouteFeedOptions {
 
 const RETRY_MS_MIN = 200;
 const RETRY_MS_MAX = 5_000;
+/** Between two snapshots that are asked for because routes are doubted. */
+const DOUBT_MS = 1_000;
 
 /**
  * Keeps the table current: a snapshot at the start, retried until it comes, events as they happen, and a snapshot every
- * so often in case an event was lost or the bus is away.
+ * so often, and when a route leads nowhere, in case an event was lost or the bus is away.
  */
 export class RouteFeed {
   readonly #options: RouteFeedOptions;
@@ -29,6 +31,7 @@ export class RouteFeed {
   #wake: () => void = () => {};
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
+  #doubtedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RouteFeedOptions) {
     this.#options = options;
@@ -49,6 +52,13 @@ export class RouteFeed {
     const done = new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#wake();
     return done;
+  }
+
+  /** A route led nowhere: the next snapshot is fetched now, unless that was done a moment ago. */
+  doubt(): void {
+    if (!this.#options.table.isLoaded || performance.now() - this.#doubtedAt < DOUBT_MS) return;
+    this.#doubtedAt = performance.now();
+    this.#wake();
   }
 
   onEvent(event: CloudEvent): void {
