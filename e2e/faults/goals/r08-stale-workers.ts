@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { waitFor } from '@runyard/test-kit';
+import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
+import type { Bench } from '../bench/bench.ts';
+import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import { follow } from '../bench/event-follower.ts';
+import type { Goal } from '../bench/goal.ts';
+import { measureRuns } from '../bench/outage-checks.ts';
+import type { Part } from '../bench/part.ts';
+
+const LEASE_SECONDS = 3;
+const LEASES = 3;
+const SLOTS = 40;
+/** Each step writes all that a run can write. Long enough that no run ends before its worker has stood still. */
+const INPUT = { steps: 14, sleepMs: 400, events: 2, stores: true };
+/** A host that was told to stop may have a step to leave. */
+const STOPS_WITHIN_SECONDS = 2;
+
+/** A run whose worker stood still, and since when that goes on. */
+interface StaleRun extends AcceptedRun {
+  staleWorker: number;
+  resumedAt: number;
+}
+
+export const goal: Goal = {
+  id: 'R8',
+  title: 'A worker that stood still and goes on writes nothing more of what others have taken over.',
+  isFast: true,
+  async run(bench) {
+    const env = { WORKER_LEASE_SECONDS: String(LEASE_SECONDS), BG_JOB_MAX_RETRIES: '100' };
+    const deployment = await bench.deployment({ workers: 2, env: { ...env, N_JOBS_PER_WORKER: String(SLOTS) } });
+    const other = await bench.deployment({ env });
+    await Promise.all([staleWorkers(bench, deployment), blockedNode(bench, other)]);
+  },
+};
+
+async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<void> {
+  const wanted = bench.size({ fast: 20, full: 200 });
+  const runs: AcceptedRun[] = [];
+  const stale: StaleRun[] = [];
+  const streams = { foreign: [] as string[], seen: 0 };
+  while (stale.length < wanted) {
+    const round = await createRuns(deployment, Math.min(2 * SLOTS, 2 * (wanted - stale.length)));
+    runs.push(...round);
+    const held = await standStill(deployment, round);
+    stale.push(...held);
+    await deployment.truth.untilAllEnded(60_000);
+    // While their events are still there.
+    await readStreams(deployment, held, streams);
+  }
+  bench.measureNone('foreign events', streams.foreign, streams.seen);
+  bench.log(`${stale.length} stale runs of ${runs.length}`);
+  await measureRuns(bench, deployment, runs);
+  await measureWrites(bench, deployment, stale);
+  await measureStops(bench, deployment, stale);
+  await measureRefusals(bench, deployment);
+}
+
+async function createRuns(deployment: BenchDeployment, count: number): Promise<AcceptedRun[]> {
+  const run = { stream_resumable: true, stream_mode: ['custom'] };
+  const created = await Promise.all(Array.from({ length: count }, () => deployment.createRun(INPUT, { run })));
+  return created.filter((each) => each !== undefined);
+}
+
+/** Freezes a worker once its runs are at work, until the other has had them for a while. Answers the runs it had. */
+async function standStill(deployment: BenchDeployment, round: AcceptedRun[]): Promise<StaleRun[]> {
+  const ids = new Set(round.map(({ runId }) => runId));
+  const latest = async () => {
+    const attempts = attemptsByRun(await deployment.ledger.byRun());
+    return [...attempts].filter(([run]) => ids.has(run)).map(([, each]) => each.at(-1)!);
+  };
+  await waitFor(async () => (await latest()).filter(({ steps }) => steps.length > 1).length > round.length / 2, {
+    timeoutMs: 60_000,
+    what: 'the runs to be at work',
+  });
+  const worker = busiest(deployment, await latest());
+  worker.pause();
+  const { rows } = await deployment.pool.query<{ run_id: string }>(
+    `SELECT run_id FROM run WHERE status = 'running' AND run_id = ANY($1::uuid[]) AND run_id = ANY($2::uuid[])`,
+    [[...ids], (await latest()).filter((attempt) => attempt.worker === worker.pid).map(({ run }) => run)],
+  );
+  const held = new Set(rows.map(({ run_id }) => run_id));
+  await pause(LEASES * LEASE_SECONDS * 1_000);
+  await waitFor(async () => (await latest()).every(({ run, attempt }) => !held.has(run) || attempt > 1), {
+    timeoutMs: 30_000,
+    what: 'the other worker to have the runs',
+  });
+  worker.resume();
+  const resumedAt = Date.now();
+  return round.filter(({ runId }) => held.has(runId)).map((run) => ({ ...run, staleWorker: worker.pid, resumedAt }));
+}
+
+function busiest({ workers }: BenchDeployment, attempts: Attempt[]): Part {
+  const runsOf = ({ pid }: Part) => attempts.filter(({ worker }) => worker === pid).length;
+  return workers.reduce((most, worker) => (runsOf(worker) > runsOf(most) ? worker : most));
+}
+
+/** Checkpoints and items of the stale attempt that came to be after the take-over. */
+async function measureWrites(bench: Bench, deployment: BenchDeployment, stale: StaleRun[]): Promise<void> {
+  const ids = stale.map(({ runId }) => runId);
+  const takenOver = `(SELECT run_id, min(at) AS at FROM bench_status_change WHERE old = 'running' AND new = 'pending' GROUP BY run_id)`;
+  const names = async (text: string) =>
+    (await deployment.pool.query<{ name: string }>(text, [ids])).rows.map(({ name }) => name);
+  const checkpoints = await names(`
+    SELECT c.run_id || ' has ' || c.checkpoint_id AS name FROM checkpoint c JOIN ${takenOver} t USING (run_id)
+    WHERE c.run_id = ANY($1::uuid[]) AND c.metadata->>'run_attempt' = '1' AND c.created_at > t.at`);
+  bench.measureNone('checkpoints of stale attempts after the take-over', checkpoints, stale.length);
+  const items = await names(`
+    SELECT i.namespace[2] || ' has ' || i.key AS name FROM store_item i JOIN ${takenOver} t ON t.run_id::text = i.namespace[2]
+    WHERE t.run_id = ANY($1::uuid[]) AND i.value->>'attempt' = '1' AND i.updated_at > t.at`);
+  bench.measureNone('items of stale attempts after the take-over', items, stale.length);
+}
+
+/** What a client sees of the stream: nothing of an earlier attempt behind the beginning of a later one. */
+async function readStreams(
+  deployment: BenchDeployment,
+  stale: StaleRun[],
+  found: { foreign: string[]; seen: number },
+): Promise<void> {
+  for (const { runId, threadId } of stale) {
+    const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
+    const { events } = await follow(url, { lastEventId: '-1', signal: AbortSignal.timeout(10_000) });
+    let newest = 0;
+    for (const { event, data, id } of events) {
+      const { attempt } = data as { attempt?: number };
+      if (attempt === undefined || (event !== 'custom' && event !== 'metadata')) continue;
+      found.seen += 1;
+      if (attempt < newest) found.foreign.push(`${runId}: ${id} is of attempt ${attempt}, behind one of ${newest}`);
+      newest = Math.max(newest, attempt);
+    }
+    if (newest < 2) found.foreign.push(`${runId}: no event of a second attempt among ${events.length}`);
+  }
+}
+
+/** The host of a stale run is told to stop as soon as its worker goes on. */
+async function measureStops(bench: Bench, deployment: BenchDeployment, stale: StaleRun[]): Promise<void> {
+  const byRun = await deployment.ledger.byRun();
+  const late = stale.map(({ runId, staleWorker, resumedAt }) => {
+    const begun = (byRun.get(runId) ?? []).filter(
+      ({ worker, what, attempt }) => worker === staleWorker && attempt === 1 && what === 'begun',
+    );
+    return Math.max(0, ...begun.map(({ at }) => at - resumedAt)) / 1_000;
+  });
+  const measured = Math.max(0, ...late);
+  const what = 'goes on → its hosts begin nothing more, max';
+  bench.measure({ what, measured, limit: STOPS_WITHIN_SECONDS, unit: 's', samples: stale.length });
+}
+
+/** That there was something to refuse, of each kind. */
+async function measureRefusals(bench: Bench, deployment: BenchDeployment): Promise<void> {
+  const texts = await Promise.all(deployment.workers.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
+  for (const kind of ['checkpoint', 'event', 'store']) {
+    const pattern = new RegExp(`^\\S*stale_writes_refused_total\\{.*kind="${kind}".*\\} (\\d+)`, 'm');
+    const refused = texts.reduce((sum, text) => sum + Number(pattern.exec(text)?.[1] ?? 0), 0);
+    const what = `stale ${kind} writes refused`;
+    bench.measure({ what, measured: refused, limit: 1, unit: '', samples: refused, atLeast: true });
+  }
+}
+
+/** A node that does not return to its event loop for longer than many leases keeps its run, and ends it well. */
+async function blockedNode(bench: Bench, deployment: BenchDeployment): Promise<void> {
+  const blockMs = bench.size({ fast: 6, full: 30 }) * 1_000;
+  const body = { assistant_id: 'poison', input: { how: 'block', blockMs } };
+  const call = await deployment.call('POST', '/runs/wait', { body, timeoutMs: blockMs + 30_000 });
+  const { rows } = await deployment.pool.query<{ name: string }>(
+    `SELECT run_id || ' is ' || status || ' in attempt ' || attempt AS name FROM run WHERE status <> 'success' OR attempt > 1`,
+  );
+  const wrong = [...rows.map(({ name }) => name), ...(call.outcome === 'ok' ? [] : [`${call.status} ${call.error}`])];
+  bench.measureNone(`runs lost by a node that blocked ${blockMs / 1_000} s`, wrong, 1);
+}

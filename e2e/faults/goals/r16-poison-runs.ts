@@ -1,0 +1,120 @@
+import { waitFor } from '@runyard/test-kit';
+import type { Bench } from '../bench/bench.ts';
+import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
+import type { Goal } from '../bench/goal.ts';
+import { percentile } from '../bench/measure.ts';
+import { measureRuns } from '../bench/outage-checks.ts';
+
+const SILENT_SECONDS = 5;
+const HUGE_BYTES = 24 * 1024 * 1024;
+const WAIT = { timeoutMs: 180_000, intervalMs: 200 };
+
+/** How each ends: by its name, and after how many attempts. Those with two names end as the last word of the message says. */
+const POISONS = [
+  { how: 'exit', error: 'ProcessExitError' },
+  { how: 'throw', error: 'UncaughtExceptionError' },
+  { how: 'crash', error: 'RunAttemptsExhausted', last: 'GraphHostLost' },
+  { how: 'oom', error: 'RunAttemptsExhausted', last: 'GraphHostOutOfMemory' },
+  { how: 'loop', error: 'RunAttemptsExhausted', last: 'GraphHostUnresponsive' },
+  // A worker takes these: they harm nobody and end well.
+  { how: 'huge', error: null },
+  { how: 'flood', error: null },
+] as const;
+
+type Poison = (typeof POISONS)[number];
+
+export const goal: Goal = {
+  id: 'R16',
+  title:
+    'A run that harms its process fails alone and by name; what runs beside it ends well, and the worker is soon back.',
+  async run(bench) {
+    const deployment = await bench.deployment({
+      env: { GRAPH_HOST_SILENT_SECONDS: String(SILENT_SECONDS), GRAPH_HOST_HEAP_MB: '256' },
+    });
+    const bystanders: AcceptedRun[] = [];
+    const create = async (input: { steps: number; sleepMs?: number }) => {
+      const run = await deployment.createRun(input);
+      if (run) bystanders.push(run);
+      return run;
+    };
+    const waits: number[] = [];
+    const poisons = bench.random.shuffle(
+      POISONS.flatMap((poison) => Array<Poison>(bench.size({ fast: 1, full: 3 })).fill(poison)),
+    );
+    const ended: { poison: Poison; runId: string }[] = [];
+    for (const poison of poisons) {
+      // Beside it, in the same process when it can be.
+      await Promise.all([1, 2].map(() => create({ steps: 6, sleepMs: 300 })));
+      const runId = await poisonRun(deployment, poison);
+      ended.push({ poison, runId });
+      await untilHarmed(deployment, runId);
+      const begun = Date.now();
+      const next = await create({ steps: 1 });
+      if (next) waits.push((await firstStepOf(deployment, next.runId)) - begun);
+    }
+    await waitFor(async () => (await deployment.truth.unfinished()) === 0, { ...WAIT, what: 'the end of all runs' });
+    await measureRuns(bench, deployment, bystanders);
+    await measurePoisons(bench, deployment, ended);
+    const samples = waits.length;
+    const seconds = (q: number) => percentile(waits, q) / 1_000;
+    bench.log(`the worker takes the next run after ${seconds(0.5).toFixed(2)} s at the median`);
+    bench.measure({ what: 'harm → next run begun, max', measured: seconds(1), limit: 5, unit: 's', samples });
+  },
+};
+
+async function poisonRun(deployment: BenchDeployment, { how }: Poison): Promise<string> {
+  const body = { assistant_id: 'poison', input: { how, bytes: HUGE_BYTES } };
+  const { body: run, outcome } = await deployment.call('POST', '/runs', { body });
+  if (outcome !== 'ok') throw new Error(`the ${how} run was not accepted`);
+  return (run as { run_id: string }).run_id;
+}
+
+/** It has been taken, so that the worker feels it from now on. */
+async function untilHarmed(deployment: BenchDeployment, runId: string): Promise<void> {
+  await waitFor(
+    async () =>
+      (await deployment.truth.statusChanges()).some((change) => change.runId === runId && change.to === 'running'),
+    { ...WAIT, what: 'the poison to be taken' },
+  );
+}
+
+async function firstStepOf(deployment: BenchDeployment, runId: string): Promise<number> {
+  const [first] = await waitFor(
+    async () => {
+      const entries = (await deployment.ledger.byRun()).get(runId);
+      return entries && entries.length > 0 ? entries : undefined;
+    },
+    { ...WAIT, what: 'the next run to begin' },
+  );
+  return first!.at;
+}
+
+async function measurePoisons(
+  bench: Bench,
+  deployment: BenchDeployment,
+  ended: { poison: Poison; runId: string }[],
+): Promise<void> {
+  const { rows } = await deployment.pool.query<{
+    run_id: string;
+    status: string;
+    error: { error: string; message: string } | null;
+  }>('SELECT run_id, status, error FROM run WHERE run_id = ANY($1::uuid[])', [ended.map(({ runId }) => runId)]);
+  const wrong = ended.flatMap(({ poison, runId }) => {
+    const run = rows.find(({ run_id }) => run_id === runId);
+    const { how, error } = poison;
+    const last = 'last' in poison ? poison.last : '';
+    const isRight = error === null ? run?.status === 'success' : run?.status === 'error' && run.error?.error === error;
+    const says = run?.error?.message ?? '';
+    if (isRight && says.includes(last)) return [];
+    return [`${how}: ${run?.status} ${run?.error?.error}: ${says.slice(0, 300)}`];
+  });
+  bench.measureNone('poison runs that did not end by their name', wrong, ended.length);
+  const { rows: attempts } = await deployment.pool.query<{ most: number }>('SELECT max(failures) AS most FROM run');
+  bench.measure({
+    what: 'attempts charged to one run, max',
+    measured: attempts[0]!.most,
+    limit: 3,
+    unit: '',
+    samples: ended.length,
+  });
+}
