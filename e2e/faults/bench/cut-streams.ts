@@ -18,6 +18,8 @@ export interface CutStreamsOptions {
 
 /** How long a client tries to go on with a stream. */
 const PATIENCE_MS = 60_000;
+/** A connection that lasts longer than any run takes is one that stands still. */
+const STILL_MS = 30_000;
 const RETRY_MS = 100;
 
 /**
@@ -88,6 +90,12 @@ export class CutStreams {
   async #connect(path: string, ids: string[], request: { method?: 'POST'; body?: unknown } = {}) {
     const { random, urls, headers = {} } = this.#options;
     const cut = new AbortController();
+    const begun = Date.now();
+    const late = setTimeout(() => {
+      const since = new Date(begun).toISOString();
+      this.faults.push(`${request.method ?? 'GET'} ${path}, since ${since}: stood still after ${events} events`);
+      cut.abort();
+    }, STILL_MS);
     const isCutAfter = random.integer(2, 25);
     const isCut = random.chance(0.7);
     let events = 0;
@@ -104,6 +112,7 @@ export class CutStreams {
         if (isCut && events === isCutAfter) cut.abort();
       },
     });
+    clearTimeout(late);
     // Also one whose last bytes had come already.
     if (cut.signal.aborted) segment.end = 'cut';
     if (segment.end === 'cut') this.cuts += 1;
@@ -116,7 +125,8 @@ export class CutStreams {
     const until = Date.now() + PATIENCE_MS;
     while (Date.now() < until) {
       const at = random.pick(urls()) + streamPath(run);
-      const { events, end } = await follow(at, { headers, lastEventId: FROM_THE_START });
+      const signal = AbortSignal.timeout(STILL_MS);
+      const { events, end } = await follow(at, { headers, lastEventId: FROM_THE_START, signal });
       if (end === 'whole')
         return difference(
           ids,
