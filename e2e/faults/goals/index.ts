@@ -6,6 +6,7 @@ import { goal as r04 } from './r04-redis-lost.ts';
 import { goal as r05 } from './r05-postgres-lost.ts';
 import { goal as r06 } from './r06-kafka-away.ts';
 import { goal as r07 } from './r07-black-holes.ts';
+import { goal as r08 } from './r08-stale-workers.ts';
 import { goal as r09 } from './r09-one-claim.ts';
 import { goal as r10 } from './r10-slow-readers.ts';
 import { goal as r11 } from './r11-storms.ts';
@@ -21,25 +22,4 @@ import { goal as r22 } from './r22-start-stop-storm.ts';
 import { goal as rp } from './rp-platform.ts';
 
 /** All goals, in the order of their numbers. */
-export const goals: readonly Goal[] = [
-  r01,
-  r02,
-  r03,
-  r04,
-  r05,
-  r06,
-  r07,
-  r09,
-  r10,
-  r11,
-  r12,
-  r13,
-  r14,
-  r15,
-  r17,
-  r19,
-  r20,
-  r21,
-  r22,
-  rp,
-];
+export const goals: readonly Goal[] = [r01, r02, r03, r04, r05, r06, r07, r08, r09, r10, r11, r12, r13, r14, r15, r17, r19, r20, r21, r22, rp];
