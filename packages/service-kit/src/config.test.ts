@@ -21,7 +21,7 @@ describe('configuration', () => {
       LOG_LEVEL: 'info',
       LOG_JSON: true,
       DRAIN_WINDOW_SECONDS: 5,
-      HTTP_MAX_REQUESTS_IN_FLIGHT: 1000,
+      HTTP_MAX_REQUESTS_IN_FLIGHT: 500,
       HTTP_MAX_BODY_BYTES_IN_FLIGHT: 536_870_912,
       DATABASE_URI: 'x',
       WORKERS: 3,

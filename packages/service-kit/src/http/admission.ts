@@ -10,7 +10,7 @@ export interface RequestLimits {
 }
 
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = {
-  requestsInFlight: 1_000,
+  requestsInFlight: 500,
   bodyBytesInFlight: 512 * 1024 * 1024,
 };
 

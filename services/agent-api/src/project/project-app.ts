@@ -6,6 +6,7 @@ import {
   type BoundOperation,
   breakOff,
   ClientGoneError,
+  leaveInFlight,
   type Principal,
   type PrincipalVerifier,
   type Request,
@@ -198,6 +199,8 @@ function exchange(
     };
     res.once('close', leave);
     asked.once('response', (answer) => {
+      // A stream, or an answer that is waited for: what it costs is bounded where it is made.
+      if (answer.headers['content-length'] === undefined) leaveInFlight(res);
       res.writeHead(answer.statusCode ?? 502, returned(answer));
       res.flushHeaders();
       answer.once('error', () => breakOff(res));
