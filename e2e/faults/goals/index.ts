@@ -14,6 +14,7 @@ import { goal as r12 } from './r12-busy-threads.ts';
 import { goal as r13 } from './r13-cancel-races.ts';
 import { goal as r14 } from './r14-crons.ts';
 import { goal as r15 } from './r15-asked-again.ts';
+import { goal as r16 } from './r16-poison-runs.ts';
 import { goal as r17 } from './r17-two-releases.ts';
 import { goal as r19 } from './r19-starts-in-any-order.ts';
 import { goal as r20 } from './r20-failing-store-calls.ts';
@@ -22,4 +23,27 @@ import { goal as r22 } from './r22-start-stop-storm.ts';
 import { goal as rp } from './rp-platform.ts';
 
 /** All goals, in the order of their numbers. */
-export const goals: readonly Goal[] = [r01, r02, r03, r04, r05, r06, r07, r08, r09, r10, r11, r12, r13, r14, r15, r17, r19, r20, r21, r22, rp];
+export const goals: readonly Goal[] = [
+  r01,
+  r02,
+  r03,
+  r04,
+  r05,
+  r06,
+  r07,
+  r08,
+  r09,
+  r10,
+  r11,
+  r12,
+  r13,
+  r14,
+  r15,
+  r16,
+  r17,
+  r19,
+  r20,
+  r21,
+  r22,
+  rp,
+];
