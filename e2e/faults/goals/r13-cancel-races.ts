@@ -55,7 +55,7 @@ async function harmWorkersDuring(bench: Bench, deployment: BenchDeployment, work
   const hits: Hit[] = [];
   const recovering = new Map<Part, Promise<unknown>>();
   while (!isOver) {
-    await Promise.race([over, pause(bench.random.integer(500, 2_000))]);
+    await Promise.race([over, pause(bench.random.integer(300, 1_000))]);
     const working = deployment.workers.filter((worker) => !recovering.has(worker));
     if (isOver || working.length < 2) continue;
     const worker = bench.random.pick(working);
