@@ -96,14 +96,15 @@ describe('a cron clock', () => {
     expect(engine.fired).toHaveLength(1);
   });
 
-  it('goes on after the database was away, asking less and less often', async () => {
-    engine.failures = Array.from({ length: 4 }, () => new Error('away'));
+  it('goes on after the database was away, asking less and less often, and no less than every five seconds', async () => {
+    engine.failures = Array.from({ length: 6 }, () => new Error('away'));
     engine.dueAt = 0;
     clock.start();
     await passed(3_000);
     expect(engine.asked).toBe(3);
-    await passed(12_000);
-    expect(engine.fired).toEqual([15_000]);
+    await passed(17_000);
+    // After 0.5, 1, 2, 4, 5 and 5 seconds.
+    expect(engine.fired).toEqual([17_500]);
   });
 
   it('fires nothing more once it is stopped', async () => {
