@@ -51,8 +51,9 @@ export const goal: Goal = {
       const begun = Date.now();
       const next = await create({ steps: 1 });
       if (next) waits.push((await firstStepOf(deployment, next.runId)) - begun);
+      // One harm at a time: with several, runs that were beside one wait for their place alone behind those beside others.
+      await deployment.truth.untilAllEnded(WAIT.timeoutMs);
     }
-    await waitFor(async () => (await deployment.truth.unfinished()) === 0, { ...WAIT, what: 'the end of all runs' });
     await measureRuns(bench, deployment, bystanders);
     await measurePoisons(bench, deployment, ended);
     const samples = waits.length;
