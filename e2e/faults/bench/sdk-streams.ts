@@ -63,7 +63,10 @@ export class SdkStreams {
           runId = run.run_id;
         },
       } as Parameters<typeof client.runs.stream>[2]);
-      for await (const event of stream as AsyncIterable<{ id?: string; event: string }>) union.add(event);
+      for await (const event of stream as AsyncIterable<{ id?: string; event: string }>) {
+        // The SDK makes an event without a name, with the last one's id, of the empty line after a heartbeat.
+        if (event.event !== '') union.add(event);
+      }
     } catch (error) {
       // Before it knows of a run the SDK has nothing to go on with.
       if (runId !== undefined && !isGivenUp(error)) {

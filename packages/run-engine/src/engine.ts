@@ -43,6 +43,7 @@ import type {
   RunRecord,
   RunRelease,
   SweepResult,
+  TakenRuns,
   ThreadRecord,
   ThreadTtl,
   WorkerRegistration,
@@ -50,7 +51,7 @@ import type {
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
-import { sweep } from './workers/sweep.ts';
+import { type SweepOptions, sweep, takeRunsOfLost } from './workers/sweep.ts';
 
 export interface RunEngineOptions {
   pool: pg.Pool;
@@ -270,12 +271,20 @@ export class RunEngine {
   }
 
   /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
-  async sweep(): Promise<SweepResult> {
-    const result = await sweep(
-      this.#pool,
-      { ...this.#options, forgottenAfterMs: 2_000, clock: this.#clock },
-      this.#events,
-    );
+  sweep(): Promise<SweepResult> {
+    return this.#swept(sweep);
+  }
+
+  /** Takes back the runs of lapsed workers: the part of a sweep that is not to wait for the one who sweeps. */
+  takeRunsOfLost(): Promise<TakenRuns> {
+    return this.#swept(takeRunsOfLost);
+  }
+
+  async #swept<Result extends TakenRuns>(
+    work: (db: pg.Pool, options: SweepOptions, events: RunEvents) => Promise<Result>,
+  ): Promise<Result> {
+    const options = { ...this.#options, forgottenAfterMs: 2_000, clock: this.#clock };
+    const result = await work(this.#pool, options, this.#events);
     if (result.ended.length > 0) {
       this.#onOutboxWritten();
       this.#onWebhooksQueued();

@@ -224,10 +224,14 @@ export interface SweptRun {
   fence: Fence;
 }
 
-export interface SweepResult {
-  /** Runs of lapsed workers that are pending again. */
+/** What became of the runs of lapsed workers. */
+export interface TakenRuns {
+  /** Pending again. */
   resumedRunIds: string[];
   ended: SweptRun[];
+}
+
+export interface SweepResult extends TakenRuns {
   /** Runs are ready and nobody has taken them for a while: wake workers. */
   hasForgottenRuns: boolean;
   /** Rows of ended stateless runs removed after their time. */

@@ -38,7 +38,7 @@ const ABORT_GRACE_MS = 5_000;
 /** What runs may take to reach their next step, at the end of the grace period. */
 const DRAIN_MS = 1_000;
 const SWEEP_EVERY_MS = 2_000;
-/** Shorter than a run's lease, so that a sweeper that dies with its runs does not delay them. */
+/** How long what only one worker does may rest when that one dies. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
 /** A machine that is busy may need this long to make a connection. */

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { lockOwnedRuns, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
-import type { SweepResult } from '../types.ts';
+import type { SweepResult, TakenRuns } from '../types.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { databaseTime } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
@@ -22,19 +22,22 @@ const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without 
 
 /** One pass over what nobody else will look at any more. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<SweepResult> {
+  const taken = await takeRunsOfLost(db, options, events);
+  await forgetLapsedWorkers(db);
+  await refreshTableStatistics(db);
+  const removed = await removeOldResults(db, options.resultTtlMs);
+  const isForgotten = await hasForgottenRuns(db, options.forgottenAfterMs);
+  return { ...taken, ...removed, hasForgottenRuns: isForgotten };
+}
+
+/** The part of a sweep that runs wait for. Safe to run in several processes at once. */
+export async function takeRunsOfLost(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<TakenRuns> {
   await options.clock.read(
     () => databaseTime(db),
     (ms) => ms,
   );
   // Leases end by the database's clock. Those who live renew theirs after it was set.
-  const { resumedRunIds, ended } = options.clock.isBelieved
-    ? await takeRunsOfLapsedWorkers(db, options, events)
-    : { resumedRunIds: [], ended: [] };
-  await forgetLapsedWorkers(db);
-  await refreshTableStatistics(db);
-  const removed = await removeOldResults(db, options.resultTtlMs);
-  const isForgotten = await hasForgottenRuns(db, options.forgottenAfterMs);
-  return { resumedRunIds, ended, ...removed, hasForgottenRuns: isForgotten };
+  return options.clock.isBelieved ? takeRunsOfLapsedWorkers(db, options, events) : { resumedRunIds: [], ended: [] };
 }
 
 /** `cancelledOnly`: those that are to end anyway, and not to be executed by anybody. */
@@ -42,8 +45,8 @@ export async function takeRunsOfLapsedWorkers(
   db: pg.Pool,
   options: ReleaseOptions & { cancelledOnly?: boolean },
   events: RunEvents,
-): Promise<Pick<SweepResult, 'resumedRunIds' | 'ended'>> {
-  const result: Pick<SweepResult, 'resumedRunIds' | 'ended'> = { resumedRunIds: [], ended: [] };
+): Promise<TakenRuns> {
+  const result: TakenRuns = { resumedRunIds: [], ended: [] };
   for (;;) {
     const threadIds = await lapsedThreads(db, { cancelledOnly: options.cancelledOnly ?? false });
     if (threadIds.length === 0) return result;

@@ -4,7 +4,7 @@ import { waitFor } from '@runyard/test-kit';
 import { expect, it, vi } from 'vitest';
 import { quietLogger } from '../../test/fakes.ts';
 import { WorkerMetrics } from '../worker-metrics.ts';
-import { createSweeper } from './sweeper.ts';
+import { createSweeper, type SweeperOptions } from './sweeper.ts';
 
 const NOTHING: SweepResult = {
   resumedRunIds: [],
@@ -15,32 +15,49 @@ const NOTHING: SweepResult = {
 };
 const away = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
-it('after the database was away, workers get the time to renew before lapsed leases count', async () => {
-  let now = 0;
-  const engine = { sweep: vi.fn(async () => NOTHING) };
-  const isMine = vi.fn(async () => true);
-  const checkDatabase = vi.fn(async () => undefined);
-  const sweeper = createSweeper({
-    engine,
-    duty: { isMine, release: async () => undefined },
+function sweeperOf(options: Pick<SweeperOptions, 'engine' | 'duty'> & Partial<SweeperOptions>) {
+  return createSweeper({
     streams: { append: async () => [] },
     currentEpoch: async () => undefined,
     wakeups: { kick: () => undefined },
     metrics: new WorkerMetrics(new Metrics()),
     logger: quietLogger,
     everyMs: 2,
-    checkDatabase,
+    checkDatabase: async () => undefined,
     graceMs: 5_000,
-    now: () => now,
+    ...options,
   });
+}
+
+it('after the database was away, workers get the time to renew before lapsed leases count', async () => {
+  let now = 0;
+  const engine = { sweep: vi.fn(async () => NOTHING), takeRunsOfLost: async () => NOTHING };
+  const checkDatabase = vi.fn(async () => undefined);
+  const asked = vi.fn(() => now);
+  const duty = { isMine: async () => true, release: async () => undefined };
+  const sweeper = sweeperOf({ engine, duty, checkDatabase, now: asked });
   engine.sweep.mockRejectedValueOnce(away);
   checkDatabase.mockRejectedValueOnce(away);
   sweeper.start();
   await waitFor(() => checkDatabase.mock.calls.length === 2);
-  const asked = isMine.mock.calls.length;
-  await waitFor(() => isMine.mock.calls.length > asked + 3);
+  const before = asked.mock.calls.length;
+  await waitFor(() => asked.mock.calls.length > before + 3);
   expect(engine.sweep).toHaveBeenCalledTimes(1);
   now = 5_000;
   await waitFor(() => engine.sweep.mock.calls.length > 1);
+  await sweeper.close();
+});
+
+it('runs of lost workers are taken back by every worker, also while the one that sweeps is among the lost', async () => {
+  const kick = vi.fn();
+  const engine = {
+    sweep: vi.fn(async () => NOTHING),
+    takeRunsOfLost: vi.fn(async () => ({ resumedRunIds: ['a run'], ended: [] })),
+  };
+  const duty = { isMine: async () => false, release: async () => undefined };
+  const sweeper = sweeperOf({ engine, duty, wakeups: { kick } });
+  sweeper.start();
+  await waitFor(() => kick.mock.calls.length > 0);
+  expect(engine.sweep).not.toHaveBeenCalled();
   await sweeper.close();
 });

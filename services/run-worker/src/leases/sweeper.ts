@@ -5,8 +5,11 @@ import type { Logger } from '@runyard/service-kit';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
+/** What is left to the one that sweeps. */
+const NO_UPKEEP = { hasForgottenRuns: false, removedResults: 0 };
+
 export interface SweeperOptions extends EndAppending {
-  engine: Pick<RunEngine, 'sweep'>;
+  engine: Pick<RunEngine, 'sweep' | 'takeRunsOfLost'>;
   duty: Pick<Duty, 'isMine' | 'release'>;
   wakeups: Pick<RunWakeups, 'kick'>;
   metrics: Pick<WorkerMetrics, 'exceededAttempts' | 'cancelLatency' | 'swept'>;
@@ -20,14 +23,17 @@ export interface SweeperOptions extends EndAppending {
   now?: () => number;
 }
 
-/** Of all workers of the deployment one sweeps at a time: dead workers' runs go on, forgotten ones are woken for. */
+/**
+ * Of all workers of the deployment one sweeps at a time: forgotten runs are woken for, results removed. That dead workers' runs
+ * go on is seen to by each: the one that sweeps may be the one that died.
+ */
 export function createSweeper(options: SweeperOptions): DutyRounds {
   const { engine, duty, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;
   const now = options.now ?? (() => performance.now());
   let wasAway = false;
   let restsUntil = 0;
   return new DutyRounds({
-    duty,
+    duty: { isMine: async () => true, release: () => duty.release() },
     everyMs,
     async round() {
       // Nobody could renew while the database was away: a lapsed lease says nothing yet about its worker.
@@ -37,7 +43,9 @@ export function createSweeper(options: SweeperOptions): DutyRounds {
         restsUntil = now() + graceMs;
       }
       if (now() < restsUntil) return;
-      const { resumedRunIds, ended, hasForgottenRuns, removedResults } = await engine.sweep();
+      const { resumedRunIds, ended, hasForgottenRuns, removedResults } = (await duty.isMine())
+        ? await engine.sweep()
+        : { ...NO_UPKEEP, ...(await engine.takeRunsOfLost()) };
       if (resumedRunIds.length > 0) logger.warn('runs of a lost worker go on elsewhere', { runIds: resumedRunIds });
       if (resumedRunIds.length > 0 || hasForgottenRuns) wakeups.kick('swept');
       const gaveUp = ended.filter(({ status }) => status === 'error').length;
