@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
 
 /** From the client to the server, the other way, or both. */
 export type Direction = 'up' | 'down' | 'both';
@@ -102,9 +103,10 @@ export class FaultLine {
       void this.#pass(client, upstream, 'up');
       void this.#pass(upstream, client, 'down');
     });
+    // While it refuses, nobody else is to be given its port.
+    this.#port ||= await freePort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -1,16 +1,22 @@
 import { createServer } from 'node:net';
 
-/** A TCP port on the loopback interface that was free a moment ago. */
+/** Below the ports that systems give to whoever asks for any: servers and connections of other tests get none of these. */
+const PORTS = { from: 15_000, to: 32_000 };
+const TRIES = 50;
+
+/** A TCP port on the loopback interface that is free, and that nobody is given by chance. */
 export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`none of ${TRIES} ports was free`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.unref();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -44,9 +44,10 @@ process.once('exit', () => {
  * when this process exits, or, should this one be killed, by the end of the pipe it was given as RUNYARD_PARENT_FD.
  */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
+  const entry = await bundledEntry(options.entry);
+  // At last: nobody keeps it free.
   const port = options.env?.PORT ? Number(options.env.PORT) : await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const entry = await bundledEntry(options.entry);
   const child = spawn(process.execPath, [...loaderFor(entry), entry], {
     cwd: options.cwd ?? serviceFolder(options.entry),
     env: {
