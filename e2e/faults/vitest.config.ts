@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The fast tier of the fault bench: alone on the machine, since it measures times. */
+/** The fast tier of the fault bench: one goal after the other, each with all the machine has. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,
