@@ -8,9 +8,9 @@ import { measureRuns } from '../bench/outage-checks.ts';
 
 const WORKERS = 3;
 /** A run lasts for some seconds, so that most kills hit some. */
-const INPUT = { steps: 10, sleepMs: 400 };
-/** Runs in hand or waiting while workers are killed. */
-const AT_ONCE = 18;
+const INPUT = { steps: 8, sleepMs: 300 };
+/** Runs in hand or waiting at a time: as many as two workers have slots for, so that what is measured is never the wait for one. */
+const AT_ONCE = 15;
 
 /** What the host of a killed worker may take to hear of it, on a machine with much else to do. */
 const HEARS_WITHIN_MS = 2_000;
@@ -48,20 +48,26 @@ async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{
   const toKill = bench.size({ fast: 5, full: 100 });
   const kills: Kills = new Map();
   const runs: AcceptedRun[] = [];
-  const create = async (upTo: number) => {
-    while (runs.length < Math.min(upTo, wanted)) {
+  const createMore = async () => {
+    let free = AT_ONCE - (await deployment.truth.unfinished());
+    for (; free > 0 && runs.length < wanted; free -= 1) {
       const run = await deployment.createRun(INPUT);
       if (run) runs.push(run);
     }
   };
-  await create(AT_ONCE);
+  const isOver = new AbortController();
+  const creating = (async () => {
+    while (!isOver.signal.aborted) {
+      await createMore();
+      await pause(100);
+    }
+  })();
   let left = toKill;
   await Promise.all(
     deployment.workers.map(async (worker) => {
       while (left > 0) {
         left -= 1;
-        await pause(bench.random.integer(300, 2_500));
-        await create(AT_ONCE + Math.ceil((wanted * (toKill - left)) / toKill));
+        await pause(bench.random.integer(500, 4_000));
         const { pid } = worker;
         kills.set(pid, Date.now());
         await worker.kill();
@@ -69,7 +75,8 @@ async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{
       }
     }),
   );
-  await create(wanted);
+  isOver.abort();
+  await creating;
   bench.log(`${kills.size} kills, ${runs.length} runs`);
   return { kills, runs };
 }
