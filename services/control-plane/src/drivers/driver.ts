@@ -1,13 +1,16 @@
 import type { ResourceSpec } from '@runyard/contracts';
 import type { LocalProject } from '../sources/local-directory.ts';
 
+/** What a revision runs: a project on this machine's disk, or an image that holds one. */
+export type Artifact = { kind: 'project'; project: LocalProject } | { kind: 'image'; imageUri: string };
+
 /** All it takes to run one revision. */
 export interface RevisionSpec {
   deploymentId: string;
   revisionId: string;
   /** No revision has run on its database yet: agent-api makes the tables before anything else starts. */
   isFirst: boolean;
-  project: LocalProject;
+  artifact: Artifact;
   resources: ResourceSpec;
   /** With the password. */
   databaseUri: string;
@@ -27,6 +30,8 @@ export interface StartOptions {
 /** A revision whose processes run and are kept running. */
 export interface RunningRevision {
   readonly revisionId: string;
+  /** The project checks its callers itself. */
+  readonly hasCustomAuth: boolean;
   /** Base URLs of healthy agent-api processes. */
   readonly upstreams: string[];
   /** Workers finish or hand back what they have, within the revision's grace; then everything ends. */

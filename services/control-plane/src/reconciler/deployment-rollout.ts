@@ -156,10 +156,9 @@ export class DeploymentRollout {
       await store.moveRevision(revision, status);
 
     let running: RunningRevision;
-    let spec: RevisionSpec;
     const interrupted = this.#starting.signal;
     try {
-      spec = await specOf(this.#parts, revision, access, { isFirst: deployment.activeRevisionId === null });
+      const spec = await specOf(this.#parts, revision, access, { isFirst: deployment.activeRevisionId === null });
       running = await this.#start(spec);
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, or removes it.
@@ -169,10 +168,7 @@ export class DeploymentRollout {
     }
     try {
       await this.#parts.databases.activateRevision(access, revision.id);
-      await store.activate(revision, {
-        upstreams: running.upstreams,
-        hasCustomAuth: spec.project.hasCustomAuth,
-      });
+      await store.activate(revision, { upstreams: running.upstreams, hasCustomAuth: running.hasCustomAuth });
     } catch (error) {
       await running.stop(DELETE_GRACE_MS);
       this.#logger.error('a healthy revision could not be made active and is tried again', { error });

@@ -43,10 +43,13 @@ export async function specOf(
     deploymentId,
     revisionId: revision.id,
     isFirst,
-    project: await openLocalDirectory({
-      ...source,
-      ...(revision.sourceRevisionConfig as SourceRevisionConfig),
-    }),
+    artifact: {
+      kind: 'project',
+      project: await openLocalDirectory({
+        ...source,
+        ...(revision.sourceRevisionConfig as SourceRevisionConfig),
+      }),
+    },
     resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
     databaseUri: access.uri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LocalProject } from '../../sources/local-directory.ts';
 import type { RevisionSpec } from '../driver.ts';
 import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
 
@@ -12,28 +13,27 @@ const platform: PlatformSettings = {
   eventBus: { kind: 'kafka', kafkaBrokers: 'kafka.example.com:9092', topicPrefix: '' },
 };
 
-function spec(changes: { secrets?: Record<string, string>; env?: Record<string, string> } = {}): RevisionSpec {
+function project(env: Record<string, string> = {}): LocalProject {
+  return { directory: '/srv/project', configPath: '/srv/project/langgraph.json', hasCustomAuth: false, env };
+}
+
+function spec(secrets: Record<string, string>): RevisionSpec {
   return {
     deploymentId: 'deployment',
     revisionId: 'revision',
     isFirst: false,
-    project: {
-      directory: '/srv/project',
-      configPath: '/srv/project/langgraph.json',
-      hasCustomAuth: false,
-      env: changes.env ?? {},
-    },
+    artifact: { kind: 'project', project: project() },
     resources: {},
     databaseUri: 'postgres://role:database-password@postgres.example.com/database',
     redisKeyPrefix: 'runyard:deployment',
-    secrets: changes.secrets ?? {},
+    secrets,
   };
 }
 
 describe('the environment of a process', () => {
   it('holds no secret', () => {
     process.env.SOMETHING_OF_THE_PLATFORM = 'platform-secret';
-    const { env, secrets } = childVariables(spec({ secrets: { MODEL_KEY: 'model-key' } }), platform, undefined);
+    const { env, secrets } = childVariables(spec({ MODEL_KEY: 'model-key' }), project(), platform, undefined);
     for (const secret of ['platform-secret', 'redis-password', 'database-password', 'model-key']) {
       expect(JSON.stringify(env)).not.toContain(secret);
     }
@@ -45,14 +45,12 @@ describe('the environment of a process', () => {
   it('takes tuning from the project and over it from the deployment, and nothing else', () => {
     const { env } = childVariables(
       spec({
-        env: { N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' },
-        secrets: {
-          N_JOBS_PER_WORKER: '4',
-          HOST: '0.0.0.0',
-          NODE_OPTIONS: '--inspect',
-          OUTBOUND_ALLOWED_NETWORKS: '::/0',
-        },
+        N_JOBS_PER_WORKER: '4',
+        HOST: '0.0.0.0',
+        NODE_OPTIONS: '--inspect',
+        OUTBOUND_ALLOWED_NETWORKS: '::/0',
       }),
+      project({ N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' }),
       { ...platform, outboundNetworks: ['10.0.0.0/8', 'fd00::/8'] },
       undefined,
     );
@@ -73,7 +71,7 @@ describe('the grace of a revision', () => {
     [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '99999' }, 3600],
     [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: 'long' }, 180],
     [{ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '-1' }, 180],
-  ])('with %j is %i s', (secrets, seconds) => {
-    expect(graceSecondsOf(spec({ secrets: secrets as Record<string, string> }), 180)).toBe(seconds);
+  ])('with %j is %i s', (own, seconds) => {
+    expect(graceSecondsOf(own as Record<string, string>, 180)).toBe(seconds);
   });
 });

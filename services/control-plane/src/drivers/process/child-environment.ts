@@ -1,4 +1,5 @@
 import { machineEnvironment, TUNABLE_VARIABLES } from '@runyard/contracts';
+import type { LocalProject } from '../../sources/local-directory.ts';
 import type { RevisionSpec } from '../driver.ts';
 
 /** What every part of a deployment is told, whichever revision it runs. */
@@ -27,10 +28,11 @@ const GRACE_SECONDS_MAX = 3600;
 /** What an agent-api or run-worker of the revision is started with. */
 export function childVariables(
   spec: RevisionSpec,
+  project: LocalProject,
   platform: PlatformSettings,
   heapMb: number | null | undefined,
 ): ChildVariables {
-  const own = { ...spec.project.env, ...spec.secrets };
+  const own = { ...project.env, ...spec.secrets };
   return {
     env: {
       ...machineEnvironment(process.env),
@@ -40,8 +42,8 @@ export function childVariables(
       HOST: platform.host,
       LOG_JSON: 'true',
       REDIS_KEY_PREFIX: spec.redisKeyPrefix,
-      PROJECT_DIR: spec.project.directory,
-      LANGGRAPH_CONFIG_PATH: spec.project.configPath,
+      PROJECT_DIR: project.directory,
+      LANGGRAPH_CONFIG_PATH: project.configPath,
       DEPLOYMENT_ID: spec.deploymentId,
       LANGGRAPH_API_URL: `${platform.publicUrl.replace(/\/+$/, '')}/deployments/${spec.deploymentId}`,
       REVISION_ID: spec.revisionId,
@@ -63,9 +65,9 @@ export function childVariables(
   };
 }
 
-/** How long the workers of the revision may go on after they were asked to end. */
-export function graceSecondsOf(spec: RevisionSpec, fallback: number): number {
-  const chosen = { ...spec.project.env, ...spec.secrets }.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS;
+/** How long the workers of the revision may go on after they were asked to end, by its variables, the project's own among them. */
+export function graceSecondsOf(own: Record<string, string>, fallback: number): number {
+  const chosen = own.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS;
   const seconds = Number(chosen);
   return chosen === undefined || !Number.isFinite(seconds) || seconds < 0
     ? fallback

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
+import type { LocalProject } from '../../sources/local-directory.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
@@ -32,8 +33,10 @@ export class ProcessDriver implements Driver {
 
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     const { dataDir, logger } = this.#options;
+    if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
+    const { project } = spec.artifact;
     const log = await RevisionLog.open(dataDir, spec, logger.child({ revisionId: spec.revisionId }));
-    const revision = new ProcessRevision(spec, this.#options, log, options.onUpstreams);
+    const revision = new ProcessRevision(spec, project, this.#options, log, options.onUpstreams);
     try {
       await withDeadline(options.signal, options.timeoutMs, (signal) => revision.start(signal));
       return revision;
@@ -46,6 +49,7 @@ export class ProcessDriver implements Driver {
 
 class ProcessRevision implements RunningRevision {
   readonly revisionId: string;
+  readonly hasCustomAuth: boolean;
   readonly #agentApis: KeptService[];
   readonly #workers: KeptService[];
   readonly #log: RevisionLog;
@@ -57,6 +61,7 @@ class ProcessRevision implements RunningRevision {
 
   constructor(
     spec: RevisionSpec,
+    project: LocalProject,
     options: ProcessDriverOptions,
     log: RevisionLog,
     onUpstreams: (urls: string[]) => void,
@@ -64,9 +69,10 @@ class ProcessRevision implements RunningRevision {
     const { platform, timings } = options;
     const { resources } = spec;
     this.revisionId = spec.revisionId;
+    this.hasCustomAuth = project.hasCustomAuth;
     this.#isFirst = spec.isFirst;
     this.#log = log;
-    this.#graceMs = graceSecondsOf(spec, platform.graceSeconds) * 1000;
+    this.#graceMs = graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000;
     const logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
     const keep = (
       name: string,
@@ -74,7 +80,7 @@ class ProcessRevision implements RunningRevision {
       heapMb: number | null | undefined,
       onUrl: (url: string | null) => void,
     ) => {
-      const { env, secrets } = childVariables(spec, platform, heapMb);
+      const { env, secrets } = childVariables(spec, project, platform, heapMb);
       return new KeptService({
         name,
         logger,
