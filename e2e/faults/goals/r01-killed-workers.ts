@@ -8,7 +8,7 @@ import { measureRuns } from '../bench/outage-checks.ts';
 
 const WORKERS = 3;
 /** A run lasts for some seconds, so that most kills hit some. */
-const INPUT = { steps: 8, sleepMs: 300 };
+const INPUT = { steps: 12, sleepMs: 400 };
 /** Runs in hand or waiting at a time: as many as two workers have slots for, so that what is measured is never the wait for one. */
 const AT_ONCE = 15;
 
@@ -55,19 +55,19 @@ async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{
       if (run) runs.push(run);
     }
   };
-  const isOver = new AbortController();
   const creating = (async () => {
-    while (!isOver.signal.aborted) {
+    while (runs.length < wanted) {
       await createMore();
       await pause(100);
     }
   })();
+  const [livesAtLeastMs, livesAtMostMs] = bench.tier === 'fast' ? [300, 2_500] : [3_000, 9_000];
   let left = toKill;
   await Promise.all(
     deployment.workers.map(async (worker) => {
       while (left > 0) {
         left -= 1;
-        await pause(bench.random.integer(500, 4_000));
+        await pause(bench.random.integer(livesAtLeastMs, livesAtMostMs));
         const { pid } = worker;
         kills.set(pid, Date.now());
         await worker.kill();
@@ -75,7 +75,6 @@ async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{
       }
     }),
   );
-  isOver.abort();
   await creating;
   bench.log(`${kills.size} kills, ${runs.length} runs`);
   return { kills, runs };

@@ -37,7 +37,7 @@ import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
 const ABORT_GRACE_MS = 5_000;
 /** What runs may take to reach their next step, at the end of the grace period. */
 const DRAIN_MS = 1_000;
-const SWEEP_EVERY_MS = 2_000;
+const SWEEP_EVERY_MS = 1_000;
 /** How long what only one worker does may rest when that one dies. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
