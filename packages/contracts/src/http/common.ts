@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
 
 /** The body of every error answer but those of JSON-RPC and of the control plane's validation errors. */
 export const ErrorResponse = Type.Object({ detail: Type.String() }, { $id: 'ErrorResponse' });
@@ -21,3 +21,7 @@ export const Uuid = Type.String({ format: 'uuid' });
 export const Timestamp = Type.String({ format: 'date-time' });
 /** Any JSON object. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** A null means the same as no field. */
+export const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));

@@ -116,7 +116,7 @@ export class DeploymentService {
           name: body.name,
           slug: (await deploymentStore.isSlugTaken(transaction, slug)) ? distinctSlugOf(body.name, id) : slug,
           source: body.source,
-          sourceConfig,
+          sourceConfig: sourceConfig as Prisma.InputJsonObject,
           sourceRevisionConfig,
           sealedSecrets,
           status: 'AWAITING_DATABASE',
@@ -232,7 +232,7 @@ export class DeploymentService {
       const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
       const deployment = await transaction.deployment.update({
         where: { id },
-        data: { ...data, latestRevisionId: revisionId },
+        data: { ...data, sourceConfig: data.sourceConfig as Prisma.InputJsonObject, latestRevisionId: revisionId },
       });
       if (!makesRevision) return answerOf({ deployment, revision: null });
       const newest = await transaction.revision.aggregate({ where: { deploymentId: id }, _max: { number: true } });

@@ -1,7 +1,8 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
-import { Timestamp, Uuid } from '../common.ts';
+import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
+import { DeploymentType } from './resources.ts';
 import {
   BadRequestResponse,
   ForbiddenResponse,
@@ -10,65 +11,7 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 import { DeploymentStatus } from './revision-status.ts';
-
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
-
-/** Where a deployment's code comes from: a folder on the machine of the platform. */
-export const DeploymentSource = Type.Union([Type.Literal('local_directory')], { $id: 'DeploymentSource' });
-export type DeploymentSource = Static<typeof DeploymentSource>;
-
-/** Stored and returned as sent. `dev_free`, `dev_zero` and `serverless` behave as `dev`, `dedicated` as `prod`. */
-export const DeploymentType = Type.Union(
-  [
-    Type.Literal('dev'),
-    Type.Literal('prod'),
-    Type.Literal('dev_free'),
-    Type.Literal('dev_zero'),
-    Type.Literal('serverless'),
-    Type.Literal('dedicated'),
-  ],
-  { $id: 'DeploymentType' },
-);
-export type DeploymentType = Static<typeof DeploymentType>;
-
-export const ResourceSpec = Type.Object(
-  {
-    /** Heap of the project's code beside each agent-api. */
-    memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
-    /** Heap of the project's code under each run-worker. Default: `memory_mb`. */
-    queue_memory_mb: OptionalNullable(Type.Integer({ minimum: 128, maximum: 65536 })),
-    /** How many agent-api processes; requests go to them in turn. */
-    min_scale: OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 })),
-    /** How many run-worker processes. Default 1, whatever `min_scale` is. */
-    queue_min_scale: OptionalNullable(Type.Integer({ minimum: 1, maximum: 16 })),
-  },
-  { $id: 'ResourceSpec' },
-);
-export type ResourceSpec = Static<typeof ResourceSpec>;
-
-export const SourceConfig = Type.Object(
-  {
-    /** `local_directory`: the project's folder, absolute. Cannot change. */
-    project_path: OptionalNullable(Type.String({ minLength: 1, maxLength: 4096 })),
-    /** Cannot change. Default `dev`. */
-    deployment_type: OptionalNullable(DeploymentType),
-    resource_spec: OptionalNullable(ResourceSpec),
-    /** Where the deployment answers. Given by the platform; what is sent is ignored. */
-    custom_url: OptionalNullable(Type.String()),
-  },
-  { $id: 'SourceConfig' },
-);
-export type SourceConfig = Static<typeof SourceConfig>;
-
-export const SourceRevisionConfig = Type.Object(
-  {
-    /** From the project's folder to its configuration file. Default `langgraph.json`. */
-    langgraph_config_path: OptionalNullable(Type.String({ minLength: 1, maxLength: 1024 })),
-  },
-  { $id: 'SourceRevisionConfig' },
-);
-export type SourceRevisionConfig = Static<typeof SourceRevisionConfig>;
+import { DeploymentSource, SourceConfig, SourceRevisionConfig } from './sources.ts';
 
 /** Becomes an environment variable of the deployment's own code. */
 export const Secret = Type.Object(

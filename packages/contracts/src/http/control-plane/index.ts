@@ -19,5 +19,7 @@ export const controlPlaneOperations: readonly Operation[] = [
 
 export * from './deployments.ts';
 export * from './internal.ts';
+export * from './resources.ts';
 export * from './revision-status.ts';
 export * from './revisions.ts';
+export * from './sources.ts';

@@ -2,15 +2,7 @@ import Type, { type Static } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { Timestamp, Uuid } from '../common.ts';
-import {
-  Deployment,
-  DeploymentParams,
-  DeploymentPatch,
-  DeploymentSource,
-  deploymentPage,
-  exampleDeployment,
-  SourceRevisionConfig,
-} from './deployments.ts';
+import { Deployment, DeploymentParams, DeploymentPatch, deploymentPage, exampleDeployment } from './deployments.ts';
 import {
   BadRequestResponse,
   ForbiddenResponse,
@@ -19,6 +11,7 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 import { RevisionStatus } from './revision-status.ts';
+import { DeploymentSource, SourceRevisionConfig } from './sources.ts';
 
 export const Revision = Type.Object(
   {

@@ -1,11 +1,10 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
-import { Timestamp, Uuid } from '../common.ts';
+import { Nullable, Timestamp, Uuid } from '../common.ts';
 import { ORGANIZATION_PREFIXES } from './paths.ts';
 import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
 
-const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const description = Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 })));
 const expiresAt = Type.Optional(Nullable(Timestamp));
 const defaultWorkspace = Type.Optional(
