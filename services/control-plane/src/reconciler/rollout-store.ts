@@ -2,7 +2,8 @@ import type { RevisionStatus } from '@runyard/contracts';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { predecessorsOf, TERMINAL } from '../revisions/revision-transitions.ts';
+import { moveRevision } from '../revisions/revision-moves.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
 
 /**
  * Deployments as the platform itself works on them, whoever they belong to. Every change writes the events that tell of it
@@ -60,13 +61,13 @@ export class RolloutStore {
 
   /** False when the revision is in a status this one may not follow: another change was faster. */
   moveRevision(revision: Revision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
-    return this.#database.change((transaction) => move(transaction, revision, to, message));
+    return this.#database.change((transaction) => moveRevision(transaction, revision, to, message));
   }
 
   /** The revision is the one that serves now. */
   async activate(revision: Revision, serving: { upstreams: string[]; hasCustomAuth: boolean }): Promise<void> {
     await this.#database.change(async (transaction) => {
-      await move(transaction, revision, 'DEPLOYED', null);
+      await moveRevision(transaction, revision, 'DEPLOYED');
       await changeRoute(transaction, revision.deploymentId, { activeRevisionId: revision.id, ...serving });
     });
   }
@@ -84,21 +85,6 @@ export class RolloutStore {
   async remove(id: string): Promise<void> {
     await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
   }
-}
-
-async function move(
-  transaction: Prisma.TransactionClient,
-  revision: Revision,
-  to: RevisionStatus,
-  statusMessage: string | null,
-): Promise<boolean> {
-  const { count } = await transaction.revision.updateMany({
-    where: { id: revision.id, status: { in: predecessorsOf(to) } },
-    data: { status: to, statusMessage },
-  });
-  if (count === 0) return false;
-  await deploymentEvents.revisionStatusChanged(transaction, { ...revision, status: to });
-  return true;
 }
 
 async function changeRoute(
