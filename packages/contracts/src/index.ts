@@ -16,6 +16,7 @@ export * from './openapi.ts';
 export * from './operation.ts';
 export * from './queues/index.ts';
 export * from './reserved-metadata.ts';
+export * from './reserved-variables.ts';
 export * from './routing.ts';
 export * from './validation.ts';
 export * from './validation-issue.ts';

@@ -1,11 +1,10 @@
-import type { Secret } from '@runyard/contracts';
+import { isReservedVariable, type Secret } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
 import { BadRequestError } from '@runyard/service-kit';
-import { isReservedName } from './reserved-names.ts';
 
 /** @throws BadRequestError naming the secrets that cannot be taken */
 export function checkSecrets(secrets: readonly Secret[]): void {
-  const reserved = secrets.map(({ name }) => name).filter(isReservedName);
+  const reserved = secrets.map(({ name }) => name).filter(isReservedVariable);
   if (reserved.length > 0) {
     throw new BadRequestError(`Secret names are reserved for the platform: ${reserved.join(', ')}.`);
   }

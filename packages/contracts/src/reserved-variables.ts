@@ -1,4 +1,4 @@
-/** Variables the platform sets itself; a deployment must not bring its own. */
+/** Variables the platform sets itself: a deployment must not bring its own, and clients leave them out of its secrets. */
 const RESERVED: ReadonlySet<string> = new Set([
   'LANGCHAIN_TRACING_V2',
   'LANGSMITH_TRACING_V2',
@@ -41,6 +41,6 @@ const RESERVED: ReadonlySet<string> = new Set([
 /** Loader and interpreter settings would run code before the platform's own, in processes that hold its secrets. */
 const RESERVED_PREFIXES = ['RUNYARD_', 'LD_', 'DYLD_'];
 
-export function isReservedName(name: string): boolean {
+export function isReservedVariable(name: string): boolean {
   return RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
