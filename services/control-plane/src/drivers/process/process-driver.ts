@@ -1,17 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
+import { describeEntry } from '../../logs/log-entry.ts';
+import type { OpenRevisionLog, RevisionLog } from '../../logs/revision-log.ts';
 import type { LocalProject } from '../../sources/local-directory.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
 import { withDeadline } from './deadline.ts';
 import { type KeepingTimings, KeptService } from './kept-service.ts';
-import { describeEntry, RevisionLog } from './revision-log.ts';
 
 export interface ProcessDriverOptions {
   agentApiEntry: string;
   runWorkerEntry: string;
-  dataDir: string;
+  openLog: OpenRevisionLog;
   platform: PlatformSettings;
   logger: Logger;
   timings?: Partial<KeepingTimings>;
@@ -32,17 +33,18 @@ export class ProcessDriver implements Driver {
   }
 
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
-    const { dataDir, logger } = this.#options;
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
-    const log = await RevisionLog.open(dataDir, spec, logger.child({ revisionId: spec.revisionId }));
+    const { deploymentId, revisionId } = spec;
+    const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
+    const log = await this.#options.openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
     const revision = new ProcessRevision(spec, project, this.#options, log, options.onUpstreams);
     try {
       await withDeadline(options.signal, options.timeoutMs, (signal) => revision.start(signal));
       return revision;
     } catch (error) {
       await revision.stop(0);
-      throw error instanceof StartFailure ? withLog(error, spec, log) : error;
+      throw error instanceof StartFailure ? withLog(error, log) : error;
     }
   }
 }
@@ -92,7 +94,7 @@ class ProcessRevision implements RunningRevision {
             entry,
             env: { ...env, PORT: String(port) },
             secrets,
-            onLine: (line, stream) => log.write(line, name, stream),
+            onLine: (line, stream) => log.write(line, { source: name, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
           }),
       });
     };
@@ -145,12 +147,11 @@ function numbered(name: string, index: number, count: number): string {
   return count === 1 ? name : `${name}-${index + 1}`;
 }
 
-/** What the owner of a failed revision needs to see, without the values of its secrets. */
-function withLog(failure: StartFailure, spec: RevisionSpec, log: RevisionLog): StartFailure {
+/** What the owner of a failed revision needs to see. */
+function withLog(failure: StartFailure, log: RevisionLog): StartFailure {
   const lines = log.recent(FAILED_LOG_LINES).map((entry) => `  ${describeEntry(entry)}`);
-  let text = [`${failure.message}.`, ...(lines.length > 0 ? ['The last lines of its log:', ...lines] : [])].join('\n');
-  for (const value of Object.values(spec.secrets)) {
-    if (value.length >= 6) text = text.replaceAll(value, '***');
-  }
+  const text = [`${failure.message}.`, ...(lines.length > 0 ? ['The last lines of its log:', ...lines] : [])].join(
+    '\n',
+  );
   return new StartFailure(text, { cause: failure });
 }

@@ -1,0 +1,89 @@
+import { redactText } from '@runyard/service-kit';
+
+/** In rising order of weight. */
+export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** One line of a log, as it is kept. */
+export interface LogEntry {
+  /** A UUID of version 7: entries sort by it as they were written, also those of one millisecond. */
+  id: string;
+  /** When the line was received (ISO 8601, milliseconds); the same instant as in the id. */
+  timestamp: string;
+  level: LogLevel;
+  /** What printed it: `agent-api`, `run-worker-2`, `build`. */
+  source: string;
+  message: string;
+  /** Whose code printed it, when it was a run's. */
+  runId?: string;
+  threadId?: string;
+  graphId?: string;
+  /** What else the line says. */
+  fields?: Record<string, unknown>;
+}
+
+/** What a line says, without where it stands in a log. */
+export type LineContent = Omit<LogEntry, 'id' | 'timestamp' | 'source'>;
+
+const LEVEL_NAMES: Record<string, LogLevel> = {
+  silly: 'DEBUG',
+  trace: 'DEBUG',
+  debug: 'DEBUG',
+  verbose: 'DEBUG',
+  http: 'DEBUG',
+  log: 'INFO',
+  info: 'INFO',
+  notice: 'INFO',
+  warn: 'WARNING',
+  warning: 'WARNING',
+  err: 'ERROR',
+  error: 'ERROR',
+  fatal: 'CRITICAL',
+  critical: 'CRITICAL',
+};
+
+/** The platform's own services log JSON; what else is printed is taken as it is. */
+export function parseLine(line: string, usualLevel: LogLevel): LineContent {
+  if (line.startsWith('{')) {
+    try {
+      const {
+        time: _received,
+        level,
+        message,
+        service: _source,
+        ...rest
+      } = JSON.parse(line) as Record<string, unknown>;
+      if (typeof message === 'string') {
+        return { level: levelNamed(level) ?? usualLevel, message, ...withRun(rest) };
+      }
+    } catch {
+      // A line that only begins like JSON.
+    }
+  }
+  return { level: usualLevel, message: redactText(line) };
+}
+
+/** One line for people. */
+export function describeEntry(entry: LogEntry): string {
+  return `${entry.source}: ${messageOf(entry)}`;
+}
+
+/** The message with the reasons of its error, if it tells of one. */
+export function messageOf({ message, fields }: Pick<LogEntry, 'message' | 'fields'>): string {
+  const error = fields?.error as { message?: unknown; cause?: { message?: unknown } } | null | undefined;
+  const reasons = [error?.message, error?.cause?.message].filter((reason) => typeof reason === 'string');
+  return [message, ...reasons].join(': ');
+}
+
+function withRun({ runId, threadId, graphId, ...fields }: Record<string, unknown>): Partial<LineContent> {
+  return {
+    ...(typeof runId === 'string' && { runId }),
+    ...(typeof threadId === 'string' && { threadId }),
+    ...(typeof graphId === 'string' && { graphId }),
+    ...(Object.keys(fields).length > 0 && { fields }),
+  };
+}
+
+function levelNamed(level: unknown): LogLevel | undefined {
+  return typeof level === 'string' ? LEVEL_NAMES[level.toLowerCase()] : undefined;
+}

@@ -1,0 +1,203 @@
+import { createWriteStream, openSync, type WriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { type LineContent, type LogEntry, type LogLevel, parseLine } from './log-entry.ts';
+import { type LogOwner, logSegments } from './log-segments.ts';
+import { secretMask } from './secret-mask.ts';
+
+export interface WriteOptions {
+  /** Of lines that name no level themselves. Default `INFO`. */
+  level?: LogLevel;
+  /** What printed the line: `agent-api`, `build`. */
+  source: string;
+}
+
+/** Where what is printed for one revision goes. Writing never waits and never throws. */
+export interface RevisionLog {
+  /** One line, without its end. A line of the platform's own services (JSON with a `message`) keeps its level and fields. */
+  write(line: string, options: WriteOptions): void;
+  /** The newest entries of this log since it was opened, oldest first; some tens at most. */
+  recent(count: number): LogEntry[];
+  /** Resolves when all that was written is in the file. */
+  close(): Promise<void>;
+}
+
+/** Opens a log to write to. Values of `secrets` are masked in every line. */
+export type OpenRevisionLog = (owner: LogOwner, options: { secrets: Iterable<string> }) => Promise<RevisionLog>;
+
+const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Of one log of one revision, all its files together. */
+const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
+/** What a slow disk may keep waiting in memory; further lines are lost. */
+const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
+/** How long a disk that failed is left alone. */
+const BROKEN_MS = 5_000;
+const MESSAGE_LIMIT = 16_384;
+const FIELDS_LIMIT = 65_536;
+const REMEMBERED = 40;
+
+/** `openRevisionLog` for the logs below this folder. */
+export function revisionLogsIn(dataDir: string, logger: Logger): OpenRevisionLog {
+  return (owner, { secrets }) => openRevisionLog(owner, { secrets, dataDir, logger });
+}
+
+export async function openRevisionLog(
+  owner: LogOwner,
+  options: { secrets: Iterable<string>; dataDir: string; logger: Logger },
+): Promise<RevisionLog> {
+  const { dataDir, logger, secrets } = options;
+  await mkdir(logSegments.folderOfRevision(dataDir, owner), { recursive: true, mode: 0o700 });
+  const { deploymentId, revisionId, kind } = owner;
+  return new SegmentedLog(owner, {
+    dataDir,
+    mask: secretMask(secrets),
+    logger: logger.child({ deploymentId, revisionId, log: kind }),
+  });
+}
+
+/**
+ * JSON lines in files of bounded size, of which the oldest go when there are too many, and the newest lines in memory. A full
+ * or slow disk loses lines, never a process.
+ */
+class SegmentedLog implements RevisionLog {
+  readonly #owner: LogOwner;
+  readonly #dataDir: string;
+  readonly #mask: (text: string) => string;
+  readonly #logger: Logger;
+  /** Begun with the first line: most processes that open a log of theirs write to it, some never do. */
+  #file: WriteStream | undefined;
+  #bytes = 0;
+  #lost = 0;
+  #brokenUntil = 0;
+  #isClosed = false;
+  #tidying: Promise<void> = Promise.resolve();
+  readonly #recent: LogEntry[] = [];
+
+  constructor(owner: LogOwner, options: { dataDir: string; mask: (text: string) => string; logger: Logger }) {
+    this.#owner = owner;
+    this.#dataDir = options.dataDir;
+    this.#mask = options.mask;
+    this.#logger = options.logger;
+  }
+
+  write(line: string, { level = 'INFO', source }: WriteOptions): void {
+    const content = masked(parseLine(line, level), this.#mask);
+    this.#logger.debug(`${source}: ${content.message}`);
+    const isLost = !this.#isWritable();
+    if (this.#lost > 0 && !isLost) {
+      const message = `${this.#lost} lines were lost here: the disk did not take them`;
+      this.#lost = 0;
+      this.#append(this.#remember({ level: 'WARNING', message }, source));
+    }
+    const entry = this.#remember(content, source);
+    if (isLost) this.#lost += 1;
+    else this.#append(entry);
+  }
+
+  recent(count: number): LogEntry[] {
+    return this.#recent.slice(-count);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await ended(this.#file);
+    await this.#tidying;
+  }
+
+  #isWritable(): boolean {
+    if (this.#isClosed || Date.now() < this.#brokenUntil) return false;
+    return (this.#file?.writableLength ?? 0) <= WAITING_LIMIT_BYTES;
+  }
+
+  #remember(content: LineContent, source: string): LogEntry {
+    const id = uuidv7();
+    const entry = { id, timestamp: new Date(timeOfId(id)).toISOString(), source, ...content };
+    this.#recent.push(entry);
+    if (this.#recent.length > REMEMBERED) this.#recent.shift();
+    return entry;
+  }
+
+  #append(entry: LogEntry): void {
+    const text = `${JSON.stringify(entry)}\n`;
+    this.#bytes += Buffer.byteLength(text);
+    if (!this.#file || this.#bytes > SEGMENT_LIMIT_BYTES) this.#begin(entry.id, Buffer.byteLength(text));
+    this.#file?.write(text);
+  }
+
+  /** A file that cannot be made is tried again after a while. */
+  #begin(firstId: string, bytes: number): void {
+    this.#file?.end();
+    this.#file = undefined;
+    this.#bytes = bytes;
+    const path = join(
+      logSegments.folderOfRevision(this.#dataDir, this.#owner),
+      logSegments.nameOf(this.#owner.kind, firstId),
+    );
+    try {
+      const file = createWriteStream(path, { fd: openSync(path, 'ax', 0o600) });
+      file.on('error', (error) => {
+        this.#break(error);
+        if (this.#file === file) this.#file = undefined;
+      });
+      this.#file = file;
+    } catch (error) {
+      this.#break(error);
+    }
+    this.#tidying = this.#tidying.then(() => this.#tidy()).catch((error: unknown) => this.#complain(error));
+  }
+
+  /** Removes the oldest files beyond the limit, the one being written aside. */
+  async #tidy(): Promise<void> {
+    const segments = await logSegments.list(this.#dataDir, this.#owner);
+    let bytes = SEGMENT_LIMIT_BYTES;
+    for (const segment of segments.slice(0, -1).reverse()) {
+      bytes += (await logSegments.sizeAndTime(segment))?.size ?? 0;
+      if (bytes > LOG_LIMIT_BYTES) await logSegments.remove(segment);
+    }
+  }
+
+  #break(error: unknown): void {
+    this.#brokenUntil = Date.now() + BROKEN_MS;
+    this.#complain(error);
+  }
+
+  #complain(error: unknown): void {
+    this.#logger.warn('the log of a revision cannot be written', { error });
+  }
+}
+
+/** When an entry was written, out of its id (milliseconds since 1970). */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** Masked before it is cut, so that no half of a value is left at the cut. */
+function masked(content: LineContent, mask: (text: string) => string): LineContent {
+  const { fields, ...rest } = content;
+  const message = cut(mask(content.message));
+  if (fields === undefined) return { ...rest, message };
+  const maskedFields = maskDeep(fields, mask) as Record<string, unknown>;
+  const isTooMuch = JSON.stringify(maskedFields).length > FIELDS_LIMIT;
+  return { ...rest, message, fields: isTooMuch ? { left_out: 'too much' } : maskedFields };
+}
+
+function maskDeep(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item) => maskDeep(item, mask));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), maskDeep(item, mask)]));
+}
+
+function cut(text: string): string {
+  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT)}…` : text;
+}
+
+async function ended(file: WriteStream | undefined): Promise<void> {
+  if (!file || file.destroyed) return;
+  await new Promise<void>((resolve) => {
+    file.once('close', () => resolve());
+    file.end();
+  });
+}
