@@ -1,7 +1,16 @@
 /** Which service serves a public path. The gateway takes the longest prefix that matches on whole segments. */
 export type PublicService = 'org-access' | 'control-plane';
 
-export const PUBLIC_ROUTES: readonly { prefix: string; service: PublicService; stripPrefix?: string }[] = [
+export interface PublicRoute {
+  prefix: string;
+  service: PublicService;
+  /** Taken off the path. */
+  stripPrefix?: string;
+  /** Bodies go on as they come, of whatever size: the service bounds them itself. */
+  boundsBodies?: boolean;
+}
+
+export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/v1/platform', service: 'org-access' },
   { prefix: '/api/v1', service: 'org-access' },
   { prefix: '/scim/v2', service: 'org-access' },
@@ -9,6 +18,8 @@ export const PUBLIC_ROUTES: readonly { prefix: string; service: PublicService; s
   { prefix: '/login', service: 'org-access' },
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
+  // Image tools know registries below the root of a host alone; a layer may be gigabytes.
+  { prefix: '/v2/registry', service: 'control-plane', boundsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
 ];

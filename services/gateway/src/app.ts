@@ -91,7 +91,8 @@ export class Gateway {
       const itinerary = await this.#parts.planner.plan(req, destination);
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
-      const body = await takeBody(req, bodyLimitBytes);
+      const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
+      const body = await takeBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
       await this.#pass(req, res, { itinerary, destination, body, requestId }).catch((error: unknown) => {
         throw error instanceof ClientGoneError || res.destroyed
           ? new ClientGoneError(error)

@@ -22,6 +22,14 @@ describe('where a path leads', () => {
     });
   });
 
+  it('leaves it to the registry how large its bodies are', () => {
+    expect(resolvePath('/v2/registry/x/blobs/uploads/1')).toMatchObject({
+      service: 'control-plane',
+      boundsBodies: true,
+    });
+    expect(resolvePath('/v2/')).toMatchObject({ service: 'control-plane', target: '/v2/', boundsBodies: false });
+  });
+
   it('matches prefixes on whole segments', () => {
     for (const path of [
       '/v22/deployments',

@@ -10,6 +10,7 @@ export type Destination =
       prefix: string;
       /** What was taken off the path; often nothing. */
       stripped: string;
+      boundsBodies: boolean;
     }
   | { kind: 'deployment'; reference: string; target: string /** Needs no key. */; isPublic: boolean }
   | { kind: 'none' };
@@ -22,9 +23,10 @@ export function resolvePath(url: string): Destination {
   const path = queryStart < 0 ? url : url.slice(0, queryStart);
   if (!path.startsWith('/') || hasDotSegment(path)) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
-  for (const { prefix, service, stripPrefix = '' } of byLength) {
+  for (const { prefix, service, stripPrefix = '', boundsBodies = false } of byLength) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
-    return { kind: 'service', service, target: url.slice(stripPrefix.length) || '/', prefix, stripped: stripPrefix };
+    const target = url.slice(stripPrefix.length) || '/';
+    return { kind: 'service', service, target, prefix, stripped: stripPrefix, boundsBodies };
   }
   return { kind: 'none' };
 }
