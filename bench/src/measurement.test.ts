@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Measurement, measure, percentile } from './measurement.ts';
+import { type Measurement, measure } from './measurement.ts';
 import { tables } from './report/tables.ts';
 import type { Target } from './targets/target.ts';
 
@@ -54,13 +54,6 @@ describe('a measurement', () => {
     expect(result.failures).toBe(0);
     expect(result.operations).toBeGreaterThan(1);
   });
-});
-
-it('a percentile is the value that share of the numbers lie below', () => {
-  const sorted = Array.from({ length: 100 }, (_, index) => index + 1);
-  expect([percentile(sorted, 0.5), percentile(sorted, 0.99), percentile([7], 0.99), percentile([], 0.5)]).toEqual([
-    51, 100, 7, 0,
-  ]);
 });
 
 it('the tables put targets side by side with their ratio, and more clients beside fewer', () => {

@@ -1,3 +1,4 @@
+import { percentile } from '@runyard/test-kit';
 import { closedLoop } from './load/closed-loop.ts';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
 import { type CpuTimes, cpuTimes } from './observe/cpu-by-process.ts';
@@ -82,9 +83,4 @@ function stagesBetween(before: StageTimes, after: StageTimes, operations: number
     return [[name, { meanMs, perOperation: occurrences / Math.max(operations, 1) }] as const];
   });
   return Object.fromEntries(stages);
-}
-
-/** Of sorted numbers; 0 when there are none. */
-export function percentile(sorted: number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

@@ -47,6 +47,8 @@ export function readFlags(args: string[], all: readonly Goal[]): Flags {
     if (!goal) throw new Error(`There is no goal "${id}", only ${all.map((each) => each.id).join(', ')}.`);
     return goal;
   });
+  if (values.record && (tier !== 'full' || values.scale !== '1'))
+    throw new Error('--record is for what was measured in full: --tier full, --scale 1.');
   return {
     tier,
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber('--seed', values.seed),

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { builtRelease, releaseBefore } from '../compatibility/release.ts';
 import type { Goal, Tier } from './bench/goal.ts';
-import { isMet } from './bench/measure.ts';
+import { hasEnoughSamples, isMet } from './bench/measure.ts';
 import { isReached, type Outcome, runGoal } from './bench/run-goal.ts';
 import { commitUnderTest, openSession } from './bench/session.ts';
 import { record } from './report/results.ts';
@@ -24,7 +24,7 @@ export const say = (line: string) => process.stdout.write(`${line}\n`);
 export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoalsOptions): Promise<Outcome[]> {
   const commit = commitUnderTest();
   say(`Seed ${seed}, ${tier} tier, commit ${commit}, ${availableParallelism()} cores`);
-  const release = goals.some(({ id }) => id === 'R17') ? releaseBefore(options.previous) : undefined;
+  const release = goals.some(({ needsPrevious }) => needsPrevious) ? releaseBefore(options.previous) : undefined;
   const previous = release && (await builtRelease(release, say));
   const session = await openSession();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -38,6 +38,10 @@ export async function runGoals({ goals, tier, seed, scale, ...options }: RunGoal
   try {
     for (const goal of goals) {
       say(`\n${goal.id}: ${goal.title}`);
+      if (goal.needsPrevious && previous === undefined) {
+        say('  LEFT OUT: no release before this one is known; --previous names one.');
+        continue;
+      }
       const outcome = await runGoal(goal, { servers: session.servers, tier, seed, scale, previous, say });
       outcomes.push(outcome);
       show(outcome);
@@ -63,11 +67,10 @@ export function conclude(outcomes: readonly Outcome[], again: (goals: string[]) 
 
 function show(outcome: Outcome): void {
   for (const measure of outcome.measures) {
-    const { what, measured, limit, unit, samples, atLeast } = measure;
+    const { what, measured, limit, unit, samples, needed, atLeast } = measure;
     const sign = atLeast ? '≥' : '≤';
-    say(
-      `  ${isMet(measure) ? 'met   ' : 'NOT MET'} ${what}: ${round(measured)} ${unit} (${sign} ${limit}, of ${samples})`,
-    );
+    const from = hasEnoughSamples(measure) ? `of ${samples}` : `of ${samples}, too few: ${needed ?? 1} are needed`;
+    say(`  ${isMet(measure) ? 'met   ' : 'NOT MET'} ${what}: ${round(measured)} ${unit} (${sign} ${limit}, ${from})`);
   }
   if (outcome.error) say(`  FAILED: ${outcome.error}`);
   say(`  ${outcome.seconds} s`);

@@ -58,10 +58,15 @@ export class Bench {
     this.measures.push(measure);
   }
 
-  /** Nothing of a kind must be; the first few that are get printed. */
-  measureNone(what: string, found: readonly string[], samples: number): void {
+  /** Nothing of a kind must be among `samples` things, of which there have to be `needed`; the first few that are get printed. */
+  measureNone(what: string, found: readonly string[], samples: number, needed = 1): void {
     for (const each of found.slice(0, 5)) this.log(`${what}: ${each}`);
-    this.measure({ what, measured: found.length, limit: 0, unit: '', samples });
+    this.measure({ what, measured: found.length, limit: 0, unit: '', samples, needed });
+  }
+
+  /** So much of something has to have happened, or else the goal has shown nothing. */
+  measureEnough(what: string, measured: number, limit: number, unit = ''): void {
+    this.measure({ what, measured, limit, unit, samples: measured, needed: 0, atLeast: true });
   }
 
   async deployment(options: DeploymentOptions = {}): Promise<BenchDeployment> {

@@ -29,6 +29,13 @@ export interface DeploymentOptions {
   checkout?: string;
 }
 
+/** For many streams of many runs at once, to be read again at the end. */
+export const MANY_STREAMS: DeploymentOptions = {
+  workers: 2,
+  bus: 'redis',
+  env: { N_JOBS_PER_WORKER: '30', RESUMABLE_STREAM_TTL_SECONDS: '600' },
+};
+
 /** A run that a client was told is accepted, with what it was asked to do. */
 export interface AcceptedRun {
   runId: string;

@@ -54,7 +54,7 @@ export class GatewayClients {
     const failed = calls
       .filter(({ outcome }) => outcome !== 'ok')
       .map(({ method, path, status, body, error }) => `${method} ${path}: ${status ?? error} ${JSON.stringify(body)}`);
-    bench.measureNone('requests through the gateway that failed', failed, calls.length);
+    bench.measureNone('requests through the gateway that failed', failed, calls.length, this.#options.requests);
     bench.measureNone('streams through the gateway that were not whole', this.#faults.streams, this.#streamed);
     bench.measureNone('waits through the gateway without their result', this.#faults.waits, this.#waited);
   }

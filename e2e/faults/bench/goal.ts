@@ -10,6 +10,8 @@ export interface Goal {
   title: string;
   /** Also shown, smaller, with every change. */
   isFast?: boolean;
+  /** Says nothing without a release before this one. */
+  needsPrevious?: boolean;
   /** After this the goal counts as hanging. Default 10. */
   limitMinutes?: number;
   /** Does its worst and calls `bench.measure`. Throws when the goal cannot be judged. */

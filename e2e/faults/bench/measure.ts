@@ -6,17 +6,17 @@ export interface Measure {
   unit: string;
   /** How many things the number was taken from. */
   samples: number;
+  /** From fewer than these it says nothing, and is not met. Default 1. */
+  needed?: number;
   /** The number must not be below its limit, rather than not above it. */
   atLeast?: boolean;
 }
 
-export function isMet({ measured, limit, atLeast }: Measure): boolean {
-  return atLeast ? measured >= limit : measured <= limit;
+/** A number that could not be taken, and one taken from too little, is not met. */
+export function isMet({ measured, limit, atLeast, ...taken }: Measure): boolean {
+  return hasEnoughSamples(taken) && Number.isFinite(measured) && (atLeast ? measured >= limit : measured <= limit);
 }
 
-/** The value that the share `q` (0–1) of the numbers does not exceed; 0 when there are none. */
-export function percentile(numbers: readonly number[], q: number): number {
-  if (numbers.length === 0) return 0;
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? 0;
+export function hasEnoughSamples({ samples, needed = 1 }: Pick<Measure, 'samples' | 'needed'>): boolean {
+  return samples >= needed;
 }

@@ -1,6 +1,6 @@
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from './bench.ts';
-import type { BenchDeployment } from './deployment.ts';
+import type { AcceptedRun, BenchDeployment } from './deployment.ts';
 import { follow } from './event-follower.ts';
 import type { Call, History } from './history.ts';
 
@@ -49,9 +49,9 @@ export function measureOutage(
   // A connection that is cut is an answer too; one that the client had to give up is not.
   const unanswered = calls.filter(({ error }) => error?.includes('timeout')).map(told);
   bench.measureNone(`requests without an answer (${of})`, unanswered, calls.length);
-  const slowest = calls.reduce((longest, call) => (call.ms > longest.ms ? call : longest));
-  if (slowest.ms > boundSeconds * 1000) bench.log(`the longest answer: ${told(slowest)}`);
-  const measured = slowest.ms / 1000;
+  const [slowest] = [...calls].sort((a, b) => b.ms - a.ms);
+  if (slowest && slowest.ms > boundSeconds * 1000) bench.log(`the longest answer: ${told(slowest)}`);
+  const measured = (slowest?.ms ?? 0) / 1000;
   bench.measure({ what: `longest answer (${of})`, measured, limit: boundSeconds, unit: 's', samples: calls.length });
 }
 
@@ -68,12 +68,13 @@ export function watchProcesses(bench: Bench, deployment: BenchDeployment): () =>
   };
 }
 
-/** What was accepted is in its place and went its way once. */
+/** What was accepted, at least `needed` runs, is in its place and went its way once. */
 export async function measureRuns(
   bench: Bench,
   deployment: BenchDeployment,
-  runs: Parameters<BenchDeployment['truth']['violations']>[0],
+  runs: readonly AcceptedRun[],
+  needed = 1,
 ): Promise<void> {
   const violations = await deployment.truth.violations(runs);
-  for (const [what, found] of Object.entries(violations)) bench.measureNone(what, found, runs.length);
+  for (const [what, found] of Object.entries(violations)) bench.measureNone(what, found, runs.length, needed);
 }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@runyard/test-kit';
 import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
-import { percentile } from '../bench/measure.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 
 const WORKERS = 3;
@@ -32,9 +32,11 @@ export const goal: Goal = {
         BG_JOB_MAX_RETRIES: '100',
       },
     });
-    const { kills, runs } = await killWorkers(bench, deployment);
+    const wanted = { runs: bench.size({ fast: 24, full: 300 }), kills: bench.size({ fast: 5, full: 100 }) };
+    const { kills, runs } = await killWorkers(bench, deployment, wanted);
     await deployment.truth.untilAllEnded(120_000);
-    await measureRuns(bench, deployment, runs);
+    bench.measureEnough('workers killed', kills.size, wanted.kills);
+    await measureRuns(bench, deployment, runs, wanted.runs);
     const attempts = attemptsByRun(await deployment.ledger.byRun());
     measureExecutions(bench, attempts, kills);
     await measureStarts(bench, deployment, attempts);
@@ -43,26 +45,30 @@ export const goal: Goal = {
 };
 
 /** Kills each worker again and again, all at the same time, while runs keep coming. */
-async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{ kills: Kills; runs: AcceptedRun[] }> {
-  const wanted = bench.size({ fast: 24, full: 300 });
-  const toKill = bench.size({ fast: 5, full: 100 });
+async function killWorkers(
+  bench: Bench,
+  deployment: BenchDeployment,
+  wanted: { runs: number; kills: number },
+): Promise<{ kills: Kills; runs: AcceptedRun[] }> {
   const kills: Kills = new Map();
   const runs: AcceptedRun[] = [];
   const createMore = async () => {
     let free = AT_ONCE - (await deployment.truth.unfinished());
-    for (; free > 0 && runs.length < wanted; free -= 1) {
+    for (; free > 0; free -= 1) {
       const run = await deployment.createRun(INPUT);
       if (run) runs.push(run);
     }
   };
+  let left = wanted.kills;
+  let isOver = false;
   const creating = (async () => {
-    while (runs.length < wanted) {
+    // As long as workers are killed there is something to lose.
+    while (runs.length < wanted.runs || !isOver) {
       await createMore();
       await pause(100);
     }
   })();
   const [livesAtLeastMs, livesAtMostMs] = bench.tier === 'fast' ? [300, 2_500] : [3_000, 9_000];
-  let left = toKill;
   await Promise.all(
     deployment.workers.map(async (worker) => {
       while (left > 0) {
@@ -75,6 +81,7 @@ async function killWorkers(bench: Bench, deployment: BenchDeployment): Promise<{
       }
     }),
   );
+  isOver = true;
   await creating;
   bench.log(`${kills.size} kills, ${runs.length} runs`);
   return { kills, runs };

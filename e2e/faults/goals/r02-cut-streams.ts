@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { waitFor } from '@runyard/test-kit';
+import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
-import { type FollowedEvent, follow } from '../bench/event-follower.ts';
+import { type FollowedEvent, firstOf, follow } from '../bench/event-follower.ts';
 import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
-import { percentile } from '../bench/measure.ts';
 import type { Part } from '../bench/part.ts';
-import { firstOf, followRaw } from '../bench/raw-follower.ts';
 import { SdkStreams } from '../bench/sdk-streams.ts';
 import { StreamClients } from '../bench/stream-clients.ts';
 import { holesIn, StreamUnion } from '../bench/stream-union.ts';
 
+const KILLS = { fast: 5, full: 30 };
 const INPUT = { steps: 6, sleepMs: 250, events: 12, bytes: 100 };
 
 export const goal: Goal = {
@@ -52,16 +51,19 @@ async function streamUnderKills(bench: Bench, deployment: BenchDeployment, gatew
   const sdk = new SdkStreams(sdkClients, { ...options, random: bench.random.fork('sdk') });
   const kills = await killParts(bench, [...deployment.workers, ...deployment.agentApis, gateway.part]);
   await Promise.all([raw.stop(), sdk.stop()]);
+  const reconnects = sum(raw.followed.map((each) => each.reconnects));
   bench.log(
-    `${kills} kills; ${raw.followed.length} streams of runs with ${sum(raw.followed.map((each) => each.reconnects))} ` +
-      `reconnections, ${raw.followedThreads.length} of threads, ${sdk.streamed.length} of the SDK with ${sdk.reconnects}`,
+    `${kills} kills; ${raw.followed.length} streams of runs with ${reconnects} reconnections, ` +
+      `${raw.followedThreads.length} of threads, ${sdk.streamed.length} of the SDK with ${sdk.reconnects}`,
   );
-  await measureStreams(bench, deployment, { raw, sdk });
+  bench.measureEnough('processes killed', kills, bench.size(KILLS));
+  bench.measureEnough('times a client was cut and came back', reconnects + sdk.reconnects, clients);
+  await measureStreams(bench, deployment, { raw, sdk }, clients);
 }
 
 /** Each kind of process about as often as the others, one at a time. */
 async function killParts(bench: Bench, parts: Part[]): Promise<number> {
-  const wanted = bench.size({ fast: 5, full: 30 });
+  const wanted = bench.size(KILLS);
   const kinds = [...new Set(parts.map(({ service }) => service))];
   let order: Part['service'][] = [];
   for (let kill = 0; kill < wanted; kill += 1) {
@@ -80,6 +82,7 @@ async function measureStreams(
   bench: Bench,
   deployment: BenchDeployment,
   { raw, sdk }: { raw: StreamClients; sdk: SdkStreams },
+  clients: number,
 ): Promise<void> {
   const wrong: string[] = [];
   const holes: string[] = [];
@@ -102,10 +105,10 @@ async function measureStreams(
     if (difference) wrong.push(`thread ${threadId}: ${difference}`);
   }
   const streams = raw.followed.length + sdk.streamed.length + raw.followedThreads.length;
-  bench.measureNone('streams with events missing, repeated or out of order', wrong, streams);
+  bench.measureNone('streams with events missing, repeated or out of order', wrong, streams, clients);
   bench.measureNone('events of a graph that never reached its stream', holes, raw.followed.length);
   const never = [...raw.faults, ...sdk.faults];
-  bench.measureNone('streams and joins that did not come to their end', never, streams);
+  bench.measureNone('streams and joins that did not come to their end', never, streams, clients);
   const { firstEventMs } = raw;
   bench.measure({
     what: 'first event of a new client, p99',
@@ -113,6 +116,7 @@ async function measureStreams(
     limit: 1,
     unit: 's',
     samples: firstEventMs.length,
+    needed: bench.size({ fast: 5, full: 100 }),
   });
 }
 
@@ -126,7 +130,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + 
 /** All events of a run, in one go from one process. */
 async function wholeRun(deployment: BenchDeployment, { threadId, runId }: AcceptedRun): Promise<FollowedEvent[]> {
   const url = `${deployment.url()}/threads/${threadId}/runs/${runId}/stream`;
-  const { events, end } = await followRaw(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
+  const { events, end } = await follow(url, { lastEventId: '-1', signal: AbortSignal.timeout(20_000) });
   if (end !== 'whole') throw new Error(`the stream of run ${runId} cannot be had in one go`);
   return events;
 }
@@ -135,7 +139,7 @@ async function wholeRun(deployment: BenchDeployment, { threadId, runId }: Accept
 async function wholeThread(deployment: BenchDeployment, threadId: string, runs: number): Promise<FollowedEvent[]> {
   const leaving = new AbortController();
   let ended = 0;
-  const { events } = await followRaw(`${deployment.url()}/threads/${threadId}/stream`, {
+  const { events } = await follow(`${deployment.url()}/threads/${threadId}/stream`, {
     lastEventId: '-1',
     signal: firstOf(leaving.signal, AbortSignal.timeout(20_000)),
     onEvent: ({ event, data }) => {

@@ -67,7 +67,7 @@ export const goal: Goal = {
     await deployment.truth.untilAllEnded(120_000);
 
     measureWorkers(bench, workers.stops, await deployment.ledger.byRun());
-    const slowest = Math.max(...agentApis.map(({ seconds }) => seconds));
+    const slowest = Math.max(0, ...agentApis.map(({ seconds }) => seconds));
     const limit = WINDOW_SECONDS + GRACE_SECONDS + 2;
     bench.measure({
       what: 'agent server: stop → gone, max',
@@ -76,10 +76,16 @@ export const goal: Goal = {
       unit: 's',
       samples: agentApis.length,
     });
+    const stops = workers.stops.length + agentApis.length;
     const unclean = [...workers.stops, ...agentApis].filter(({ code }) => code !== 0).map(({ code }) => `exit ${code}`);
-    bench.measureNone('stops that did not end with exit code 0', unclean, workers.stops.length + agentApis.length);
+    bench.measureNone('stops that did not end with exit code 0', unclean, stops, 4 * rounds);
     clients.measure(bench);
-    bench.measureNone('streams cut by a stop and not gone on with whole', direct.faults, direct.accepted.length);
+    bench.measureNone(
+      'streams cut by a stop and not gone on with whole',
+      direct.faults,
+      direct.accepted.length,
+      rounds,
+    );
     await measureRuns(bench, deployment, [...workers.runs, ...direct.accepted, ...clients.accepted]);
   },
 };
@@ -165,7 +171,7 @@ function measureWorkers(bench: Bench, stops: readonly Stop[], byRun: ReadonlyMap
     unit: 's',
     samples,
   });
-  const slowest = Math.max(...stops.map(({ seconds }) => seconds));
+  const slowest = Math.max(0, ...stops.map(({ seconds }) => seconds));
   bench.measure({
     what: 'worker: stop → gone, max',
     measured: slowest,

@@ -27,8 +27,10 @@ export const goal: Goal = {
     const runs = await load.stop();
     await deployment.truth.untilAllEnded(60_000);
     const measured = Math.max(...backAfter);
-    bench.measure({ what: 'Redis up → all at work, max', measured, limit: 10, unit: 's', samples: kills });
-    await measureRuns(bench, deployment, runs);
+    const samples = backAfter.length;
+    bench.measure({ what: 'Redis up → all at work, max', measured, limit: 10, unit: 's', samples, needed: kills });
+    // Some of them were created, taken or executed while there was no Redis.
+    await measureRuns(bench, deployment, runs, 5 * kills);
     measureOutage(bench, [deployment.history], { boundSeconds: BOUND_SECONDS });
     measureProcesses();
   },

@@ -45,7 +45,9 @@ export const goal: Goal = {
     measure('immediate stop and restart: up → all at work, max', afterStop);
     measure('refused connections: allowed → all at work', [afterRefusal]);
     measure('no connection left: freed → all at work', [afterFull]);
-    bench.measureNone('acknowledged writes lost', lost, writes.count);
+    bench.measureNone('acknowledged writes lost', lost, writes.count, bench.size({ fast: 50, full: 300 }));
+    const waited = deployment.history.calls.filter(({ outcome }) => outcome !== 'ok').length;
+    bench.measureEnough('requests that met a Postgres that was not there', waited, stops);
     await measureRuns(bench, deployment, runs);
     measureOutage(bench, [deployment.history, edge.history], { boundSeconds: BOUND_SECONDS });
     measureProcesses();
@@ -93,6 +95,7 @@ async function takeAllConnections(
     }
   };
   while (await take());
+  if (taken.length === 0) throw new Error('no connection could be taken from the server');
   for (const part of deployment.parts) part.lines.postgres.reset();
   const until = performance.now() + FULL_MS;
   while (performance.now() < until) if (!(await take())) await pause(20);

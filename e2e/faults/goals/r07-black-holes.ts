@@ -60,6 +60,11 @@ export const goal: Goal = {
     await deployment.truth.untilAllEnded(60_000);
     const measure = (what: string, measured: number, limit: number) =>
       bench.measure({ what, measured, limit, unit: 's', samples: holes.length });
+    const unserved = [deployment.history, gateway.history].map(
+      ({ calls }) => calls.filter(({ outcome, ms }) => outcome !== 'ok' || ms > 1_000).length,
+    ) as [number, number];
+    bench.measureEnough('requests that the hole before Postgres held up', unserved[0], 1);
+    bench.measureEnough('requests that the hole behind the gateway held up', unserved[1], 1);
     measure('healed → all at work', backAfter, 10);
     measure('healed → no run left over', (performance.now() - healedAt) / 1000, 15);
     const repeated = await committedStepsRepeated(deployment, runs);

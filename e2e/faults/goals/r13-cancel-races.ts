@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { RACE_KINDS, type Race, raceOf } from '../bench/cancel-races.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
-import { percentile } from '../bench/measure.ts';
 import type { Part } from '../bench/part.ts';
 
 const LANES = 16;
@@ -27,7 +27,7 @@ export const goal: Goal = {
     let begun = 0;
     const lane = async (index: number) => {
       const random = bench.random.fork(`lane ${index}`);
-      while (begun < wanted) {
+      while (races.length < wanted) {
         const kind = RACE_KINDS[begun++ % RACE_KINDS.length]!;
         const race = await raceOf(deployment, kind, random);
         if (race) races.push(race);
@@ -36,7 +36,7 @@ export const goal: Goal = {
     const racing = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
     const hits = await harmWorkersDuring(bench, deployment, racing);
     await deployment.truth.untilAllEnded(30_000);
-    await judge(bench, deployment, races, hits);
+    await judge(bench, deployment, races, { wanted, hits });
   },
 };
 
@@ -77,7 +77,12 @@ async function freeze(worker: Part): Promise<void> {
   worker.resume();
 }
 
-async function judge(bench: Bench, deployment: BenchDeployment, races: Race[], hits: Hit[]): Promise<void> {
+async function judge(
+  bench: Bench,
+  deployment: BenchDeployment,
+  races: Race[],
+  { wanted, hits }: { wanted: number; hits: Hit[] },
+): Promise<void> {
   const changes = await deployment.truth.statusChanges();
   const history = new Map<string, typeof changes>();
   for (const change of changes) history.set(change.runId, [...(history.get(change.runId) ?? []), change]);
@@ -87,14 +92,19 @@ async function judge(bench: Bench, deployment: BenchDeployment, races: Race[], h
     const ends = each.filter(({ to }) => isTerminal(to)).map(({ to }) => to);
     return ends.length === 1 ? [] : [`${runId} ended ${ends.length} times: ${ends.join(', ')}`];
   });
-  bench.measureNone('runs that did not end exactly once', endedOtherwise, history.size);
+  bench.measureNone('runs that did not end exactly once', endedOtherwise, history.size, wanted);
 
   const wrong = races.flatMap((race) => {
     const hasStarted = history.get(race.runId)?.some(({ to }) => to === 'running') ?? false;
     const said = `${race.runId} (${race.kind}, ${race.wasInTime ? 'in time' : 'too late'}) is ${race.end}`;
     return race.surprise ? [`${race.runId}: ${race.surprise}`] : isAsOrdered(race, hasStarted) ? [] : [said];
   });
-  bench.measureNone('runs that are not as ordered', wrong, races.length);
+  bench.measureNone('runs that are not as ordered', wrong, races.length, wanted);
+  // Neither side may win them all: then nothing would have been raced for.
+  const won = races.filter(({ end }) => end !== 'success').length;
+  const least = Math.floor(wanted / 10);
+  bench.measureEnough('races that the order won', won, least);
+  bench.measureEnough('races that the run won', races.length - won, least);
 
   const visible = races.map(({ visibleMs }) => visibleMs / 1000);
   bench.log(`ends were visible after ${percentile(visible, 0.5)} s (median), ${percentile(visible, 0.99)} s (p99)`);

@@ -55,8 +55,10 @@ export const goal: Goal = {
       limit: 4,
       unit: '%',
       samples: calls,
+      needed: wanted,
       atLeast: true,
     });
+    bench.measureEnough('calls failed after they took effect', after, wanted / 20);
   },
 };
 

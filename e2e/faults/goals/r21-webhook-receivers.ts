@@ -1,8 +1,7 @@
-import { waitFor } from '@runyard/test-kit';
+import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
-import { percentile } from '../bench/measure.ts';
 import { BEHAVIOURS, BenchReceiver, type ReceivedTry } from '../bench/webhook-receivers.ts';
 
 type Kind = keyof typeof BEHAVIOURS;
@@ -44,6 +43,7 @@ export const goal: Goal = {
       limit: 2,
       unit: 's',
       samples: delays.length,
+      needed: perKind,
     });
     judgeRetries(bench, told, of);
 
@@ -105,6 +105,7 @@ function judgeRetries(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: K
       .map(({ runId, tries }) => `${kind}: ${runId} was tried ${tries} times`),
   );
   const all = [...told].flatMap(([kind, runs]) => runs.map(({ runId }) => of(kind).triesOf(runId)));
+  if (of('gone').tries.length === 0) wrong.push('gone: nobody was ever tried');
   bench.measureNone('deliveries with another number of tries', wrong, all.length);
   bench.measureNone('tries with another id than the first', all.flatMap(otherIds), all.length);
   bench.measureNone('tries with the time of the one before', all.flatMap(oldTimes), all.length);
@@ -126,6 +127,7 @@ function judgeRetries(bench: Bench, told: Map<Kind, AcceptedRun[]>, of: (kind: K
     'tries off the schedule',
     offSchedule.map(({ index, ms }) => `pause ${index + 1} took ${ms} ms`),
     pauses.length,
+    (told.get('failing') ?? []).length * FIRST_PAUSES_MS.length,
   );
   const firsts = pauses.filter(({ index }) => index === 0).map(({ ms }) => ms);
   bench.measure({

@@ -1,2 +1,12 @@
 /** By goal: what a reader must know to judge its numbers, and why a limit that is not met is not. */
-export const notes: Record<string, string> = {};
+export const notes: Record<string, string> = {
+  R2: 'A new client whose connection is cut by a kill before its first event tells nothing about how soon that comes; one that stays connected without an event counts with all it waited.',
+  R7: 'All four holes are there at the same time; the seed says which direction each swallows.',
+  R9: 'A wake-up goes to one worker. That all come for the same runs in the same moment is brought about by stopping them while the runs are created.',
+  R12: 'The creates go to real processes. The random sequences are executed by the engine itself on a real Postgres, without processes around it.',
+  R13: 'Orders and losses come at random moments of runs that take half a second, not at named points of the code.',
+  R14: 'No scheduler leads: each of three may fire whatever is due, and any is killed. Time is that of the database, which is the only one they go by; each of its minutes is a tick for fifty crons.',
+  R17: 'Shown from the first release on, or with `--previous REF`. Without either it is left out and counts for nothing.',
+  R19: 'The servers are Postgres and Redis, with Redis as the event bus: Kafka is always there.',
+  R20: 'What fails is a call to Postgres, on its way there or on the answer’s way back, whichever method of a store makes it.',
+};

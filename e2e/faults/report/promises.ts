@@ -17,6 +17,6 @@ cut off and restarted by choices that a seed repeats. Whoever doubts a line runs
 
 ## How to read the numbers
 
-Each row is one number with its limit; behind it stands how many things it was taken from. A number in bold did not meet its limit. The ledger that doubles and losses
+Each row is one number with its limit; behind it stands how many things it was taken from. A number in bold did not meet its limit, or was taken from too little. The ledger that doubles and losses
 are counted with is a file the probe graph appends to: nothing in it is unique, so whatever happened twice stands there twice. \`docs/services\` tells what an operator
 sees of each fault, and which metrics to watch.`;

@@ -1,5 +1,5 @@
 import type { Goal } from '../bench/goal.ts';
-import { isMet, type Measure } from '../bench/measure.ts';
+import { hasEnoughSamples, isMet, type Measure } from '../bench/measure.ts';
 import { isReached } from '../bench/run-goal.ts';
 import { notes } from './notes.ts';
 import { promises } from './promises.ts';
@@ -61,7 +61,8 @@ function measureRow(what: string, outcomes: RecordedOutcome[]): string {
 
 function cell(measure: Measure): string {
   const value = Math.round(measure.measured * 100) / 100;
-  return `${isMet(measure) ? value : `**${value}**`} of ${measure.samples}`;
+  const tooFew = hasEnoughSamples(measure) ? '' : `, **of ${measure.needed ?? 1} needed**`;
+  return `${isMet(measure) ? value : `**${value}**`} of ${measure.samples}${tooFew}`;
 }
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { percentile } from '../bench/measure.ts';
+import { percentile } from '@runyard/test-kit';
 
 /** What a process and those below it hold at one moment. */
 export interface Holding {
