@@ -20,6 +20,8 @@ export interface GraphHostOptions {
   heapLimitMb?: number;
   /** How long loading the project may take. */
   startTimeoutMs?: number;
+  /** Gives the start up: the child is killed, and GraphLoadError thrown. */
+  startSignal?: AbortSignal;
   /** Defaults are right for production; tests make them small. */
   limits?: {
     /** Bytes of events a run may have on their way before the parent has passed any on. */

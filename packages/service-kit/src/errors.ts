@@ -71,6 +71,11 @@ export class PayloadTooLargeError extends AppError {
   readonly status = 413;
 }
 
+/** The body is of a content type that the operation does not take. */
+export class UnsupportedMediaTypeError extends AppError {
+  readonly status = 415;
+}
+
 /** The request does not have the shape the contract asks for. */
 export class UnprocessableError extends AppError {
   readonly status = 422;

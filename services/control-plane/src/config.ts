@@ -1,5 +1,6 @@
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
+import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -14,7 +15,17 @@ export const configSchema = Type.Object({
     description: 'Postgres server of the deployments, as a role that may create roles and databases.',
   }),
   DATA_REDIS_URI: Type.String({ minLength: 1, description: 'Redis server of the deployments.' }),
-  DATA_DIR: Type.String({ minLength: 1, description: 'Folder for the logs of revisions.' }),
+  DATA_DIR: Type.String({
+    minLength: 1,
+    description: 'Folder for uploaded sources, builds and the logs of revisions.',
+  }),
+  ...objectStorageVariables,
+  UPLOAD_URL_TTL_SECONDS: Type.Integer({
+    default: 3600,
+    minimum: 60,
+    maximum: 86_400,
+    description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
+  }),
 
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
@@ -31,6 +42,13 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long a new revision may take to become healthy.',
   }),
+  BUILD_TIMEOUT_SECONDS: Type.Integer({
+    default: 1800,
+    minimum: 10,
+    maximum: 86_400,
+    description: 'How long a build may take.',
+  }),
+  CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   CONCURRENT_STARTS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   SWEEP_SECONDS: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
   // Below it, a pause of this process would give its deployments to another one and stop them here.

@@ -11,6 +11,7 @@ import {
   openDoorway,
   type ServiceContext,
 } from '@runyard/service-kit';
+import { Builds } from './builds/builds.ts';
 import type { Config } from './config.ts';
 import { DeploymentDatabases } from './data-plane/deployment-databases.ts';
 import { openDatabase } from './database/database.ts';
@@ -21,11 +22,15 @@ import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { openHolder } from './duties/holder-note.ts';
 import { logSegments } from './logs/log-segments.ts';
 import { revisionLogsIn } from './logs/revision-log.ts';
+import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
 import { RolloutStore } from './reconciler/rollout-store.ts';
-import { StartSlots } from './reconciler/start-slots.ts';
+import { Slots } from './reconciler/slots.ts';
 import { routeRoutes } from './routing/route-routes.ts';
 import { SecretSets } from './secrets/secret-set.ts';
+import { openUploads } from './sources/uploads/open-uploads.ts';
+import { uploadRoutes } from './sources/uploads/upload-routes.ts';
+import { sourcesPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 
 /** Both `src/` and `dist/` lie beside it. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -54,10 +59,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('outbox relay', () => relay.stop());
 
   const view = new DeploymentView({ publicUrl: config.PUBLIC_URL, secrets });
+  const openLog = revisionLogsIn(config.DATA_DIR, logger);
   const driver = new ProcessDriver({
     agentApiEntry: config.AGENT_API_COMMAND,
     runWorkerEntry: config.RUN_WORKER_COMMAND,
-    openLog: revisionLogsIn(config.DATA_DIR, logger),
+    openLog,
     logger,
     platform: {
       host: config.DEPLOYMENTS_HOST,
@@ -75,6 +81,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       },
     },
   });
+  const storage = openObjectStorage(config);
+  lifecycle.onStop('object storage', async () => storage.close());
+  const builds = new Builds({
+    dataDir: config.DATA_DIR,
+    sources: uploadSources(storage),
+    secrets,
+    openLog,
+    slots: new Slots(config.CONCURRENT_BUILDS),
+    timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
+  });
   const reconciler = new Reconciler({
     pool,
     holder: holder.id,
@@ -84,13 +100,18 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     parts: {
       store: new RolloutStore(database),
       driver,
+      builds,
       databases: new DeploymentDatabases(config.DATA_POSTGRES_URI),
       dataRedisUri: config.DATA_REDIS_URI,
       secrets,
       sealer,
-      startSlots: new StartSlots(config.CONCURRENT_STARTS),
+      startSlots: new Slots(config.CONCURRENT_STARTS),
       deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
-      removeFiles: (id) => rm(logSegments.folderOf(config.DATA_DIR, id), { recursive: true, force: true }),
+      removeFiles: async (id) => {
+        await rm(logSegments.folderOf(config.DATA_DIR, id), { recursive: true, force: true });
+        await builds.remove(id);
+        await storage.removeBelow(sourcesPrefix(id));
+      },
       logger,
     },
   });
@@ -105,6 +126,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     rollouts: reconciler,
     localProjects: config.LOCAL_PROJECTS,
   });
+  const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
+  uploads.start();
+  lifecycle.onStop('uploads', () => uploads.close());
   const keys = openKeys(
     {
       pool,
@@ -121,7 +145,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'control-plane', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
-    operations: [...deploymentRoutes(service, keys), ...routeRoutes(prisma)].map(tellingOutages),
+    operations: [...deploymentRoutes(service, keys), ...routeRoutes(prisma), ...uploadRoutes(uploads)].map(
+      tellingOutages,
+    ),
   });
   doorway.serve(app);
   lifecycle.ready();

@@ -78,7 +78,10 @@ export class ChildGraphHost implements GraphHost {
 
   /** Loads the project. @throws GraphLoadError */
   async start(): Promise<void> {
-    const timeoutMs = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS;
+    const { startTimeoutMs: timeoutMs = DEFAULT_START_TIMEOUT_MS, startSignal } = this.#options;
+    const giveUp = () => this.#child.process.kill('SIGKILL');
+    startSignal?.addEventListener('abort', giveUp, { once: true });
+    if (startSignal?.aborted) giveUp();
     const tooSlow = new AbortController();
     const timeout = new Promise<never>((_, reject) => {
       const timer = setTimeout(
@@ -97,6 +100,7 @@ export class ChildGraphHost implements GraphHost {
       this.#child.process.kill('SIGKILL');
       throw error instanceof RemoteError ? loadError(error) : error;
     } finally {
+      startSignal?.removeEventListener('abort', giveUp);
       tooSlow.abort();
       died.catch(() => {});
       timeout.catch(() => {});

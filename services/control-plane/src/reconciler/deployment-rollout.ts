@@ -1,25 +1,31 @@
+import type { DeploymentSource, RevisionStatus, SourceRevisionConfig } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import { BuildFailure } from '../builds/build-failure.ts';
+import type { Builds } from '../builds/builds.ts';
 import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
-import { type Driver, type RevisionSpec, type RunningRevision, StartFailure } from '../drivers/driver.ts';
+import { type Driver, type RunningRevision, StartFailure } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
+import { isEmpty } from '../revisions/empty-revision.ts';
+import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { ensureDatabase, specOf } from './revision-specs.ts';
 import type { RolloutStore } from './rollout-store.ts';
-import type { StartSlots } from './start-slots.ts';
+import type { Slots } from './slots.ts';
 
 export interface RolloutParts {
   store: RolloutStore;
   driver: Driver;
+  builds: Builds;
   databases: DeploymentDatabases;
   dataRedisUri: string;
   secrets: SecretSets;
   /** Seals the passwords of deployment databases. */
   sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
-  startSlots: StartSlots;
+  startSlots: Slots;
   deployTimeoutMs: number;
-  /** Removes what the driver keeps of a deployment on disk. */
+  /** Removes what is kept of a deployment in files: logs, sources, builds. */
   removeFiles(deploymentId: string): Promise<void>;
   logger: Logger;
 }
@@ -31,8 +37,8 @@ export type StepResult = 'settled' | 'gone' | 'retry';
 const DELETE_GRACE_MS = 1_000;
 
 /**
- * Makes the desired state of one deployment real: its database, its active revision running, its newest open revision
- * rolled out. One step at a time; its owner calls `step` whenever something may have changed.
+ * Makes the desired state of one deployment real: its database, its active revision running, its newest open revision built
+ * and rolled out. One step at a time; its owner calls `step` whenever something may have changed, and `notice` before it.
  *
  * A new revision is healthy before it becomes active, and a failed one never displaces the one that serves. The active one
  * is always first written into the deployment's own database, where its workers look, then here.
@@ -44,7 +50,10 @@ export class DeploymentRollout {
   #serving: RunningRevision | undefined;
   /** Replaced revisions that still end what they have. */
   readonly #draining = new Map<RunningRevision, Promise<void>>();
-  #starting = new AbortController();
+  /** Ends the build or the start under way. */
+  #working = new AbortController();
+  /** The revision it is about. */
+  #workingOn: string | undefined;
   #isStopped = false;
   /** Route changes in order: a later one must not be overtaken by an earlier one. */
   #routing: Promise<void> = Promise.resolve();
@@ -55,13 +64,24 @@ export class DeploymentRollout {
     this.#logger = parts.logger.child({ deploymentId: id });
   }
 
-  /** Ends the start that this step makes, if it makes one: something made it pointless. */
-  interrupt(): void {
-    this.#starting.abort(new Error('interrupted'));
+  /**
+   * Ends what the step under way builds or starts when that became pointless: the deployment is to be deleted, the revision
+   * was interrupted, or a newer one came while it waits.
+   */
+  async notice(): Promise<void> {
+    const { store } = this.#parts;
+    const deployment = await store.find(this.#id);
+    if (!deployment || deployment.deleteRequestedAt) this.#interrupt();
+    const id = this.#workingOn;
+    if (id === undefined) return;
+    const open = await store.openRevisions(this.#id);
+    const revision = open.find((each) => each.id === id);
+    if (!revision || (isWaiting(revision.status) && open.at(-1) !== revision)) this.#interrupt();
   }
 
   async step(): Promise<StepResult> {
-    this.#starting = new AbortController();
+    this.#working = new AbortController();
+    this.#workingOn = undefined;
     const deployment = await this.#parts.store.find(this.#id);
     if (!deployment) {
       await this.stop(DELETE_GRACE_MS);
@@ -76,7 +96,9 @@ export class DeploymentRollout {
     }
     const next = open[0];
     if (next && !(await this.#rollOut(deployment, next))) result = 'retry';
-    return open.length > 1 ? 'retry' : result;
+    if (open.length > 1) return 'retry';
+    await this.#tidy();
+    return result;
   }
 
   /**
@@ -85,7 +107,7 @@ export class DeploymentRollout {
    */
   async stop(graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
     this.#isStopped = true;
-    this.interrupt();
+    this.#interrupt();
     const serving = this.#serving;
     this.#serving = undefined;
     await this.#routing;
@@ -98,18 +120,22 @@ export class DeploymentRollout {
     await Promise.all(this.#draining.values());
   }
 
+  #interrupt(): void {
+    this.#working.abort(new Error('interrupted'));
+  }
+
   /** Of revisions that wait, only the newest is rolled out. One that already began goes first. */
   async #skipSuperseded(open: Revision[]): Promise<Revision[]> {
+    const { store } = this.#parts;
     const newest = open.at(-1);
     const remaining: Revision[] = [];
     for (const revision of open) {
-      const isWaiting = revision.status === 'CREATING' || revision.status === 'QUEUED';
-      if (!isWaiting || revision === newest) {
+      if (!isWaiting(revision.status) || revision === newest) {
         remaining.push(revision);
         continue;
       }
-      await this.#parts.store.moveRevision(revision, 'QUEUED');
-      await this.#parts.store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.');
+      await store.moveRevision(revision, 'QUEUED');
+      await store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.');
     }
     return remaining;
   }
@@ -123,14 +149,15 @@ export class DeploymentRollout {
     if (!revision) return 'settled';
     try {
       const access = await ensureDatabase(this.#parts, deployment);
-      const spec = await specOf(this.#parts, revision, access, { isFirst: false });
-      const running = await this.#start(spec);
+      // What was built may be on the disk of another machine, or gone with this one's.
+      await this.#build(deployment, revision);
+      const running = await this.#start(revision, access, { isFirst: false });
       await this.#parts.databases.activateRevision(access, revisionId);
       if (!(await this.#serve(running))) return 'settled';
       this.#logger.info('an active revision is up again', { revisionId });
       return 'settled';
     } catch (error) {
-      if (this.#isStopped) return 'settled';
+      if (this.#isStopped || this.#working.signal.aborted) return 'settled';
       this.#logger.error('an active revision could not be started and is tried again', { revisionId, error });
       return 'retry';
     }
@@ -139,6 +166,11 @@ export class DeploymentRollout {
   /** False when it should be tried again: what failed was not the revision's fault. */
   async #rollOut(deployment: Deployment, revision: Revision): Promise<boolean> {
     const { store } = this.#parts;
+    this.#workingOn = revision.id;
+    if (isEmpty(revision.source as DeploymentSource, revision.sourceRevisionConfig as SourceRevisionConfig)) {
+      await store.moveRevision(revision, 'QUEUED');
+      return true;
+    }
     let access: DatabaseAccess;
     try {
       access = await ensureDatabase(this.#parts, deployment);
@@ -152,38 +184,64 @@ export class DeploymentRollout {
       await store.moveRevision(revision, 'CREATE_FAILED', `Its database could not be made: ${reason}`);
       return true;
     }
-    for (const status of ['QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING'] as const)
-      await store.moveRevision(revision, status);
-    // Interrupted or superseded before it began.
-    if ((await store.findRevision(revision.id))?.status !== 'DEPLOYING') return true;
 
     let running: RunningRevision;
-    const interrupted = this.#starting.signal;
+    const interrupted = this.#working.signal;
     try {
-      const spec = await specOf(this.#parts, revision, access, { isFirst: deployment.activeRevisionId === null });
-      running = await this.#start(spec);
+      await this.#reach(revision, 'QUEUED');
+      if (this.#parts.builds.isBuilt(revision.source)) await this.#reach(revision, 'AWAITING_BUILD');
+      await this.#build(deployment, revision, () => this.#reach(revision, 'BUILDING'));
+      await this.#reach(revision, 'AWAITING_DEPLOY');
+      const isFirst = deployment.activeRevisionId === null;
+      running = await this.#start(revision, access, { isFirst, onBegin: () => this.#reach(revision, 'DEPLOYING') });
     } catch (error) {
-      // It stays as it is: whoever works on the deployment next goes on with it, or removes it.
-      if (interrupted.aborted || this.#isStopped) return true;
+      // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
+      if (interrupted.aborted || this.#isStopped || error instanceof RevisionEnded) return true;
+      if (isUnavailable(error)) {
+        this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
+        return false;
+      }
       await this.#fail(revision, error);
       return true;
     }
+    return this.#activate(revision, running, access);
+  }
+
+  /** Moves on, unless it is there already: as when another process has begun with it. @throws RevisionEnded */
+  async #reach(revision: Revision, status: RevisionStatus): Promise<void> {
+    const { store } = this.#parts;
+    if (await store.moveRevision(revision, status)) return;
+    const now = await store.findRevision(revision.id);
+    if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
+  }
+
+  /** Sees to it that what the revision runs lies ready on this machine. */
+  async #build(deployment: Deployment, revision: Revision, onBegin = async (): Promise<void> => {}): Promise<void> {
+    const { builds } = this.#parts;
+    if (!builds.isBuilt(revision.source)) return;
+    if (hasReached(revision.status, 'AWAITING_DEPLOY') && (await builds.find(revision))) return;
+    await builds.build(deployment, revision, { signal: this.#working.signal, onBegin });
+  }
+
+  async #activate(revision: Revision, running: RunningRevision, access: DatabaseAccess): Promise<boolean> {
+    const { databases, store } = this.#parts;
+    const replaced = this.#serving;
+    let isActive: boolean;
     try {
-      await this.#parts.databases.activateRevision(access, revision.id);
+      await databases.activateRevision(access, revision.id);
       const { upstreams, hasCustomAuth } = running;
-      if (!(await store.activate(revision, { upstreams, hasCustomAuth }))) {
-        if (deployment.activeRevisionId) {
-          await this.#parts.databases.activateRevision(access, deployment.activeRevisionId);
-        }
-        await running.stop(DELETE_GRACE_MS);
-        return true;
-      }
+      isActive = await store.activate(revision, { upstreams, hasCustomAuth });
+      // It was interrupted at the last moment.
+      if (!isActive && replaced) await databases.activateRevision(access, replaced.revisionId);
     } catch (error) {
       await running.stop(DELETE_GRACE_MS);
       this.#logger.error('a healthy revision could not be made active and is tried again', { error });
       return false;
     }
-    const replaced = this.#serving;
+    if (!isActive) {
+      await running.stop(DELETE_GRACE_MS);
+      return true;
+    }
     if (await this.#serve(running)) {
       this.#logger.info('a revision is deployed', { revisionId: revision.id });
       if (replaced) this.#drain(replaced);
@@ -203,20 +261,30 @@ export class DeploymentRollout {
   }
 
   async #fail(revision: Revision, error: unknown): Promise<void> {
-    const isItsFault = error instanceof StartFailure || error instanceof AppError;
+    const { store } = this.#parts;
+    const isItsFault = error instanceof StartFailure || error instanceof BuildFailure || error instanceof AppError;
     if (!isItsFault) this.#logger.error('a revision could not be started', { revisionId: revision.id, error });
-    const reason = error instanceof Error ? error.message : String(error);
-    await this.#parts.store.moveRevision(revision, 'DEPLOY_FAILED', sanitizeErrorText(reason));
+    const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
     this.#logger.warn('a revision failed', { revisionId: revision.id, reason });
+    if (await store.moveRevision(revision, 'BUILD_FAILED', reason)) return;
+    // Built again where it was to start: it had been built before.
+    await store.moveRevision(revision, 'DEPLOYING');
+    await store.moveRevision(revision, 'DEPLOY_FAILED', reason);
   }
 
-  #start(spec: RevisionSpec): Promise<RunningRevision> {
+  #start(
+    revision: Revision,
+    access: DatabaseAccess,
+    options: { isFirst: boolean; onBegin?: () => Promise<void> },
+  ): Promise<RunningRevision> {
     const { driver, startSlots, deployTimeoutMs } = this.#parts;
-    const { signal } = this.#starting;
+    const { signal } = this.#working;
     const onUpstreams = () => {
-      if (this.#serving?.revisionId === spec.revisionId) this.#route(this.#serving);
+      if (this.#serving?.revisionId === revision.id) this.#route(this.#serving);
     };
-    return startSlots.run(async () => {
+    return startSlots.run(signal, async () => {
+      await options.onBegin?.();
+      const spec = await specOf(this.#parts, revision, access, options);
       signal.throwIfAborted();
       if (this.#isStopped) throw new Error('stopped');
       return driver.start(spec, { signal, timeoutMs: deployTimeoutMs, onUpstreams });
@@ -240,8 +308,22 @@ export class DeploymentRollout {
       .drain()
       .then(() => this.#logger.info('a replaced revision has ended', { revisionId: replaced.revisionId }))
       .catch((error: unknown) => this.#logger.error('a replaced revision did not end well', { error }))
-      .finally(() => this.#draining.delete(replaced));
+      .finally(() => {
+        this.#draining.delete(replaced);
+        return this.#tidy();
+      });
     this.#draining.set(replaced, drained);
+  }
+
+  /** Removes builds that nothing runs from any more, and that are neither the latest nor under way. */
+  async #tidy(): Promise<void> {
+    const { store, builds } = this.#parts;
+    if (this.#draining.size > 0 || this.#isStopped) return;
+    try {
+      await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
+    } catch (error) {
+      this.#logger.warn('builds that are not needed any more could not be removed', { error });
+    }
   }
 
   async #remove(): Promise<StepResult> {
@@ -259,4 +341,9 @@ export class DeploymentRollout {
     this.#logger.info('a deployment is removed');
     return 'gone';
   }
+}
+
+/** It was interrupted or skipped meanwhile: nothing more is to be done with it. */
+class RevisionEnded extends Error {
+  override readonly name = 'RevisionEnded';
 }

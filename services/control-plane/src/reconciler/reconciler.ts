@@ -59,7 +59,7 @@ export class Reconciler implements Rollouts {
   changed(deploymentId: string): void {
     if (this.#isStopping) return;
     const owned = this.#owned.get(deploymentId);
-    if (owned) void this.#noticeDeletion(deploymentId, owned);
+    if (owned) void this.#notice(deploymentId, owned);
     void this.#workOn(deploymentId);
   }
 
@@ -102,7 +102,7 @@ export class Reconciler implements Rollouts {
       const ids = await this.#options.parts.store.allIds();
       for (const id of new Set([...ids, ...this.#owned.keys()])) {
         const owned = this.#owned.get(id);
-        if (owned) await this.#noticeDeletion(id, owned);
+        if (owned) await this.#notice(id, owned);
         await this.#workOn(id);
       }
       if (ids.some((id) => !this.#owned.has(id))) this.#sweepSoon();
@@ -111,10 +111,11 @@ export class Reconciler implements Rollouts {
     }
   }
 
-  /** A start may take minutes; a deletion does not wait for its end. */
-  async #noticeDeletion(id: string, owned: Owned): Promise<void> {
-    const row = await this.#options.parts.store.find(id).catch(() => undefined);
-    if (row === null || row?.deleteRequestedAt) owned.rollout.interrupt();
+  /** Builds and starts may take minutes; what makes them pointless does not wait for their end. */
+  async #notice(id: string, owned: Owned): Promise<void> {
+    await owned.rollout.notice().catch((error: unknown) => {
+      this.#logger.warn('a change of a deployment is noticed later', { deploymentId: id, error });
+    });
   }
 
   async #workOn(id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ResourceSpec, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
-import type { RevisionSpec } from '../drivers/driver.ts';
+import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
 import type { RolloutParts } from './deployment-rollout.ts';
@@ -31,7 +31,7 @@ export async function ensureDatabase(
  * @throws BadRequestError when the project cannot be used
  */
 export async function specOf(
-  parts: Pick<RolloutParts, 'secrets'>,
+  parts: Pick<RolloutParts, 'secrets' | 'builds'>,
   revision: Revision,
   access: DatabaseAccess,
   { isFirst }: { isFirst: boolean },
@@ -43,16 +43,23 @@ export async function specOf(
     deploymentId,
     revisionId: revision.id,
     isFirst,
-    artifact: {
-      kind: 'project',
-      project: await openLocalDirectory({
-        ...source,
-        ...(revision.sourceRevisionConfig as SourceRevisionConfig),
-      }),
-    },
+    artifact: await artifactOf(parts, revision),
     resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
     databaseUri: access.uri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),
     secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
   };
+}
+
+async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: Revision): Promise<Artifact> {
+  if (!builds.isBuilt(revision.source)) {
+    const source = {
+      ...(revision.sourceConfig as SourceConfig),
+      ...(revision.sourceRevisionConfig as SourceRevisionConfig),
+    };
+    return { kind: 'project', project: await openLocalDirectory(source) };
+  }
+  const project = await builds.find(revision);
+  if (!project) throw new Error(`the build of revision ${revision.id} is gone`);
+  return { kind: 'project', project };
 }

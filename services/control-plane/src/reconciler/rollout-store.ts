@@ -40,6 +40,15 @@ export class RolloutStore {
     });
   }
 
+  /** The active revision, the latest, and those that have not come to an end. */
+  async revisionsInUse(deploymentId: string): Promise<Revision[]> {
+    const deployment = await this.find(deploymentId);
+    const named = [deployment?.activeRevisionId, deployment?.latestRevisionId].filter((id) => id != null);
+    return this.#database.prisma.revision.findMany({
+      where: { deploymentId, OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }] },
+    });
+  }
+
   /** Keeps the password if there is one already; returns the one that holds. */
   async keepDatabasePassword(id: string, sealed: string): Promise<string> {
     return this.#database.change(async (transaction) => {
@@ -54,7 +63,7 @@ export class RolloutStore {
 
   async databaseIsReady(id: string): Promise<void> {
     await this.#database.prisma.deployment.updateMany({
-      where: { id, status: 'AWAITING_DATABASE' },
+      where: { id, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
       data: { status: 'READY' },
     });
   }

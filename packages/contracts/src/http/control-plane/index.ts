@@ -2,6 +2,7 @@ import type { Operation } from '../../operation.ts';
 import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
 import { getRoutes } from './internal.ts';
 import { createRevision, getRevision, listRevisions, redeployRevision } from './revisions.ts';
+import { createUploadUrl, putUpload } from './uploads.ts';
 
 /** Every operation of control-plane. */
 export const controlPlaneOperations: readonly Operation[] = [
@@ -14,6 +15,8 @@ export const controlPlaneOperations: readonly Operation[] = [
   createRevision,
   getRevision,
   redeployRevision,
+  createUploadUrl,
+  putUpload,
   getRoutes,
 ];
 
@@ -23,3 +26,4 @@ export * from './resources.ts';
 export * from './revision-status.ts';
 export * from './revisions.ts';
 export * from './sources.ts';
+export * from './uploads.ts';

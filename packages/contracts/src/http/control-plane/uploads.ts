@@ -1,0 +1,112 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { ErrorResponse, Uuid } from '../common.ts';
+import { DeploymentParams } from './deployments.ts';
+import {
+  BadRequestResponse,
+  ForbiddenResponse,
+  InvalidResponse,
+  MissingResponse,
+  UnauthorizedResponse,
+} from './responses.ts';
+
+/** Bytes of an uploaded archive at most. */
+export const UPLOAD_BYTES_MAX = 209_715_200;
+
+/** Request header that bounds an upload, as `0,209715200`. */
+export const UPLOAD_RANGE_HEADER = 'x-goog-content-length-range';
+
+export const UPLOAD_CONTENT_TYPE = 'application/gzip';
+
+export const UploadUrlRequest = Type.Object(
+  {
+    /** The client sends the headers of `upload_headers` with the upload, whichever they are. */
+    supports_upload_headers: Type.Optional(Type.Boolean()),
+  },
+  { $id: 'UploadUrlRequest' },
+);
+export type UploadUrlRequest = Static<typeof UploadUrlRequest>;
+
+export const UploadUrl = Type.Object(
+  {
+    /** Takes one `PUT` of a gzipped tar archive, without a key, until it expires. */
+    upload_url: Type.String(),
+    /** For `source_tarball_path`, once the archive is uploaded. */
+    object_path: Type.String(),
+    /** To be sent with the upload; only for who supports it. */
+    upload_headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  },
+  { $id: 'UploadUrl' },
+);
+export type UploadUrl = Static<typeof UploadUrl>;
+
+export const createUploadUrl = defineOperation({
+  operationId: 'createUploadUrl',
+  method: 'post',
+  path: '/v2/deployments/{deployment_id}/upload-url',
+  summary: 'A URL to upload the source of a revision to.',
+  tags: ['deployments (v2)'],
+  access: 'principal',
+  params: DeploymentParams,
+  body: UploadUrlRequest,
+  bodyOptional: true,
+  bodyLimitBytes: 65_536,
+  responses: {
+    200: {
+      description: 'Where to put the archive.',
+      schema: UploadUrl,
+      example: {
+        upload_url:
+          'https://agents.example.com/v2/uploads/0192f7a0-0000-7000-8000-000000000003?expires=1795262400&signature=c2lnbmF0dXJl',
+        object_path:
+          'deployments/0192f7a0-0000-7000-8000-000000000001/sources/0192f7a0-0000-7000-8000-000000000003.tar.gz',
+      },
+    },
+    400: BadRequestResponse,
+    401: UnauthorizedResponse,
+    403: ForbiddenResponse,
+    404: MissingResponse,
+    422: InvalidResponse,
+  },
+  examples: { body: { supports_upload_headers: true } },
+});
+
+/** Its path is among `SELF_PROVEN_PATHS`: the signature stands for a key. */
+export const putUpload = defineOperation({
+  operationId: 'putUpload',
+  method: 'put',
+  path: '/v2/uploads/{upload_id}',
+  summary: 'Upload an archive to a URL that `upload-url` gave. The last one before the archive is used counts.',
+  tags: ['deployments (v2)'],
+  access: 'public',
+  params: Type.Object({ upload_id: Uuid }),
+  query: Type.Object({
+    expires: Type.Integer({ minimum: 0, description: 'Seconds since 1970.' }),
+    signature: Type.String({ minLength: 1, maxLength: 256 }),
+  }),
+  headers: {
+    'content-type': `\`${UPLOAD_CONTENT_TYPE}\`.`,
+    [UPLOAD_RANGE_HEADER]: `Bytes at least and at most, as \`0,${UPLOAD_BYTES_MAX}\`; never more than that.`,
+  },
+  responses: {
+    200: { description: 'The archive is kept.' },
+    400: { ...BadRequestResponse, example: { detail: 'The upload is smaller than 10 bytes, against its range.' } },
+    403: { ...ForbiddenResponse, example: { detail: 'This upload URL is not valid, or has expired.' } },
+    409: {
+      description: 'A revision uses the archive already.',
+      schema: ErrorResponse,
+      example: { detail: 'The archive of this upload is in use: ask for another upload URL.' },
+    },
+    413: {
+      description: 'The archive is too large.',
+      schema: ErrorResponse,
+      example: { detail: `Request body is larger than ${UPLOAD_BYTES_MAX} bytes` },
+    },
+    415: {
+      description: 'The content type is another one.',
+      schema: ErrorResponse,
+      example: { detail: `An upload has the content type ${UPLOAD_CONTENT_TYPE}.` },
+    },
+    422: InvalidResponse,
+  },
+});

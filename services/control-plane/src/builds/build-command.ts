@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { BuildFailure } from './build-failure.ts';
+
+export interface BuildCommand {
+  /** For a shell. */
+  command: string;
+  cwd: string;
+  /** The whole environment: nothing is inherited. */
+  env: Record<string, string>;
+  onLine(line: string, stream: 'stdout' | 'stderr'): void;
+  /** Ends the command and everything it has started. */
+  signal: AbortSignal;
+}
+
+/**
+ * Leads a process group of its own with the command in it. Descriptor 3 is a pipe that nobody writes to: when it closes,
+ * however this service ended, the whole group is killed, the guard included.
+ */
+const GUARD = `
+( read -r nothing <&3; kill -KILL 0 ) &
+watcher=$!
+sh -c "$1" 3<&- &
+wait $!
+code=$?
+kill "$watcher" 2>/dev/null
+exit "$code"
+`;
+
+/** The shell's own: there is no such program. */
+const NOT_FOUND = 127;
+const LINE_LIMIT = 16_384;
+
+/**
+ * Runs a command of a build to its end.
+ *
+ * @throws BuildFailure when it fails; the signal's reason when that ends it
+ */
+export async function runBuildCommand({ command, cwd, env, onLine, signal }: BuildCommand): Promise<void> {
+  signal.throwIfAborted();
+  const child = spawn('/bin/sh', ['-c', GUARD, 'runyard-build', command], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  child.stdio[3]?.on('error', () => undefined);
+  for (const stream of ['stdout', 'stderr'] as const) {
+    const lines = createInterface({ input: child[stream] as Readable });
+    lines.on('line', (line) => onLine(line.slice(0, LINE_LIMIT), stream));
+  }
+  const killGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of it is gone.
+    }
+  };
+  signal.addEventListener('abort', killGroup, { once: true });
+  const closed = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once('error', reject);
+    // What the command has left running would keep its output open for good.
+    child.once('exit', killGroup);
+    child.once('close', (code, endedBy) => resolve(code ?? endedBy ?? 'SIGKILL'));
+  });
+  const outcome = await closed.finally(() => signal.removeEventListener('abort', killGroup));
+  signal.throwIfAborted();
+  if (outcome === 0) return;
+  if (outcome === NOT_FOUND) throw new BuildFailure(`\`${command}\` failed: a program it runs is not installed here`);
+  throw new BuildFailure(
+    typeof outcome === 'number'
+      ? `\`${command}\` ended with code ${outcome}`
+      : `\`${command}\` was ended by ${outcome}`,
+  );
+}

@@ -1,0 +1,156 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { AppError } from '@runyard/service-kit';
+import type { LogLevel } from '../logs/log-entry.ts';
+import type { RevisionLog } from '../logs/revision-log.ts';
+import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
+import type { Artifacts, BuildInput } from './artifacts.ts';
+import { runBuildCommand } from './build-command.ts';
+import { buildEnvironment, withPath } from './build-environment.ts';
+import { BuildFailure } from './build-failure.ts';
+import type { BuildSource } from './build-source.ts';
+import { inspectProject } from './inspect-project.ts';
+import { detectInstallation, type PackageTool, toolOfCommand } from './package-manager.ts';
+import { fetchTool } from './package-tools.ts';
+
+export interface BuildOrder {
+  input: BuildInput;
+  source: BuildSource;
+  /** The workspace whose packages are kept between builds. */
+  workspaceId: string;
+  secrets: Record<string, string>;
+  log: Pick<RevisionLog, 'write'>;
+  signal: AbortSignal;
+}
+
+/** Makes a folder that can be run out of a source: its code, its packages, and what its own build command makes of them. */
+export class Builder {
+  readonly #artifacts: Artifacts;
+  readonly #dataDir: string;
+
+  constructor(artifacts: Artifacts, dataDir: string) {
+    this.#artifacts = artifacts;
+    this.#dataDir = dataDir;
+  }
+
+  /** @throws BuildFailure when the source is to blame; the signal's reason when that ends it */
+  async build(order: BuildOrder): Promise<LocalProject> {
+    const folder = await this.#artifacts.begin(order.input);
+    const home = join(this.#dataDir, 'builds', order.input.deploymentId);
+    try {
+      await rm(home, { recursive: true, force: true });
+      const build = new Build(order, folder, { home, cache: join(this.#dataDir, 'cache', order.workspaceId) });
+      const project = await build.run();
+      await this.#artifacts.complete(order.input, folder);
+      return project;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      order.signal.throwIfAborted();
+      if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
+      throw error;
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  }
+}
+
+/** One build on its way. */
+class Build {
+  readonly #order: BuildOrder;
+  readonly #root: string;
+  readonly #folders: { home: string; cache: string };
+  readonly #toolFolders: string[] = [];
+  #environment: Record<string, string> = {};
+
+  constructor(order: BuildOrder, root: string, folders: { home: string; cache: string }) {
+    this.#order = order;
+    this.#root = root;
+    this.#folders = folders;
+  }
+
+  async run(): Promise<LocalProject> {
+    const { source, signal, secrets, input } = this.#order;
+    await mkdir(this.#root, { recursive: true });
+    await source.fetch(this.#root, { signal, say: (line) => this.#say(line) });
+    signal.throwIfAborted();
+    const project = await this.#openProject();
+    this.#environment = await buildEnvironment(this.#folders, secrets);
+    await this.#install(dirname(project.configPath));
+    if (input.buildCommand !== null) await this.#runOwn(input.buildCommand, dirname(project.configPath));
+    // Its own build command may have written what it is read from.
+    const built = await this.#openProject();
+    this.#say('Loading the graphs');
+    const graphs = await inspectProject(built, secrets, {
+      signal,
+      onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
+    });
+    this.#say(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
+    return built;
+  }
+
+  async #openProject(): Promise<LocalProject> {
+    const { configPath } = this.#order.input;
+    if (relative(this.#root, resolve(this.#root, configPath)).startsWith('..')) {
+      throw new BuildFailure(`${configPath} leads out of the source`);
+    }
+    try {
+      return await openLocalDirectory({ project_path: this.#root, langgraph_config_path: configPath });
+    } catch (error) {
+      if (error instanceof AppError)
+        throw new BuildFailure(error.message.replaceAll(`${this.#root}/`, ''), { cause: error });
+      throw error;
+    }
+  }
+
+  async #install(projectFolder: string): Promise<void> {
+    const { installCommand } = this.#order.input;
+    if (installCommand !== null) return this.#runOwn(installCommand, this.#root);
+    const installation = await detectInstallation(this.#root, projectFolder);
+    if (!installation) {
+      this.#say('There is no package.json: nothing is installed');
+      return;
+    }
+    if (installation.tool) await this.#useTool(installation.tool);
+    await this.#command(installation.command, installation.folder);
+  }
+
+  /** A command of the project's author, with the package manager it begins with. */
+  async #runOwn(command: string, folder: string): Promise<void> {
+    const tool = await toolOfCommand(command, folder);
+    if (tool) await this.#useTool(tool);
+    await this.#command(command, folder);
+  }
+
+  async #useTool(tool: PackageTool): Promise<void> {
+    const programs = await fetchTool(tool, this.#folders.cache, async (command, cwd) => {
+      this.#say(`Fetching ${tool.package}`);
+      await this.#command(command, cwd);
+    });
+    if (!this.#toolFolders.includes(programs)) this.#toolFolders.push(programs);
+  }
+
+  async #command(command: string, cwd: string): Promise<void> {
+    const where = relative(this.#root, cwd);
+    this.#say(where === '' || where.startsWith('..') ? `$ ${command}` : `$ ${command}  (in ${where})`);
+    await runBuildCommand({
+      command,
+      cwd,
+      env: withPath(this.#environment, this.#toolFolders),
+      signal: this.#order.signal,
+      // Package managers tell their progress there too: that it is no result makes it no error.
+      onLine: (line) => this.#write(line, 'INFO'),
+    });
+  }
+
+  #say(line: string): void {
+    this.#write(line, 'INFO');
+  }
+
+  #write(line: string, level: LogLevel): void {
+    this.#order.log.write(line, { level, source: 'build' });
+  }
+}
+
+function toLevel(level: 'debug' | 'info' | 'error'): LogLevel {
+  return level === 'debug' ? 'DEBUG' : level === 'info' ? 'INFO' : 'ERROR';
+}

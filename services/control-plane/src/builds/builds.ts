@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { withDeadline } from '../drivers/process/deadline.ts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import { withLastLines } from '../logs/last-lines.ts';
+import type { OpenRevisionLog } from '../logs/revision-log.ts';
+import type { Slots } from '../reconciler/slots.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
+import { Artifacts, type BuildInput } from './artifacts.ts';
+import { BuildFailure } from './build-failure.ts';
+import type { BuildSource } from './build-source.ts';
+import { Builder } from './builder.ts';
+
+/** What each source that is built is built from. */
+export type BuildSources = Partial<Record<DeploymentSource, (revision: Revision) => Promise<BuildSource>>>;
+
+export interface BuildsOptions {
+  dataDir: string;
+  sources: BuildSources;
+  secrets: SecretSets;
+  openLog: OpenRevisionLog;
+  slots: Slots;
+  timeoutMs: number;
+}
+
+/** Builds of revisions: one at a time for each deployment, which is its caller's to see to, and some at once over all. */
+export class Builds {
+  readonly #options: BuildsOptions;
+  readonly #artifacts: Artifacts;
+  readonly #builder: Builder;
+
+  constructor(options: BuildsOptions) {
+    this.#options = options;
+    this.#artifacts = new Artifacts(options.dataDir);
+    this.#builder = new Builder(this.#artifacts, options.dataDir);
+  }
+
+  /** Whether revisions of this source have to be built before they run. */
+  isBuilt(source: string): boolean {
+    return this.#options.sources[source as DeploymentSource] !== undefined;
+  }
+
+  /** What was built of the revision's source; null when it is to be built, here, still or again. */
+  async find(revision: Revision): Promise<LocalProject | null> {
+    const { input } = await this.#of(revision);
+    const folder = await this.#artifacts.find(input);
+    return folder === null
+      ? null
+      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath });
+  }
+
+  /**
+   * Builds the revision when it is its turn, unless another one of the same source was built here. When the turn has come,
+   * `onBegin` is awaited first.
+   *
+   * @throws BuildFailure with the last lines of the log; the signal's reason when that ends it; what `onBegin` throws
+   */
+  async build(
+    deployment: Deployment,
+    revision: Revision,
+    options: { signal: AbortSignal; onBegin: () => Promise<unknown> },
+  ): Promise<void> {
+    const { slots, openLog, secrets: sets, timeoutMs } = this.#options;
+    const { signal, onBegin } = options;
+    await slots.run(signal, async () => {
+      await onBegin();
+      const { input, source } = await this.#of(revision);
+      const entries = sets.open(deployment.id, revision.sealedSecrets).map(({ name, value }) => [name, value] as const);
+      const secrets = Object.fromEntries(entries);
+      const owner = { deploymentId: deployment.id, revisionId: revision.id, kind: 'build' as const };
+      const log = await openLog(owner, { secrets: Object.values(secrets) });
+      try {
+        if (await this.#artifacts.find(input)) {
+          log.write('Nothing of it has changed since it was built: that build is taken', { source: 'build' });
+          return;
+        }
+        await withDeadline(signal, timeoutMs, async (limited) => {
+          const order = { input, source, workspaceId: deployment.workspaceId, secrets, log, signal: limited };
+          await this.#builder.build(order).catch((error: unknown) => {
+            signal.throwIfAborted();
+            throw limited.aborted ? new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`) : error;
+          });
+        });
+      } catch (error) {
+        if (!(error instanceof BuildFailure)) throw error;
+        throw new BuildFailure(withLastLines(error.message, log), { cause: error });
+      } finally {
+        await log.close();
+      }
+    });
+  }
+
+  /** Removes what was built for the deployment and is not these revisions'. */
+  async keepOnly(deploymentId: string, revisions: Revision[]): Promise<void> {
+    const inputs: BuildInput[] = [];
+    for (const revision of revisions) if (this.isBuilt(revision.source)) inputs.push((await this.#of(revision)).input);
+    await this.#artifacts.keepOnly(deploymentId, inputs);
+  }
+
+  async remove(deploymentId: string): Promise<void> {
+    await this.#artifacts.remove(deploymentId);
+    await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
+  }
+
+  async #of(revision: Revision): Promise<{ input: BuildInput; source: BuildSource }> {
+    const open = this.#options.sources[revision.source as DeploymentSource];
+    if (!open) throw new Error(`revisions of ${revision.source} are not built`);
+    const source = await open(revision);
+    const input = Artifacts.inputOf(
+      revision.deploymentId,
+      source.key,
+      revision.sourceConfig as SourceConfig,
+      revision.sourceRevisionConfig as SourceRevisionConfig,
+    );
+    return { input, source };
+  }
+}

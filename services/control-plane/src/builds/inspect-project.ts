@@ -1,0 +1,42 @@
+import { GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
+import type { LocalProject } from '../sources/local-directory.ts';
+import { BuildFailure } from './build-failure.ts';
+
+const LOAD_TIMEOUT_MS = 120_000;
+
+/**
+ * Loads every graph of a project as its deployment will: with the project's own packages, in a process of its own, with the
+ * environment the project's code will have. Resolves with the names of the graphs.
+ *
+ * @throws BuildFailure with what is wrong with `langgraph.json`, a graph, or the LangGraph packages it brings
+ */
+export async function inspectProject(
+  project: LocalProject,
+  secrets: Record<string, string>,
+  options: { signal: AbortSignal; onLog: (line: HostLog) => void },
+): Promise<string[]> {
+  const { signal, onLog } = options;
+  try {
+    const { projectDir, configPath, environment } = await openProject(
+      { PROJECT_DIR: project.directory, LANGGRAPH_CONFIG_PATH: project.configPath, PROJECT_ENV: secrets },
+      process.env,
+    );
+    const host = await startGraphHost({
+      role: 'inspect',
+      projectDir,
+      configPath,
+      environment,
+      startTimeoutMs: LOAD_TIMEOUT_MS,
+      startSignal: signal,
+      onLog,
+    });
+    const graphs = host.graphs().map(({ graphId }) => graphId);
+    await host.close();
+    return graphs;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof GraphLoadError)) throw error;
+    // Where a build lies says nothing to the project's author.
+    throw new BuildFailure(error.message.replaceAll(`${project.directory}/`, ''), { cause: error });
+  }
+}

@@ -1,0 +1,86 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import { type ReadEntry, Unpack } from 'tar';
+import { BuildFailure } from './build-failure.ts';
+
+export interface UnpackLimits {
+  /** Of all that is in the archive, unpacked. */
+  bytes: number;
+  files: number;
+}
+
+const LIMITS: UnpackLimits = { bytes: 1024 * 1024 * 1024, files: 100_000 };
+
+/** Folders inside folders; tar's own limit for what an archive may hold. */
+const DEPTH_MAX = 256;
+
+/**
+ * Unpacks a gzipped tar archive into an empty folder: files and folders of this user, inside that folder, and nothing else.
+ * What is more than that, or larger than the limits, is refused, whatever the archive's headers say about it.
+ *
+ * @throws BuildFailure with what is wrong with the archive
+ */
+export async function unpackArchive(
+  archive: Readable,
+  folder: string,
+  options: { signal: AbortSignal; limits?: Partial<UnpackLimits> },
+): Promise<void> {
+  const limits = { ...LIMITS, ...options.limits };
+  let files = 0;
+  let fault: BuildFailure | undefined;
+  const refuse = (reason: string) => {
+    fault ??= new BuildFailure(`The archive is refused: ${reason}.`);
+  };
+  const unpack = new Unpack({
+    cwd: folder,
+    preserveOwner: false,
+    strict: true,
+    maxDepth: DEPTH_MAX,
+    filter: (path, entry) => {
+      const found = entry as ReadEntry;
+      files += 1;
+      const reason = files > limits.files ? `it holds more than ${limits.files} files` : faultOf(path, found);
+      if (reason !== undefined) refuse(reason);
+      // Nothing that is unpacked is to run as somebody else, or to be closed to its owner.
+      found.mode = found.type === 'Directory' || (found.mode ?? 0) & 0o100 ? 0o755 : 0o644;
+      return fault === undefined;
+    },
+  });
+  const bounded = async function* (chunks: AsyncIterable<Buffer>) {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > limits.bytes) refuse(`it is larger than ${limits.bytes} bytes unpacked`);
+      if (fault) throw fault;
+      yield chunk;
+    }
+  };
+  try {
+    await pipeline(archive, createGunzip(), bounded, unpack as unknown as NodeJS.WritableStream, {
+      signal: options.signal,
+    });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (!fault && isOfTheArchive(error)) refuse((error as Error).message);
+    throw fault ?? error;
+  }
+  if (fault) throw fault;
+  if (files === 0) throw new BuildFailure('The archive is refused: it is empty.');
+}
+
+function faultOf(path: string, { type, linkpath }: ReadEntry): string | undefined {
+  const name = JSON.stringify(path.slice(0, 200));
+  if (type === 'SymbolicLink' || type === 'Link') return `${name} is a link to ${JSON.stringify(linkpath ?? '')}`;
+  if (type !== 'File' && type !== 'OldFile' && type !== 'ContiguousFile' && type !== 'Directory') {
+    return `${name} is neither a file nor a folder`;
+  }
+  const leadsOut = /^[/\\]|^[A-Za-z]:|\0/.test(path) || path.split(/[/\\]/).includes('..');
+  return leadsOut ? `${name} leads out of it` : undefined;
+}
+
+/** Of zlib and of tar, as against those of the disk or the network it comes over. */
+function isOfTheArchive(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException & { tarCode?: string };
+  return code.startsWith('Z_') || code.startsWith('TAR_') || 'tarCode' in (error as object);
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ObjectStorage } from './object-storage.ts';
+
+/** Objects as files of a folder on this machine, or one that several machines share. */
+export class FolderStorage implements ObjectStorage {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async put(path: string, file: string): Promise<void> {
+    const place = this.#placeOf(path);
+    const aside = `${place}.${randomUUID()}.part`;
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    try {
+      await copyFile(file, aside, constants.COPYFILE_FICLONE);
+      const copy = await open(aside, 'r+');
+      await copy.sync().finally(() => copy.close());
+      await rename(aside, place);
+    } finally {
+      await rm(aside, { force: true });
+    }
+  }
+
+  async open(path: string): Promise<Readable | null> {
+    try {
+      return (await open(this.#placeOf(path), 'r')).createReadStream();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async remove(path: string): Promise<void> {
+    await rm(this.#placeOf(path), { force: true });
+  }
+
+  async removeBelow(prefix: string): Promise<void> {
+    await rm(this.#placeOf(prefix), { recursive: true, force: true });
+  }
+
+  /** Nothing is open. */
+  close(): void {}
+
+  #placeOf(path: string): string {
+    const place = join(this.#folder, path);
+    if (!place.startsWith(this.#folder + sep)) throw new Error(`${path} is no path of an object`);
+    return place;
+  }
+}

@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import {
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { ObjectStorage } from './object-storage.ts';
+
+export interface S3Settings {
+  bucket: string;
+  /** Before every path, without slashes at its ends; may be empty. */
+  prefix: string;
+  region: string;
+  /** Of a server that is not Amazon's, which is then asked for `endpoint/bucket/…`. */
+  endpoint?: string | undefined;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** What a server may be silent for before the request is given up and made again. */
+const SILENT_MS = 30_000;
+
+/** Objects of a bucket, at Amazon or any server that speaks its protocol. */
+export class S3Storage implements ObjectStorage {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+
+  constructor(settings: S3Settings) {
+    const { accessKeyId, secretAccessKey, region, endpoint } = settings;
+    this.#bucket = settings.bucket;
+    this.#prefix = settings.prefix === '' ? '' : `${settings.prefix}/`;
+    this.#client = new S3Client({
+      region,
+      credentials: { accessKeyId, secretAccessKey },
+      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+      // Checksums of the newer kind, which bodies are framed for, are not known to every server.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: { connectionTimeout: 5_000, socketTimeout: SILENT_MS },
+    });
+  }
+
+  async put(path: string, file: string): Promise<void> {
+    const { size } = await stat(file);
+    await this.#client.send(
+      new PutObjectCommand({ ...this.#named(path), Body: createReadStream(file), ContentLength: size }),
+    );
+  }
+
+  async open(path: string): Promise<Readable | null> {
+    try {
+      const { Body } = await this.#client.send(new GetObjectCommand(this.#named(path)));
+      return Body as Readable;
+    } catch (error) {
+      if (error instanceof NoSuchKey) return null;
+      throw error;
+    }
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#client.send(new DeleteObjectCommand(this.#named(path)));
+  }
+
+  async removeBelow(prefix: string): Promise<void> {
+    for (;;) {
+      const { Contents = [], IsTruncated } = await this.#client.send(
+        new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix + prefix }),
+      );
+      const found = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
+      if (found.length > 0) {
+        const { Errors = [] } = await this.#client.send(
+          new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: found, Quiet: true } }),
+        );
+        if (Errors[0]) throw new Error(`${Errors[0].Key} could not be removed: ${Errors[0].Message}`);
+      }
+      if (!IsTruncated) return;
+    }
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  #named(path: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + path };
+  }
+}

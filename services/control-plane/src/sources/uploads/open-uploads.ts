@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { Duty, leaseMsOfRounds } from '@runyard/database';
+import type { Logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { PrismaClient } from '../../generated/client.ts';
+import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import { UploadSignatures } from './upload-signatures.ts';
+import { SWEEP_MS, Uploads } from './uploads.ts';
+
+export function openUploads(options: {
+  config: { ENCRYPTION_KEY: string; PUBLIC_URL: string; UPLOAD_URL_TTL_SECONDS: number; DATA_DIR: string };
+  prisma: PrismaClient;
+  pool: pg.Pool;
+  storage: ObjectStorage;
+  /** This process among those that may hold duties. */
+  holder: string;
+  logger: Logger;
+}): Uploads {
+  const { config, prisma, pool, storage, holder, logger } = options;
+  return new Uploads({
+    prisma,
+    storage,
+    signatures: new UploadSignatures(config.ENCRYPTION_KEY),
+    publicUrl: config.PUBLIC_URL,
+    ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
+    scratchDir: join(config.DATA_DIR, 'uploads'),
+    sweepDuty: new Duty(pool, { name: 'uploads sweep', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) }),
+    logger,
+  });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
+import { UPLOAD_BYTES_MAX, UPLOAD_RANGE_HEADER } from '@runyard/contracts';
+import { BadRequestError, tooLarge } from '@runyard/service-kit';
+
+export interface SizeRange {
+  min: number;
+  max: number;
+}
+
+/** The size an upload is to have by its headers: never more than the platform takes. @throws BadRequestError, PayloadTooLargeError */
+export function sizeRangeOf({ headers }: IncomingMessage): SizeRange {
+  const range = parseRange(headers[UPLOAD_RANGE_HEADER]);
+  const announced = headers['content-length'];
+  if (announced !== undefined && Number(announced) > range.max) throw tooLarge(range.max);
+  return range;
+}
+
+function parseRange(header: string | string[] | undefined): SizeRange {
+  if (header === undefined) return { min: 0, max: UPLOAD_BYTES_MAX };
+  const [, min, max] = /^(\d{1,15}),(\d{1,15})$/.exec(String(header).replaceAll(' ', '')) ?? [];
+  if (min === undefined || max === undefined || Number(min) > Number(max)) {
+    throw new BadRequestError(`${UPLOAD_RANGE_HEADER} must be two numbers of bytes, as in 0,${UPLOAD_BYTES_MAX}.`);
+  }
+  return { min: Number(min), max: Math.min(Number(max), UPLOAD_BYTES_MAX) };
+}
+
+/** Passes bytes on and counts them; breaks off with PayloadTooLargeError as soon as there are too many. */
+export class BoundedBytes extends Transform {
+  readonly #max: number;
+  #count = 0;
+
+  constructor(max: number) {
+    super();
+    this.#max = max;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: Error | null, chunk?: Buffer) => void): void {
+    this.#count += chunk.length;
+    if (this.#count > this.#max) done(tooLarge(this.#max));
+    else done(null, chunk);
+  }
+}

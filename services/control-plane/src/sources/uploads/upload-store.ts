@@ -1,0 +1,46 @@
+import type { Queries } from '../../database/database.ts';
+import type { SourceUpload } from '../../generated/client.ts';
+
+/** Uploads of a deployment. Whoever asks has shown that the deployment is theirs, or a signature. */
+export const uploadStore = {
+  insert(queries: Queries, upload: { id: string; deploymentId: string; objectPath: string; expiresAt: Date }) {
+    return queries.sourceUpload.create({ data: upload });
+  },
+
+  find(queries: Queries, id: string): Promise<SourceUpload | null> {
+    return queries.sourceUpload.findUnique({ where: { id } });
+  },
+
+  /** Null when the deployment was never given that path. */
+  findByPath(queries: Queries, deploymentId: string, objectPath: string): Promise<SourceUpload | null> {
+    return queries.sourceUpload.findFirst({ where: { deploymentId, objectPath } });
+  },
+
+  /** False when the upload is gone, with its deployment. */
+  async received(queries: Queries, id: string, bytes: number): Promise<boolean> {
+    const { count } = await queries.sourceUpload.updateMany({ where: { id }, data: { bytes } });
+    return count > 0;
+  },
+
+  async isInUse(queries: Queries, { deploymentId, objectPath }: SourceUpload): Promise<boolean> {
+    const used = await queries.revision.findFirst({
+      where: { deploymentId, sourceRevisionConfig: { path: ['source_tarball_path'], equals: objectPath } },
+      select: { id: true },
+    });
+    return used !== null;
+  },
+
+  /** Takes uploads that expired and that no revision names out of the list, and says which. */
+  async takeUnused(queries: Queries, limit: number): Promise<string[]> {
+    const rows = await queries.$queryRaw<{ object_path: string }[]>`
+      DELETE FROM source_upload WHERE id IN (
+        SELECT id FROM source_upload u
+        WHERE expires_at < now() AND NOT EXISTS (
+          SELECT 1 FROM revision r
+          WHERE r.deployment_id = u.deployment_id
+            AND r.source_revision_config ->> 'source_tarball_path' = u.object_path)
+        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      RETURNING object_path`;
+    return rows.map((row) => row.object_path);
+  },
+};

@@ -1,0 +1,33 @@
+import type { SourceRevisionConfig } from '@runyard/contracts';
+import { BuildFailure } from '../../builds/build-failure.ts';
+import type { BuildSource } from '../../builds/build-source.ts';
+import type { BuildSources } from '../../builds/builds.ts';
+import { unpackArchive } from '../../builds/unpack-archive.ts';
+import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+
+/** The folder of a deployment's archives in the object storage. */
+export const sourcesPrefix = (deploymentId: string) => `deployments/${deploymentId}/sources/`;
+
+/** What revisions of `internal_source` are built from. */
+export function uploadSources(storage: ObjectStorage): BuildSources {
+  return {
+    internal_source: async (revision) => {
+      const { source_tarball_path: objectPath } = revision.sourceRevisionConfig as SourceRevisionConfig;
+      if (objectPath == null) throw new Error(`revision ${revision.id} has no source`);
+      return uploadedSource(storage, objectPath);
+    },
+  };
+}
+
+/** An archive that was uploaded for the deployment. */
+function uploadedSource(storage: ObjectStorage, objectPath: string): BuildSource {
+  return {
+    key: objectPath,
+    async fetch(folder, { signal, say }) {
+      const archive = await storage.open(objectPath);
+      if (!archive) throw new BuildFailure(`The uploaded archive ${objectPath} is not there any more: upload it again`);
+      say('Unpacking the uploaded archive');
+      await unpackArchive(archive, folder, { signal });
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/contracts';
+import { type Duty, DutyRounds } from '@runyard/database';
+import {
+  BadRequestError,
+  ClientGoneError,
+  ConflictError,
+  ForbiddenError,
+  type Logger,
+  NotFoundError,
+  type Principal,
+  UnsupportedMediaTypeError,
+} from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Queries } from '../../database/database.ts';
+import { tenantOf } from '../../deployments/caller-scope.ts';
+import { deploymentStore } from '../../deployments/deployment-store.ts';
+import type { PrismaClient } from '../../generated/client.ts';
+import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
+import type { UploadGrant, UploadSignatures } from './upload-signatures.ts';
+import { uploadStore } from './upload-store.ts';
+import { sourcesPrefix } from './uploaded-source.ts';
+
+export interface UploadsOptions {
+  prisma: PrismaClient;
+  storage: ObjectStorage;
+  signatures: UploadSignatures;
+  /** Base URL of the gateway as clients know it. */
+  publicUrl: string;
+  /** How long an upload URL is good, and an archive that no revision uses is kept. */
+  ttlSeconds: number;
+  /** For bytes on their way in. */
+  scratchDir: string;
+  /** Unused archives are looked for by one process of many. */
+  sweepDuty: Pick<Duty, 'isMine' | 'release'>;
+  logger: Logger;
+}
+
+const SWEEP_BATCH = 100;
+/** Between two looks for archives that nobody uses. */
+export const SWEEP_MS = 10 * 60_000;
+
+/** Archives of sources: where to put them, that they come whole, and that those nobody uses go. */
+export class Uploads {
+  readonly #options: UploadsOptions;
+  readonly #sweeps: DutyRounds;
+
+  constructor(options: UploadsOptions) {
+    this.#options = options;
+    this.#sweeps = new DutyRounds({
+      duty: options.sweepDuty,
+      everyMs: SWEEP_MS,
+      atStart: true,
+      round: () => this.removeUnused(),
+      onError: (error) => options.logger.warn('uploads that nobody uses could not be removed', { error }),
+    });
+  }
+
+  start(): void {
+    this.#sweeps.start();
+  }
+
+  close(): Promise<void> {
+    return this.#sweeps.close();
+  }
+
+  async issue(caller: Principal, deploymentId: string, wants: { headers: boolean }): Promise<UploadUrl> {
+    const { prisma, signatures, publicUrl, ttlSeconds } = this.#options;
+    const tenant = tenantOf(caller, 'deployments:update');
+    const deployment = await deploymentStore.find(prisma, tenant, deploymentId);
+    if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+    if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+
+    const uploadId = uuidv7();
+    const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
+    const objectPath = `${sourcesPrefix(deploymentId)}${uploadId}.tar.gz`;
+    await uploadStore.insert(prisma, { id: uploadId, deploymentId, objectPath, expiresAt: new Date(expires * 1000) });
+    const url = new URL(`${publicUrl.replace(/\/+$/, '')}/v2/uploads/${uploadId}`);
+    url.searchParams.set('expires', String(expires));
+    url.searchParams.set('signature', signatures.sign({ uploadId, expires }));
+    return {
+      upload_url: url.href,
+      object_path: objectPath,
+      ...(wants.headers && {
+        upload_headers: {
+          'Content-Type': UPLOAD_CONTENT_TYPE,
+          'X-Goog-Content-Length-Range': `0,${UPLOAD_BYTES_MAX}`,
+        },
+      }),
+    };
+  }
+
+  /** Takes what is uploaded, whole or not at all. */
+  async receive(grant: UploadGrant, signature: string, req: IncomingMessage): Promise<void> {
+    const { prisma, storage, signatures, scratchDir } = this.#options;
+    const isGood = signatures.isValid(grant, signature) && grant.expires * 1000 > Date.now();
+    const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
+    if (!upload) throw new ForbiddenError('This upload URL is not valid, or has expired.');
+    if (req.headers['content-type'] !== UPLOAD_CONTENT_TYPE) {
+      throw new UnsupportedMediaTypeError(`An upload has the content type ${UPLOAD_CONTENT_TYPE}.`);
+    }
+    const range = sizeRangeOf(req);
+    await mkdir(scratchDir, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(scratchDir, 'upload-'));
+    try {
+      const file = join(folder, 'archive');
+      const bytes = await written(req, file, range.max);
+      if (bytes < range.min)
+        throw new BadRequestError(`The upload is smaller than ${range.min} bytes, against its range.`);
+      if (await uploadStore.isInUse(prisma, upload)) {
+        throw new ConflictError('The archive of this upload is in use: ask for another upload URL.');
+      }
+      await storage.put(upload.objectPath, file);
+      if (!(await uploadStore.received(prisma, upload.id, bytes))) await storage.remove(upload.objectPath);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Removes archives that nobody used while they could be, and forgets upload URLs that nobody used. */
+  async removeUnused(): Promise<void> {
+    const { prisma, storage } = this.#options;
+    for (;;) {
+      const paths = await uploadStore.takeUnused(prisma, SWEEP_BATCH);
+      for (const path of paths) await storage.remove(path);
+      if (paths.length < SWEEP_BATCH) return;
+    }
+  }
+}
+
+/** @throws BadRequestError for a path that `upload-url` did not give to the deployment, or that nothing was uploaded to */
+export async function checkUploaded(queries: Queries, deploymentId: string, objectPath: string): Promise<void> {
+  const upload = await uploadStore.findByPath(queries, deploymentId, objectPath);
+  if (upload?.bytes != null) return;
+  throw new BadRequestError(
+    `Source configuration error: 'source_revision_config.source_tarball_path' ${
+      upload ? 'names an upload that was not made.' : 'must be an object_path that upload-url gave for this deployment.'
+    }`,
+  );
+}
+
+async function written(req: IncomingMessage, file: string, max: number): Promise<number> {
+  const bounded = new BoundedBytes(max);
+  try {
+    await pipeline(req.iterator({ destroyOnReturn: false }), bounded, createWriteStream(file, { mode: 0o600 }));
+  } catch (error) {
+    if (req.destroyed && !req.complete) throw new ClientGoneError(error);
+    throw error;
+  }
+  return bounded.count;
+}
