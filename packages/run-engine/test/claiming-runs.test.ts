@@ -120,6 +120,20 @@ describe('a claim', () => {
     expect(await fixture.engine.claimRuns(worker, 10)).toHaveLength(1);
   });
 
+  it('takes a run that has begun before all others of its thread, also a delayed one that was accepted before it', async () => {
+    const threadId = await fixture.thread();
+    const { run: delayed } = await fixture.engine.createRun(aRun({ threadId, afterSeconds: 3_600 }));
+    const { run } = await fixture.engine.createRun(aRun({ threadId }));
+    const worker = await fixture.worker();
+    const [begun] = await fixture.engine.claimRuns(worker, 10);
+    await fixture.engine.releaseRun(begun!.fence, { failure: { error: 'Lost', message: 'away' } });
+    await fixture.pool.query('UPDATE run SET ready_at = created_at WHERE run_id = $1', [delayed.runId]);
+    const [again] = await fixture.engine.claimRuns(worker, 10);
+    expect(again).toMatchObject({ runId: run.runId, attempt: 2 });
+    await fixture.engine.finishRun(success(again!));
+    expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: delayed.runId }]);
+  });
+
   it('is refused to a worker of another revision, one that drains, one whose lease lapsed and a stranger', async () => {
     await fixture.engine.createRun(aRun());
     const [old, draining, lapsed] = [

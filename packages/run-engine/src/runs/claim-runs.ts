@@ -28,7 +28,7 @@ export interface ClaimOptions {
 
 /**
  * Claims up to `limit` runs for a worker: the longest ready whose thread is idle, of each thread only the first in its line
- * (delayed runs stand in line only once they are ready).
+ * (delayed runs stand in line only once they are ready, and behind one that waits for another attempt).
  *
  * One statement, and so one round trip. The fence rows it locks are the threads: while a thread has a run its fence names it,
  * so two claims at once can not take two runs of one thread; a fence that is locked is passed over, nothing waits. The commit
@@ -134,8 +134,12 @@ const claimStatement = (condition: string) => `
              SELECT s.run_id FROM run s WHERE s.status = 'pending' AND s.is_suspect AND s.ready_at <= now()
              ORDER BY s.ready_at, s.seq LIMIT $7)))
       ${condition}
-      AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
-                      AND e.seq < r.seq AND e.ready_at <= now())
+      -- One that has begun goes on from its own checkpoints: no other run comes between its attempts.
+      AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'pending' AND b.attempt > 0
+                      AND (r.attempt = 0 OR b.seq < r.seq))
+      AND (r.attempt > 0
+           OR NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
+                          AND e.seq < r.seq AND e.ready_at <= now()))
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')
       AND EXISTS (SELECT 1 FROM worker w, deployment d
                   WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining

@@ -58,7 +58,7 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
              FROM e WHERE t.thread_id = e.thread_id AND e.keeps_thread
            ), fences AS (
              UPDATE thread_fence f SET epoch = ${NEXT_EPOCH}, run_id = NULL
-             FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence
+             FROM e WHERE f.thread_id = e.thread_id AND e.keeps_fence AND (f.run_id IS NULL OR f.run_id = e.run_id)
            ), behind AS (
              -- It wrote checkpoints, and nobody can say what state they are.
              INSERT INTO thread_state_behind (thread_id)
