@@ -1,9 +1,11 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { defineOperation } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import Type from 'typebox';
 import { afterEach, expect, it } from 'vitest';
 import { UnavailableError } from '../errors.ts';
+import { ANONYMOUS } from '../principal.ts';
 import { createContext } from '../service.ts';
 import { leaveInFlight } from './admission.ts';
 import { createApp } from './app.ts';
@@ -120,4 +122,36 @@ it('bodies that are held at once are bounded together, announced or not, and one
   await underWay(1);
   release();
   expect((await small).status).toBe(200);
+});
+
+it('a client that leaves while it is being identified holds no room for its body', async () => {
+  const context = createContext('test', {
+    LOG_LEVEL: 'silent',
+    processMetrics: false,
+    HTTP_MAX_BODY_BYTES_IN_FLIGHT: 1_000,
+  });
+  stop = () => context.lifecycle.stop('test');
+  const asked: { req: IncomingMessage; identified(): void }[] = [];
+  const app = createApp({
+    context,
+    principal: {
+      authenticate: (req) =>
+        new Promise((resolve) =>
+          asked.push({ req, identified: () => resolve({ ...ANONYMOUS, identity: 'somebody' }) }),
+        ),
+    },
+    operations: [bind({ ...operation('/things'), access: 'principal' }, async () => ok({}))],
+  });
+  const { url } = await listen(app, { host: '127.0.0.1', port: 0, context });
+  const client = connect(Number(new URL(url).port), '127.0.0.1');
+  client.on('error', () => undefined);
+  client.write('POST /things HTTP/1.1\r\nhost: a\r\ncontent-length: 900\r\n\r\n{');
+  await waitFor(() => asked.length === 1, { what: 'the client to be asked who it is' });
+  client.resetAndDestroy();
+  await waitFor(() => asked[0]!.req.destroyed, { what: 'the client to be seen leaving' });
+  asked[0]!.identified();
+  const next = fetch(`${url}/things`, { method: 'POST', body: JSON.stringify({ text: 'x'.repeat(200) }) });
+  await waitFor(() => asked.length === 2, { what: 'the next client' });
+  asked[1]!.identified();
+  expect((await next).status).toBe(200);
 });

@@ -1,5 +1,6 @@
 import { type RefusalReason, UnavailableError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import { ClientGoneError } from './body.ts';
 
 /** What one process takes on at once. */
 export interface RequestLimits {
@@ -78,7 +79,7 @@ export class Admission {
   enter(res: Served): void {
     if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
     this.#requests += 1;
-    const held: Held = { bytes: 0, isCounted: true };
+    const held: Held = { bytes: 0, isCounted: true, isClosed: false };
     const leave = () => {
       if (held.isCounted) this.#requests -= 1;
       held.isCounted = false;
@@ -86,6 +87,8 @@ export class Admission {
     entered.set(res, {
       leave,
       hold: (bytes) => {
+        // Nobody would give it back.
+        if (held.isClosed) throw new ClientGoneError();
         if (this.#bodyBytes > 0 && this.#bodyBytes + bytes > this.#limits.bodyBytesInFlight) {
           throw this.#refusals.of('body_bytes');
         }
@@ -94,6 +97,7 @@ export class Admission {
       },
     });
     res.once('close', () => {
+      held.isClosed = true;
       leave();
       this.#bodyBytes -= held.bytes;
     });
@@ -103,6 +107,7 @@ export class Admission {
 interface Held {
   bytes: number;
   isCounted: boolean;
+  isClosed: boolean;
 }
 
 const entered = new WeakMap<Served, { leave(): void; hold(bytes: number): void }>();
@@ -112,7 +117,7 @@ export function leaveInFlight(res: Served): void {
   entered.get(res)?.leave();
 }
 
-/** So many bytes of the request's body are kept until its answer is closed. @throws UnavailableError */
+/** So many bytes of the request's body are kept until its answer is closed. @throws UnavailableError, ClientGoneError when it is */
 export function holdBodyBytes(res: Served, bytes: number): void {
   entered.get(res)?.hold(bytes);
 }

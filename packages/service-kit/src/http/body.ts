@@ -7,13 +7,15 @@ export const BODY_LIMIT_BYTES = 314_572_800;
 /**
  * Reads a whole body. `hold` is told of what is kept, ahead of it where a length is announced; what it throws is thrown.
  *
- * @throws PayloadTooLargeError as soon as the limit is passed, also when no length was announced.
+ * @throws PayloadTooLargeError as soon as the limit is passed, also when no length was announced; ClientGoneError.
  */
 export async function readBody(
   req: IncomingMessage,
   limitBytes: number,
   hold: (bytes: number) => void = () => undefined,
 ): Promise<Buffer> {
+  // It says so once, and may have said it already.
+  if (req.destroyed) throw new ClientGoneError();
   const announced = Number(req.headers['content-length'] ?? 0);
   if (announced > limitBytes) throw tooLarge(limitBytes);
   if (announced > 0) hold(announced);

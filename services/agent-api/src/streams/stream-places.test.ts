@@ -4,8 +4,8 @@ import { createContext } from '@runyard/service-kit';
 import { expect, it } from 'vitest';
 import { StreamPlaces } from './stream-places.ts';
 
-function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}) {
-  const res = new EventEmitter();
+function asked(places: StreamPlaces, operationId: string, query: Record<string, string> = {}, isGone = false) {
+  const res = Object.assign(new EventEmitter(), { closed: isGone });
   let wasHandled = false;
   const operation = { operationId } as BoundOperation['operation'];
   const { handler } = places.holding({
@@ -33,4 +33,11 @@ it('who finds no place is told to come back before anything is done, and places 
   first.close();
   await asked(places, 'waitRun').answer;
   expect(places.taken).toBe(2);
+});
+
+it('a client that left before it was served takes no place', async () => {
+  const context = createContext('test', { LOG_LEVEL: 'silent', processMetrics: false });
+  const places = new StreamPlaces(1, context);
+  await asked(places, 'joinRunStream', {}, true).answer;
+  expect(places.taken).toBe(0);
 });

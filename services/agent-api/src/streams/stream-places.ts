@@ -49,6 +49,8 @@ export class StreamPlaces {
 
   /** Until the answer is closed. @throws UnavailableError */
   #take(res: ServerResponse): void {
+    // A client that has left already will not say so again.
+    if (res.closed) return;
     if (this.#taken >= this.#max) throw this.#refusals.of('open_streams');
     this.#taken += 1;
     res.once('close', () => {
