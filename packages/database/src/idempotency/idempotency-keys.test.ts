@@ -227,3 +227,23 @@ describe('an idempotency key', () => {
     expect((await pool.query('SELECT id FROM idempotency_key')).rows).toEqual([{ id: kept }]);
   });
 });
+
+it('a key that is bound is not freed by its own request, which did not hear that it had created', async () => {
+  const keys = processOf();
+  let made: KeyedRequest | undefined;
+  await keys.once(operation, asked(['unheard']) as unknown as HandlerRequest, {
+    async create(request) {
+      made = request;
+      await keys.claim(request!);
+      await keys.settle(request!, { n: 7 });
+      return { n: 7 };
+    },
+    repeat: (kept: Thing) => kept,
+  });
+  await keys.release(made!);
+  const repeated = await keys.once<Thing, Thing>(operation, asked(['unheard']) as unknown as HandlerRequest, {
+    create: () => expect.unreachable('made twice'),
+    repeat: (kept) => kept,
+  });
+  expect(repeated).toEqual({ n: 7 });
+});

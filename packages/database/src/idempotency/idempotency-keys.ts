@@ -100,7 +100,7 @@ export class IdempotencyKeys {
     return settleKeys(onPg(this.#pool), [{ request, answer }]);
   }
 
-  /** Frees a claimed key: there is nothing to answer. */
+  /** Frees a claimed key, unless it is bound: there is nothing to answer. */
   release(request: KeyedRequest): Promise<void> {
     return releaseKeys(onPg(this.#pool), [request]);
   }

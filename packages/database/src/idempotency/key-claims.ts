@@ -94,12 +94,12 @@ export async function settleKeys(
   if (rows.length < settled.length) throw new KeyTakenError();
 }
 
-/** Frees keys whose creation came to nothing. */
+/** Frees keys whose creation came to nothing. One that is bound stays so: its creation was not heard of, and took place. */
 export async function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
   if (requests.length === 0) return;
   await queries.query(
     `DELETE FROM idempotency_key k USING unnest($1::bytea[], $2::uuid[]) AS i (id, claim)
-     WHERE k.id = i.id AND k.claim = i.claim`,
+     WHERE k.id = i.id AND k.claim = i.claim AND k.answer IS NULL`,
     [requests.map(({ id }) => id), requests.map(({ claim }) => claim)],
   );
 }
