@@ -100,6 +100,12 @@ export class PlayedRun {
     await this.#tellEnd('{"status":"interrupted"}');
   }
 
+  /** For a run that was cancelled with `rollback`: nothing of it is kept, and its own client is told what it had come to. */
+  async rolledBack(values: unknown): Promise<void> {
+    await this.finishSilently('interrupted', values, null);
+    await this.#tellEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
+  }
+
   /** The end is in Postgres and nothing is told: what a reader sees when the last event was lost. */
   async finishSilently(
     status: 'success' | 'error' | 'interrupted',

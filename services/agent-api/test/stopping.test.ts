@@ -53,19 +53,31 @@ describe('a stop of the service', () => {
     const waited = await post('/runs/wait', { on_disconnect: 'cancel' }, TAKES_OVER);
     const resumable = await post(`/threads/${thread_id}/runs/stream`, { ...stream, stream_resumable: true });
     const thread = await open(`${deployment.url}/agents/threads/${thread_id}/stream`, { headers: TAKES_OVER });
+    const undone = await post('/runs/wait', {}, TAKES_OVER);
+    const { threadId, runId } = undone.run.claimed;
+    const undoneForOthers = await open(`${deployment.url}/agents/threads/${threadId}/runs/${runId}/join`, {
+      headers: TAKES_OVER,
+    });
+    const undoneStream = await post('/runs/stream', stream, TAKES_OVER);
     const held = await post('/runs/stream', stream);
     const heldWait = await post('/runs/wait', {});
     const all = [handedOver, waited, resumable, held, heldWait];
-    for (const { run } of all) await run.emit('updates', { step: 1 });
-    for (const { answer } of [handedOver, resumable, held]) await answer.until('"step":1');
+    const rolledBack = [undone, undoneStream];
+    for (const { run } of [...all, ...rolledBack]) await run.emit('updates', { step: 1 });
+    for (const { answer } of [handedOver, resumable, held, undoneStream]) await answer.until('"step":1');
     await thread.until('"step":1');
 
     const stopped = deployment.service.stop();
-    await Promise.all([handedOver, waited].map(({ answer }) => answer.complete));
-    await Promise.all([untold.complete, thread.complete]);
+    await Promise.all([handedOver, waited, ...rolledBack].map(({ answer }) => answer.complete));
+    await Promise.all([untold.complete, thread.complete, undoneForOthers.complete]);
     await expect(resumable.answer.complete).rejects.toThrow();
     for (const { run } of all) await run.emit('updates', { step: 2 });
     for (const { run } of all) await run.succeed({ done: true });
+    for (const { run } of rolledBack) {
+      const selection = { threadId: run.claimed.threadId, runIds: [run.claimed.runId] };
+      await deployment.worker.engine.requestCancel(selection, 'rollback', 'asked for');
+      await run.rolledBack({ undone: true });
+    }
 
     await held.answer.complete;
     expect(told(held.answer.text)).toEqual(['{"step":1}', '{"step":2}']);
@@ -79,6 +91,12 @@ describe('a stop of the service', () => {
     const result = await continued(waited.answer);
     expect(waited.answer.text.trim()).toBe('');
     expect(JSON.parse(await result.complete)).toEqual({ done: true });
+
+    expect(JSON.parse(await (await continued(undone.answer)).complete)).toEqual({ undone: true });
+    expect(JSON.parse(await (await continued(undoneForOthers)).complete)).toEqual({});
+    const restOfUndone = await (await continued(undoneStream.answer)).complete;
+    expect(told(undoneStream.answer.text + restOfUndone)).toEqual(['{"step":1}']);
+    expect(told(restOfUndone, 'error')).toEqual([]);
 
     const restOfThread = await continued(thread);
     await restOfThread.until('run_done');

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '@runyard/service-kit';
+import type { Handover } from '../streams/handover.ts';
 import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { type RunPlace, waitHeaders } from './run-locations.ts';
@@ -10,7 +11,7 @@ const HEADERS_WITHIN_MS = 100;
 
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
- * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along; at `restPath` somebody who takes the
+ * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along; at `rest` somebody who takes the
  * answer over finds the same.
  */
 export async function answerWithResult(
@@ -21,14 +22,14 @@ export async function answerWithResult(
     isOwn?: boolean;
     known?: RunResult;
     feedback?: (() => Record<string, string>) | undefined;
-    restPath?: string | undefined;
+    rest?: Handover | undefined;
   },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
   const response = new LiveResponse(res, waitHeaders(run), { signOfLife: '\n', headersWithinMs: HEADERS_WITHIN_MS });
-  const { restPath } = run;
-  const isCut = sources.open.add(response, { ...(restPath !== undefined && { rest: () => ({ path: restPath }) }) });
+  const { rest } = run;
+  const isCut = sources.open.add(response, rest ? { rest: () => rest } : {});
   try {
     const result = run.known ?? (await awaitResult(sources, run, response.closed));
     if (result !== undefined) response.end(run.feedback ? withFeedback(result, run.feedback()) : result);

@@ -1,19 +1,19 @@
 import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
-import { parseEventId, type RunStreams } from '@runyard/run-stream';
+import { BEFORE_ALL, parseEventId, type RunStreams } from '@runyard/run-stream';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
 import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
 import { hasPermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
-import { isContinuing, takesOver, withQuery } from '../streams/handover.ts';
+import { type Handover, isContinuing, takesOver, withQuery } from '../streams/handover.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
 import { FROM_NOW_ON, type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
 import { answerWithResult } from './answer-with-result.ts';
 import { type FollowedRun, lookAgain } from './repeated-run.ts';
 import type { RunRequest } from './run-arguments.ts';
-import { joinPath, type RunPlace, streamHeaders, streamPath } from './run-locations.ts';
+import { joinPath, type RunPlace, restOfStreamPath, streamHeaders } from './run-locations.ts';
 import { failure, isOver, type RunResult, type RunResultSources, resultOf } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
@@ -38,7 +38,7 @@ export class RunAnswers {
   async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
-    const restPath = restFor(client, streamPath(run), ownQuery(request, client));
+    const restPath = restFor(client, restOfStreamPath(run), ownQuery(request, client));
     const { isOver, isGone } = await lookAgain(this.#sources, run);
     if (isGone) return streamFailure(res, streamHeaders(run), MISSING);
     const streamed: StreamedRun = {
@@ -56,9 +56,9 @@ export class RunAnswers {
     const { res, log, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
     const restQuery = { ...ownQuery(request, client), feedback_keys: query.feedback_keys };
-    const restPath = restFor(client, joinPath(run), restQuery);
+    const rest = restOfResult(client, joinPath(run), restQuery, { isOwn: true });
     const { isOver, known } = await lookAgain(this.#sources, run);
-    const own = { ...run, isOver, ...(known !== undefined && { known }), isOwn: true, feedback, restPath };
+    const own = { ...run, isOver, ...(known !== undefined && { known }), isOwn: true, feedback, rest };
     const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
   }
@@ -77,14 +77,16 @@ export class RunAnswers {
     const { res, log, headers } = client;
     const run = await this.#find(params);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
-    const known = run ? (isOver(run) ? resultOf(run) : undefined) : missing;
+    // The rest of an answer to the client that created the run, which gets what it had come to also when it was rolled back.
+    const isOwn = isContinuing(headers) && headers['last-event-id'] !== undefined;
+    const known = knownResult(run, { isOwn, missing: isContinuing(headers) ? resultOf(undefined) : missing });
     if (known === undefined) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
       {
         ...place,
-        afterId: FROM_NOW_ON,
-        restPath: restFor(client, joinPath(place), query),
+        ...(isOwn ? { isOwn, isOver: run === undefined } : { afterId: FROM_NOW_ON }),
+        rest: restOfResult(client, joinPath(place), query, { isOwn }),
         ...(known !== undefined && { known }),
         feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
       },
@@ -103,27 +105,28 @@ export class RunAnswers {
       threadId: run?.threadId ?? String(params.thread_id),
       isStateless: params.thread_id === undefined,
     };
-    if (!run) return streamFailure(res, streamHeaders(place), MISSING);
-    const isResumable = run.kwargs.resumable === true;
+    // Its beginning was sent by another process: the rest is due, whatever kind of stream it is, and whatever became of the run.
+    const isRest = isContinuing(headers);
+    if (!run && !(isRest && params.thread_id !== undefined)) return streamFailure(res, streamHeaders(place), MISSING);
+    const isResumable = run && run.kwargs.resumable === true;
     const lastEventId = headers['last-event-id'];
     const afterId = lastEventId === undefined ? undefined : parseEventId(String(lastEventId));
-    // Its beginning was sent by another process: the rest is due, whatever kind of stream it is.
-    const isRest = isContinuing(headers);
-    if (!isRest && isOver(run) && (afterId === undefined || !isResumable)) {
+    const hasEnded = run === undefined || isOver(run);
+    if (!isRest && hasEnded && (afterId === undefined || !isResumable)) {
       res.writeHead(200, streamHeaders(place)).end();
       return;
     }
-    if (!isOver(run)) this.#sources.watch.checkSoon();
+    if (!hasEnded) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await streamRun(
       this.#sources,
       {
         ...place,
         afterId: afterId ?? (isRest ? undefined : await this.#now(place.threadId, headers)),
-        restPath: restFor(client, streamPath(place), query),
-        isOver: isOver(run),
-        isResumable,
+        restPath: restFor(client, restOfStreamPath(place), query),
+        isOver: hasEnded,
+        ...(isResumable !== undefined && { isResumable }),
         modes,
-        feedback: this.#feedback(place.runId, feedbackKeys(run.kwargs.feedback_keys, undefined), headers),
+        feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, undefined), headers),
       },
       res,
       streamHeaders(place),
@@ -161,6 +164,26 @@ export class RunAnswers {
       if (!(error instanceof NotFoundError)) log.error('an abandoned run could not be cancelled', { error, runId });
     }
   }
+}
+
+/** The result of a run, if there is no need to wait for it: one of its own client's that is gone may still be in its stream. */
+function knownResult(
+  run: RunRecord | undefined,
+  { isOwn, missing }: { isOwn: boolean; missing: RunResult },
+): RunResult | undefined {
+  if (!run) return isOwn ? undefined : missing;
+  return isOver(run) ? resultOf(run) : undefined;
+}
+
+/** Where somebody who takes a result over finds it. That it is for the client that created the run is told by where it begins. */
+function restOfResult(
+  client: Client,
+  path: string,
+  query: Parameters<typeof withQuery>[1],
+  { isOwn }: { isOwn: boolean },
+): Handover | undefined {
+  const restPath = restFor(client, path, query);
+  return restPath === undefined ? undefined : { path: restPath, ...(isOwn && { afterId: BEFORE_ALL }) };
 }
 
 /** Where somebody who takes the answer over finds the rest. */

@@ -32,6 +32,11 @@ export function streamPath(place: RunPlace): string {
   return `${runPath(place)}/stream`;
 }
 
+/** On its thread, where it is found also when the run itself is gone. */
+export function restOfStreamPath(place: RunPlace): string {
+  return streamPath({ ...place, isStateless: false });
+}
+
 export function joinPath(place: RunPlace): string {
   return `${runPath({ ...place, isStateless: false })}/join`;
 }

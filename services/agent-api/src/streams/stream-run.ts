@@ -21,8 +21,8 @@ export interface StreamedRun {
   /** As for following a run. */
   afterId?: string | undefined;
   isOver?: boolean;
-  /** Events carry ids a client can go on from. */
-  isResumable: boolean;
+  /** Events carry ids a client can go on from. Left out: as its entries say. */
+  isResumable?: boolean;
   /** Undefined: every mode the run emits. */
   modes?: Set<string> | undefined;
   /** Path and query at which somebody who takes the stream over finds the rest; undefined when nobody does. */
@@ -45,7 +45,7 @@ export async function streamRun(
   let position = run.afterId;
   let isFirst = true;
   const isCut = sources.open.add(response, {
-    isResumable: run.isResumable,
+    isResumable: run.isResumable ?? false,
     rest: () => restOf(run.restPath, position),
   });
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
@@ -70,11 +70,12 @@ export function restOf(path: string | undefined, position: string | undefined): 
 }
 
 function render(entry: StreamEntry, run: StreamedRun, isWhereItJoined: boolean): string | undefined {
-  const id = run.isResumable ? entry.id : undefined;
+  const isResumable = run.isResumable ?? entry.isResumable;
+  const id = isResumable ? entry.id : undefined;
   if (entry.kind === CONTROL_KINDS.gap) {
     // Who joins what cannot be resumed was not promised what is gone; what was lost under way is told to everybody.
     const { reason } = JSON.parse(entry.data) as StreamGap;
-    if (!run.isResumable && reason === 'expired' && isWhereItJoined) return undefined;
+    if (!isResumable && reason === 'expired' && isWhereItJoined) return undefined;
     return formatSseEvent({ event: 'gap', data: entry.data, id });
   }
   if (entry.kind === CONTROL_KINDS.end) {
