@@ -3,6 +3,7 @@ import { createTestDatabase, FaultLine, type TestDatabase, waitFor } from '@runy
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { isUnavailable, openPool, withTransaction } from './index.ts';
+import { SilentConnections } from './silent-connections.ts';
 
 const SILENT_MS = 300;
 /** The silence, the looks that find it, the question and its time limit. */
@@ -85,6 +86,35 @@ it('a statement that takes long, or waits for a lock, is left alone', async () =
   holder.release();
   expect((await waiting).rows).toEqual([{ n: 0 }]);
   expect((await sleeping).rows[0]!.n).toBe(4);
+});
+
+it('a statement that is still on its way to the server is left alone: a large one takes its time over a narrow line', async () => {
+  const givenUp: string[] = [];
+  const sending = (name: 'moving' | 'stuck') => {
+    let left = 1_000_000;
+    // What a socket says of a large write: all of it counts as written at once, and the queue below tells what has left.
+    const handle = {
+      get writeQueueSize() {
+        if (name === 'moving') left -= 1_000;
+        return left;
+      },
+    };
+    const stream = { bytesRead: 0, bytesWritten: 1_000_000, _handle: handle, destroy: () => void givenUp.push(name) };
+    return { processID: 0, readyForQuery: false, connection: { stream } } as unknown as pg.PoolClient;
+  };
+  const silent = new SilentConnections({
+    connectionString: database.url,
+    applicationName: 'silent-test',
+    silentMs: SILENT_MS,
+  });
+  const [moving, stuck] = [sending('moving'), sending('stuck')];
+  silent.add(moving);
+  silent.add(stuck);
+  await waitFor(() => givenUp.length > 0, { what: 'the one that does not move to be given up' });
+  silent.remove(stuck);
+  await pause(2 * SILENT_MS);
+  silent.remove(moving);
+  expect(givenUp).not.toContain('moving');
 });
 
 it('the server lets go of what a statement of a closed connection waits for or holds', async () => {

@@ -16,7 +16,17 @@ interface Watched {
   processID: number;
   /** False while a statement is under way. */
   readyForQuery: boolean;
-  connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error?: Error): void } };
+  connection: { stream: WatchedSocket };
+}
+
+/** Of its socket. */
+interface WatchedSocket {
+  bytesRead: number;
+  /** What it was given to write, also what has not left yet. */
+  bytesWritten: number;
+  /** Tells the bytes of a large write that have not left yet, as Node's own time limits of sockets have it. */
+  _handle?: { writeQueueSize?: number } | null;
+  destroy(error?: Error): void;
 }
 
 interface Sighting {
@@ -122,7 +132,7 @@ export class SilentConnections {
 }
 
 function bytesOf({ connection: { stream } }: Watched): number {
-  return stream.bytesRead + stream.bytesWritten;
+  return stream.bytesRead + stream.bytesWritten - (stream._handle?.writeQueueSize ?? 0);
 }
 
 /** In the form of the network's own errors, which all that stands above the driver knows. */
