@@ -29,7 +29,7 @@ export {
 export type { KeyedRequest } from './idempotency/keyed-request.ts';
 export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
-export { tellingOutages } from './outages.ts';
+export { outageOf, tellingOutages } from './outages.ts';
 export { observePool, openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
 export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
 export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';

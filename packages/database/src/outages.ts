@@ -14,7 +14,7 @@ export function tellingOutages({ operation, handler }: BoundOperation): BoundOpe
 }
 
 /** What a caller is told of an error, when it is a database that is away or has too much to do; undefined when it is another. */
-function outageOf(error: unknown): UnavailableError | undefined {
+export function outageOf(error: unknown): UnavailableError | undefined {
   if (error instanceof CommitRefusedError) {
     return new UnavailableError('Too much is waiting to be written', {
       ...{ cause: error, retryAfterSeconds: 1 },

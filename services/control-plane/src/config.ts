@@ -1,6 +1,7 @@
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
+import { registryVariables } from './registry/registry.ts';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -26,6 +27,7 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
   }),
+  ...registryVariables,
 
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OPEN_API_INFO } from '@runyard/contracts';
 import { openKeys, tellingOutages, untilAvailable } from '@runyard/database';
@@ -26,6 +27,8 @@ import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
 import { RolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
+import { pushTokenRoutes } from './registry/push-token-routes.ts';
+import { openRegistry } from './registry/registry.ts';
 import { routeRoutes } from './routing/route-routes.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
@@ -83,6 +86,14 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
+  const registry = openRegistry({
+    database,
+    objects: storage,
+    scratch: join(config.DATA_DIR, 'registry'),
+    sealer,
+    url: config.REGISTRY_URL ?? config.PUBLIC_URL,
+    blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
+  });
   const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: uploadSources(storage),
@@ -111,6 +122,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         await rm(logSegments.folderOf(config.DATA_DIR, id), { recursive: true, force: true });
         await builds.remove(id);
         await storage.removeBelow(sourcesPrefix(id));
+        await registry.removeImages(id);
       },
       logger,
     },
@@ -145,9 +157,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     principal: createPrincipalVerifier({ audience: 'control-plane', jwksUrl }),
     readiness: { database: async () => void (await pool.query('SELECT 1')) },
     openApi: OPEN_API_INFO['control-plane'],
-    operations: [...deploymentRoutes(service, keys), ...routeRoutes(prisma), ...uploadRoutes(uploads)].map(
-      tellingOutages,
-    ),
+    before: [registry.handler],
+    operations: [
+      ...deploymentRoutes(service, keys),
+      ...routeRoutes(prisma),
+      ...uploadRoutes(uploads),
+      ...pushTokenRoutes(prisma, registry),
+    ].map(tellingOutages),
   });
   doorway.serve(app);
   lifecycle.ready();

@@ -1,6 +1,7 @@
 import type { Operation } from '../../operation.ts';
 import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
 import { getRoutes } from './internal.ts';
+import { createPushToken } from './registry.ts';
 import { createRevision, getRevision, listRevisions, redeployRevision } from './revisions.ts';
 import { createUploadUrl, putUpload } from './uploads.ts';
 
@@ -17,11 +18,13 @@ export const controlPlaneOperations: readonly Operation[] = [
   redeployRevision,
   createUploadUrl,
   putUpload,
+  createPushToken,
   getRoutes,
 ];
 
 export * from './deployments.ts';
 export * from './internal.ts';
+export * from './registry.ts';
 export * from './resources.ts';
 export * from './revision-status.ts';
 export * from './revisions.ts';

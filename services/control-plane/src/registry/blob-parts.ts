@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { v7 as uuidv7 } from 'uuid';
+import type { ObjectStorage } from '../object-storage/object-storage.ts';
+import { RegistryError } from './registry-error.ts';
+
+/** Some bytes of a blob, as one object of the object storage. */
+export interface BlobPart {
+  key: string;
+  size: number;
+  sha256: string;
+}
+
+/** Every object of a deployment's images begins with this. */
+export const imagesPrefix = (deploymentId: string) => `registry/${deploymentId}/`;
+
+/** Where bytes come to rest, on their way and for good. */
+export interface PartStorage {
+  objects: ObjectStorage;
+  /** Folder for what is being received. */
+  scratch: string;
+}
+
+/**
+ * Writes what comes as one object.
+ *
+ * @returns null when nothing came
+ * @throws RegistryError when it is more than `limitBytes`; nothing is kept then
+ */
+export async function writePart(
+  { objects, scratch }: PartStorage,
+  deploymentId: string,
+  body: Readable,
+  limitBytes: number,
+): Promise<BlobPart | null> {
+  const id = uuidv7();
+  const key = `${imagesPrefix(deploymentId)}${id}`;
+  const file = join(scratch, id);
+  const hash = createHash('sha256');
+  let size = 0;
+  async function* counted(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      if (size > limitBytes) throw new RegistryError('SIZE_INVALID', 'A blob is larger than this registry takes.');
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  try {
+    // The request outlives its body: a refusal goes out on the same connection.
+    const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    await pipeline(counted(bytes), createWriteStream(file, { mode: 0o600 }));
+    if (size === 0) return null;
+    await objects.put(key, file);
+  } finally {
+    await rm(file, { force: true });
+  }
+  return { key, size, sha256: hash.digest('hex') };
+}
+
+/** All bytes of a blob, in order. */
+export function readParts(objects: ObjectStorage, parts: readonly BlobPart[]): Readable {
+  return Readable.from(bytesOf(objects, parts), { objectMode: false });
+}
+
+/** `sha256:<hex>` over all parts together. */
+export async function digestOf(objects: ObjectStorage, parts: readonly BlobPart[]): Promise<string> {
+  const [first] = parts;
+  if (first && parts.length === 1) return `sha256:${first.sha256}`;
+  const hash = createHash('sha256');
+  for await (const chunk of bytesOf(objects, parts)) hash.update(chunk);
+  return `sha256:${hash.digest('hex')}`;
+}
+
+async function* bytesOf(objects: ObjectStorage, parts: readonly BlobPart[]): AsyncGenerator<Buffer> {
+  for (const { key } of parts) {
+    const bytes = await objects.open(key);
+    if (!bytes) throw new Error(`the object ${key} of an image is gone`);
+    yield* bytes as AsyncIterable<Buffer>;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream';
+import { type BlobPart, digestOf, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore, Upload } from './registry-store.ts';
+
+const UPLOAD_KEPT_MS = 24 * 3_600_000;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** Layers and configurations of images: written in one or many pieces, kept under their digest, read whole. */
+export class Blobs {
+  readonly #store: RegistryStore;
+  readonly #storage: PartStorage;
+  readonly #limitBytes: number;
+
+  constructor(options: { store: RegistryStore; storage: PartStorage; limitBytes: number }) {
+    this.#store = options.store;
+    this.#storage = options.storage;
+    this.#limitBytes = options.limitBytes;
+  }
+
+  async find(deploymentId: string, digest: string): Promise<{ size: number; open(): Readable }> {
+    const blob = await this.#store.findBlob(deploymentId, digest);
+    if (!blob) throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
+    return { size: blob.size, open: () => readParts(this.#storage.objects, blob.parts) };
+  }
+
+  async exists(deploymentId: string, digest: string): Promise<boolean> {
+    return (await this.#store.findBlob(deploymentId, digest)) !== null;
+  }
+
+  /** Also removes what earlier pushes left unfinished long ago. */
+  async begin(deploymentId: string): Promise<Upload> {
+    const stale = await this.#store.staleUploads(deploymentId, new Date(Date.now() - UPLOAD_KEPT_MS));
+    for (const upload of stale) await this.#discard(deploymentId, upload);
+    return this.#store.beginUpload(deploymentId);
+  }
+
+  async upload(deploymentId: string, id: string): Promise<Upload> {
+    const upload = await this.#store.findUpload(deploymentId, id);
+    if (!upload) throw new RegistryError('BLOB_UPLOAD_UNKNOWN', 'There is no such upload.');
+    return upload;
+  }
+
+  /** @param start where the client thinks it is; undefined when it does not say */
+  async append(deploymentId: string, id: string, body: Readable, start?: number): Promise<Upload> {
+    const upload = await this.upload(deploymentId, id);
+    if (start !== undefined && start !== upload.size) throw outOfOrder(upload);
+    const part = await writePart(this.#storage, deploymentId, body, this.#limitBytes - upload.size);
+    if (!part) return upload;
+    if (!(await this.#store.extendUpload(deploymentId, upload, part))) {
+      await this.#removeParts([part]);
+      throw outOfOrder(await this.upload(deploymentId, id));
+    }
+    return { ...upload, size: upload.size + part.size, parts: [...upload.parts, part] };
+  }
+
+  /**
+   * Ends an upload with its last bytes. What has another digest than it should is removed.
+   *
+   * @throws RegistryError DIGEST_INVALID
+   */
+  async finish(
+    deploymentId: string,
+    id: string,
+    { digest, body, start }: { digest: string; body: Readable; start?: number | undefined },
+  ): Promise<void> {
+    if (!DIGEST.test(digest)) throw new RegistryError('DIGEST_INVALID', 'Digests are sha256:<64 hexadecimal digits>.');
+    const upload = await this.append(deploymentId, id, body, start);
+    const actual = await digestOf(this.#storage.objects, upload.parts);
+    if (actual !== digest) {
+      await this.#discard(deploymentId, upload);
+      throw new RegistryError('DIGEST_INVALID', `The upload has the digest ${actual}, not ${digest}.`);
+    }
+    if (!(await this.#store.finishUpload(deploymentId, upload, digest))) await this.#removeParts(upload.parts);
+  }
+
+  async cancel(deploymentId: string, id: string): Promise<void> {
+    await this.#discard(deploymentId, await this.upload(deploymentId, id));
+  }
+
+  async #discard(deploymentId: string, upload: Upload): Promise<void> {
+    await this.#removeParts(upload.parts);
+    await this.#store.forgetUpload(deploymentId, upload.id);
+  }
+
+  async #removeParts(parts: readonly BlobPart[]): Promise<void> {
+    for (const { key } of parts) await this.#storage.objects.remove(key);
+  }
+}
+
+function outOfOrder({ size }: Upload): RegistryError {
+  const message = `The next byte of this upload is number ${size}.`;
+  return new RegistryError('BLOB_UPLOAD_INVALID', message, { range: rangeOf(size) });
+}
+
+/** As the `Range` header of an upload says how much of it is there. */
+export function rangeOf(size: number): string {
+  return `0-${Math.max(size - 1, 0)}`;
+}

@@ -1,0 +1,67 @@
+/** The registry's own part of the paths below `/v2/`: nothing else of the control plane begins with it. */
+export const REGISTRY_SEGMENT = 'registry';
+/** The user name image tools log in with beside a token, as with other platforms' registries. */
+export const REGISTRY_USER = 'oauth2accesstoken';
+
+const COMPONENT = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*';
+const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const NAME_LENGTH_MAX = 200;
+const PATH = new RegExp(
+  `^/v2/${REGISTRY_SEGMENT}/(${ID})/(${COMPONENT}(?:/${COMPONENT})*)` +
+    '/(?:(blobs/uploads)/?([^/]*)|(blobs|manifests)/([^/]+)|(tags/list))$',
+);
+
+export type RegistryResource =
+  | { kind: 'ping' }
+  | { kind: 'token' }
+  | { kind: 'upload'; deploymentId: string; name: string; id: string }
+  | { kind: 'blob'; deploymentId: string; name: string; digest: string }
+  | { kind: 'manifest'; deploymentId: string; name: string; reference: string }
+  | { kind: 'tags'; deploymentId: string; name: string }
+  | { kind: 'unknown' };
+
+/** What of the registry a path names; undefined when it is not the registry's. */
+export function resourceAt(path: string): RegistryResource | undefined {
+  if (path === '/v2' || path === '/v2/') return { kind: 'ping' };
+  if (path === `/v2/${REGISTRY_SEGMENT}/token`) return { kind: 'token' };
+  if (path !== `/v2/${REGISTRY_SEGMENT}` && !path.startsWith(`/v2/${REGISTRY_SEGMENT}/`)) return undefined;
+  const [, deploymentId, name, upload, id, kind, reference] = PATH.exec(path) ?? [];
+  if (deploymentId === undefined || name === undefined || name.length > NAME_LENGTH_MAX) return { kind: 'unknown' };
+  const place = { deploymentId, name };
+  if (upload !== undefined) return { kind: 'upload', ...place, id: id ?? '' };
+  if (kind === 'blobs') return { kind: 'blob', ...place, digest: decoded(reference!) };
+  if (kind === 'manifests') return { kind: 'manifest', ...place, reference: decoded(reference!) };
+  return { kind: 'tags', ...place };
+}
+
+/** Where the images of deployments are, for people and tools. */
+export class RegistryAddress {
+  /** `https://host[:port]`: image tools know registries at the root of a host alone. */
+  readonly origin: string;
+  /** `host[:port]` */
+  readonly host: string;
+
+  constructor(url: string) {
+    const { origin, host } = new URL(url);
+    this.origin = origin;
+    this.host = host;
+  }
+
+  /** Images of the deployment are pushed below it. Without a scheme, as names of images are. */
+  imagesOf(deploymentId: string): string {
+    return `${this.host}/${REGISTRY_SEGMENT}/${deploymentId}`;
+  }
+
+  /** Whether an image's name means this registry. */
+  holds(imageUri: string): boolean {
+    return imageUri.startsWith(`${this.host}/${REGISTRY_SEGMENT}/`);
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

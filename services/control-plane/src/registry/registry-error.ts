@@ -1,0 +1,38 @@
+/** Codes of the distribution specification, with the status each is answered with. */
+const STATUSES = {
+  BLOB_UNKNOWN: 404,
+  BLOB_UPLOAD_INVALID: 416,
+  BLOB_UPLOAD_UNKNOWN: 404,
+  DENIED: 403,
+  DIGEST_INVALID: 400,
+  MANIFEST_BLOB_UNKNOWN: 404,
+  MANIFEST_INVALID: 400,
+  MANIFEST_UNKNOWN: 404,
+  NAME_INVALID: 400,
+  NAME_UNKNOWN: 404,
+  SIZE_INVALID: 413,
+  TOOMANYREQUESTS: 429,
+  UNAUTHORIZED: 401,
+  UNSUPPORTED: 405,
+} as const;
+
+/** A refusal in the words image tools know: `{"errors": [{code, message}]}`. */
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError';
+  readonly code: keyof typeof STATUSES;
+  readonly headers: Record<string, string>;
+
+  constructor(code: keyof typeof STATUSES, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return STATUSES[this.code];
+  }
+
+  get body(): object {
+    return { errors: [{ code: this.code, message: this.message }] };
+  }
+}

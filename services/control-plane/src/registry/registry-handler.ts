@@ -1,0 +1,259 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { isUuid } from '@runyard/contracts';
+import { outageOf } from '@runyard/database';
+import { type Request, type RequestHandler, type Response, readBody, sendWithoutReading } from '@runyard/service-kit';
+import { type Blobs, rangeOf } from './blobs.ts';
+import { MANIFEST_LIMIT_BYTES, type Manifests } from './manifests.ts';
+import {
+  REGISTRY_SEGMENT,
+  REGISTRY_USER,
+  type RegistryAddress,
+  type RegistryResource,
+  resourceAt,
+} from './registry-address.ts';
+import { RegistryError } from './registry-error.ts';
+import type { RegistryStore, Upload } from './registry-store.ts';
+import type { RegistryGrant, RegistryTokens } from './registry-tokens.ts';
+
+export interface RegistryParts {
+  address: RegistryAddress;
+  tokens: RegistryTokens;
+  store: RegistryStore;
+  blobs: Blobs;
+  manifests: Manifests;
+}
+
+type Place = { deploymentId: string; name: string };
+
+const BEARER_LIFETIME_MS = 15 * 60_000;
+const TAGS_MAX = 1000;
+
+/**
+ * The distribution specification over HTTP, as far as pushing and pulling need it: what `docker push` and its like speak.
+ * Paths that are not the registry's are left to others.
+ */
+export function registryHandler(parts: RegistryParts): RequestHandler {
+  return (req, res, next) => {
+    const resource = resourceAt(req.path);
+    if (!resource) {
+      next();
+      return;
+    }
+    res.locals.route = `/v2/${REGISTRY_SEGMENT}/…`;
+    res.setHeader('docker-distribution-api-version', 'registry/2.0');
+    new Exchange(parts, req, res).answer(resource).catch((error: unknown) => {
+      if (error instanceof RegistryError) refuse(req, res, error, parts.address);
+      else next(isGone(error) ? new ClientGoneError(error) : (outageOf(error) ?? error));
+    });
+  };
+}
+
+/** One request and its answer. */
+class Exchange {
+  readonly #parts: RegistryParts;
+  readonly #req: Request;
+  readonly #res: Response;
+
+  constructor(parts: RegistryParts, req: Request, res: Response) {
+    this.#parts = parts;
+    this.#req = req;
+    this.#res = res;
+  }
+
+  async answer(resource: RegistryResource): Promise<void> {
+    const grant = this.#grant();
+    if (resource.kind === 'ping') return this.#send(200, { body: {} });
+    if (resource.kind === 'token') return this.#giveToken(grant);
+    if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
+    await this.#allow(grant, resource.deploymentId);
+    const { method } = this.#req;
+    const isRead = method === 'GET' || method === 'HEAD';
+    switch (resource.kind) {
+      case 'tags':
+        if (isRead) return this.#listTags(resource);
+        break;
+      case 'blob':
+        if (isRead) return this.#sendBlob(resource);
+        break;
+      case 'manifest':
+        if (isRead) return this.#sendManifest(resource);
+        if (method === 'PUT') return this.#takeManifest(resource);
+        break;
+      case 'upload':
+        return this.#upload(resource);
+    }
+    throw new RegistryError('UNSUPPORTED', `This registry does not do ${method} here.`);
+  }
+
+  /** What the credential allows; a token is the password of the well-known user, or a bearer. */
+  #grant(): RegistryGrant {
+    const [scheme = '', value = ''] = (this.#req.headers.authorization ?? '').split(' ');
+    const token =
+      scheme.toLowerCase() === 'bearer' ? value : scheme.toLowerCase() === 'basic' ? passwordOf(value) : undefined;
+    const grant = token === undefined ? null : this.#parts.tokens.open(token);
+    if (grant) return grant;
+    throw new RegistryError('UNAUTHORIZED', 'A push token of the deployment is needed.');
+  }
+
+  async #allow(grant: RegistryGrant, deploymentId: string): Promise<void> {
+    const { method } = this.#req;
+    const isAllowed = grant.deploymentId === deploymentId && (grant.mayPush || method === 'GET' || method === 'HEAD');
+    if (!isAllowed || !(await this.#parts.store.takesImages(deploymentId))) {
+      throw new RegistryError('DENIED', 'This token is not for that.');
+    }
+  }
+
+  /** Image tools trade a password for a bearer token, which they then show with each request. */
+  async #giveToken(grant: RegistryGrant): Promise<void> {
+    if (this.#req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
+    const token = this.#parts.tokens.issue(grant, BEARER_LIFETIME_MS);
+    const expires_in = BEARER_LIFETIME_MS / 1000;
+    this.#send(200, {
+      headers: { 'cache-control': 'no-store' },
+      body: { token, access_token: token, expires_in, issued_at: new Date().toISOString() },
+    });
+  }
+
+  async #listTags({ deploymentId, name }: Place): Promise<void> {
+    const { n, last } = queryOf(this.#req);
+    const count = n === undefined ? TAGS_MAX : Math.min(Math.max(Number.parseInt(n, 10) || 0, 0), TAGS_MAX);
+    const page = { count, ...(last === undefined ? {} : { last }) };
+    const tags = await this.#parts.store.tags({ deploymentId, name }, page);
+    this.#send(200, { body: { name: `${REGISTRY_SEGMENT}/${deploymentId}/${name}`, tags } });
+  }
+
+  async #sendBlob({ deploymentId, digest }: Place & { digest: string }): Promise<void> {
+    const { size, open } = await this.#parts.blobs.find(deploymentId, digest);
+    this.#res.writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'content-length': size,
+      'docker-content-digest': digest,
+    });
+    if (this.#req.method === 'HEAD') this.#res.end();
+    else await pipeline(open(), this.#res);
+  }
+
+  async #sendManifest({ deploymentId, name, reference }: Place & { reference: string }): Promise<void> {
+    const { digest, mediaType, content } = await this.#parts.manifests.find({ deploymentId, name }, reference);
+    this.#res.writeHead(200, {
+      'content-type': mediaType,
+      'content-length': content.length,
+      'docker-content-digest': digest,
+    });
+    this.#res.end(this.#req.method === 'HEAD' ? undefined : content);
+  }
+
+  async #takeManifest({ deploymentId, name, reference }: Place & { reference: string }): Promise<void> {
+    const content = await readBody(this.#req, MANIFEST_LIMIT_BYTES);
+    const contentType = this.#req.headers['content-type'];
+    const digest = await this.#parts.manifests.put({ deploymentId, name }, reference, content, contentType);
+    this.#send(201, {
+      headers: { location: `${pathOf({ deploymentId, name })}/manifests/${digest}`, 'docker-content-digest': digest },
+    });
+  }
+
+  async #upload(place: Place & { id: string }): Promise<void> {
+    const { deploymentId, id } = place;
+    const { blobs } = this.#parts;
+    const { digest } = queryOf(this.#req);
+    switch (this.#req.method) {
+      case 'POST':
+        if (id === '') return this.#beginUpload(place);
+        break;
+      case 'GET':
+        if (id !== '') return this.#sendUpload(204, place, await blobs.upload(deploymentId, uploadId(id)));
+        break;
+      case 'PATCH': {
+        const upload = await blobs.append(deploymentId, uploadId(id), this.#req, this.#start());
+        return this.#sendUpload(202, place, upload);
+      }
+      case 'PUT': {
+        if (digest === undefined) throw new RegistryError('DIGEST_INVALID', 'The query says which digest it has.');
+        await blobs.finish(deploymentId, uploadId(id), { digest, body: this.#req, start: this.#start() });
+        return this.#sendBlobMade(place, digest);
+      }
+      case 'DELETE':
+        await blobs.cancel(deploymentId, uploadId(id));
+        return this.#send(204);
+    }
+    throw new RegistryError('UNSUPPORTED', `This registry does not do ${this.#req.method} here.`);
+  }
+
+  /** Blobs are shared by all images of a deployment: one asked to be mounted is there already, or has to be pushed. */
+  async #beginUpload(place: Place): Promise<void> {
+    const { deploymentId } = place;
+    const { blobs } = this.#parts;
+    const { digest, mount } = queryOf(this.#req);
+    if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return this.#sendBlobMade(place, mount);
+    const upload = await blobs.begin(deploymentId);
+    if (digest === undefined) return this.#sendUpload(202, place, upload);
+    await blobs.finish(deploymentId, upload.id, { digest, body: this.#req });
+    this.#sendBlobMade(place, digest);
+  }
+
+  #sendBlobMade(place: Place, digest: string): void {
+    const headers = { location: `${pathOf(place)}/blobs/${digest}`, 'docker-content-digest': digest };
+    this.#send(201, { headers });
+  }
+
+  #sendUpload(status: number, place: Place, upload: Upload): void {
+    const location = `${pathOf(place)}/blobs/uploads/${upload.id}`;
+    this.#send(status, { headers: { location, range: rangeOf(upload.size), 'docker-upload-uuid': upload.id } });
+  }
+
+  /** Where the client thinks this piece begins. */
+  #start(): number | undefined {
+    const range = this.#req.headers['content-range'];
+    const start = range === undefined ? undefined : /^(?:bytes )?(\d+)-\d+/.exec(range)?.[1];
+    if (range !== undefined && start === undefined) {
+      throw new RegistryError('BLOB_UPLOAD_INVALID', 'Content-Range has the form <first>-<last>.');
+    }
+    return start === undefined ? undefined : Number(start);
+  }
+
+  #send(status: number, { headers = {}, body }: { headers?: Record<string, string>; body?: object } = {}): void {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    this.#res.writeHead(status, {
+      ...headers,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }),
+    });
+    this.#res.end(text);
+  }
+}
+
+function refuse(req: IncomingMessage, res: Response, error: RegistryError, address: RegistryAddress): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const challenge = `Bearer realm="${address.origin}/v2/${REGISTRY_SEGMENT}/token",service="${address.host}"`;
+  sendWithoutReading(req, res, {
+    status: error.status,
+    headers: { ...error.headers, ...(error.status === 401 ? { 'www-authenticate': challenge } : {}) },
+    body: error.body,
+  });
+}
+
+/** The connection broke while a blob was on its way, in or out. */
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET';
+}
+
+const pathOf = ({ deploymentId, name }: Place) => `/v2/${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
+
+function uploadId(text: string): string {
+  if (isUuid(text)) return text;
+  throw new RegistryError('BLOB_UPLOAD_UNKNOWN', 'There is no such upload.');
+}
+
+function queryOf(req: Request): Record<string, string | undefined> {
+  return Object.fromEntries(new URL(req.url, 'http://registry').searchParams);
+}
+
+function passwordOf(basic: string): string | undefined {
+  const [user, ...password] = Buffer.from(basic, 'base64').toString('utf8').split(':');
+  return user === REGISTRY_USER ? password.join(':') : undefined;
+}

@@ -1,0 +1,157 @@
+import { lockFor } from '@runyard/database';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { BlobPart } from './blob-parts.ts';
+
+export interface Upload {
+  id: string;
+  size: number;
+  parts: BlobPart[];
+}
+
+export interface Blob {
+  size: number;
+  parts: BlobPart[];
+}
+
+export interface Manifest {
+  digest: string;
+  mediaType: string;
+  content: Uint8Array<ArrayBuffer>;
+}
+
+/** Where in the registry: the images of one deployment, and which of them. */
+export interface Repository {
+  deploymentId: string;
+  name: string;
+}
+
+/** What is known of pushed images. Each call names the deployment: nothing is shared between two. */
+export class RegistryStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Whether the deployment is there and takes images. */
+  async takesImages(deploymentId: string): Promise<boolean> {
+    const where = { id: deploymentId, source: 'internal_docker', deleteRequestedAt: null };
+    return (await this.#database.prisma.deployment.findFirst({ where, select: { id: true } })) !== null;
+  }
+
+  async beginUpload(deploymentId: string): Promise<Upload> {
+    const { id } = await this.#database.prisma.registryUpload.create({ data: { id: uuidv7(), deploymentId } });
+    return { id, size: 0, parts: [] };
+  }
+
+  async findUpload(deploymentId: string, id: string): Promise<Upload | null> {
+    const row = await this.#database.prisma.registryUpload.findFirst({ where: { id, deploymentId } });
+    return row && { id, size: Number(row.size), parts: partsOf(row.parts) };
+  }
+
+  /** False when another request was faster. */
+  async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
+    const { count } = await this.#database.prisma.registryUpload.updateMany({
+      where: { id: before.id, deploymentId, size: before.size },
+      data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
+    });
+    return count > 0;
+  }
+
+  /** The blob is whole. False when the deployment had it already: then the parts of this upload are nobody's. */
+  async finishUpload(deploymentId: string, upload: Upload, digest: string): Promise<boolean> {
+    return this.#database.change(async (transaction) => {
+      await transaction.registryUpload.deleteMany({ where: { id: upload.id, deploymentId } });
+      const { count } = await transaction.registryBlob.createMany({
+        data: [{ deploymentId, digest, size: upload.size, parts: toJson(upload.parts) }],
+        skipDuplicates: true,
+      });
+      return count > 0;
+    });
+  }
+
+  async forgetUpload(deploymentId: string, id: string): Promise<void> {
+    await this.#database.prisma.registryUpload.deleteMany({ where: { id, deploymentId } });
+  }
+
+  /** Uploads nobody went on with since. */
+  async staleUploads(deploymentId: string, before: Date): Promise<Upload[]> {
+    const rows = await this.#database.prisma.registryUpload.findMany({
+      where: { deploymentId, changedAt: { lt: before } },
+    });
+    return rows.map((row) => ({ id: row.id, size: Number(row.size), parts: partsOf(row.parts) }));
+  }
+
+  async findBlob(deploymentId: string, digest: string): Promise<Blob | null> {
+    const where = { deploymentId_digest: { deploymentId, digest } };
+    const row = await this.#database.prisma.registryBlob.findUnique({ where });
+    return row && { size: Number(row.size), parts: partsOf(row.parts) };
+  }
+
+  /** Those of the digests that are not there. */
+  async missingBlobs(deploymentId: string, digests: string[]): Promise<string[]> {
+    const where = { deploymentId, digest: { in: digests } };
+    const rows = await this.#database.prisma.registryBlob.findMany({ where, select: { digest: true } });
+    return without(digests, rows);
+  }
+
+  async missingManifests({ deploymentId, name }: Repository, digests: string[]): Promise<string[]> {
+    const where = { deploymentId, repository: name, digest: { in: digests } };
+    const rows = await this.#database.prisma.registryManifest.findMany({ where, select: { digest: true } });
+    return without(digests, rows);
+  }
+
+  /** Keeps it, under the tag too where one is given. */
+  async putManifest({ deploymentId, name }: Repository, manifest: Manifest, tag: string | null): Promise<void> {
+    const { digest, mediaType, content } = manifest;
+    await this.#database.change(async (transaction) => {
+      await transaction.registryManifest.createMany({
+        data: [{ deploymentId, repository: name, digest, mediaType, content }],
+        skipDuplicates: true,
+      });
+      if (tag === null) return;
+      await lockFor(transaction, `image tags of ${deploymentId}`);
+      await transaction.registryTag.upsert({
+        where: { deploymentId_repository_tag: { deploymentId, repository: name, tag } },
+        create: { deploymentId, repository: name, tag, digest },
+        update: { digest },
+      });
+    });
+  }
+
+  /** @param reference a digest or a tag */
+  async findManifest({ deploymentId, name }: Repository, reference: string): Promise<Manifest | null> {
+    const { prisma } = this.#database;
+    const repository = { deploymentId, repository: name };
+    const digest = reference.includes(':')
+      ? reference
+      : (
+          await prisma.registryTag.findUnique({
+            where: { deploymentId_repository_tag: { ...repository, tag: reference } },
+          })
+        )?.digest;
+    if (digest === undefined) return null;
+    const where = { deploymentId_repository_digest: { ...repository, digest } };
+    return prisma.registryManifest.findUnique({ where });
+  }
+
+  /** In order of their names, those after `last`. */
+  async tags({ deploymentId, name }: Repository, page: { last?: string; count: number }): Promise<string[]> {
+    const rows = await this.#database.prisma.registryTag.findMany({
+      where: { deploymentId, repository: name, ...(page.last === undefined ? {} : { tag: { gt: page.last } }) },
+      orderBy: { tag: 'asc' },
+      take: page.count,
+    });
+    return rows.map(({ tag }) => tag);
+  }
+}
+
+const partsOf = (json: unknown) => json as BlobPart[];
+const toJson = (parts: BlobPart[]) => parts as unknown as Prisma.InputJsonArray;
+
+function without(digests: string[], rows: { digest: string }[]): string[] {
+  const known = new Set(rows.map(({ digest }) => digest));
+  return digests.filter((digest) => !known.has(digest));
+}

@@ -1,0 +1,45 @@
+import { conforms, Uuid } from '@runyard/contracts';
+import { type Sealer, SealingError } from '@runyard/sealing';
+import Type, { type Static } from 'typebox';
+
+/** What the holder of a token may do, with the images of one deployment and nothing else. */
+export interface RegistryGrant {
+  deploymentId: string;
+  mayPush: boolean;
+}
+
+const Content = Type.Object({ deployment: Uuid, push: Type.Boolean(), expires: Type.Number() });
+const PLACE = 'registry/token';
+
+/**
+ * Tokens for pushing and pulling images. They are sealed, so that nobody else can make or change one and nothing has to be
+ * stored; a platform key is never needed where an image tool keeps its credentials.
+ */
+export class RegistryTokens {
+  readonly #sealer: Sealer;
+
+  constructor(sealer: Sealer) {
+    this.#sealer = sealer;
+  }
+
+  issue(grant: RegistryGrant, lifetimeMs: number): string {
+    const content: Static<typeof Content> = {
+      deployment: grant.deploymentId,
+      push: grant.mayPush,
+      expires: Date.now() + lifetimeMs,
+    };
+    return this.#sealer.seal(JSON.stringify(content), PLACE);
+  }
+
+  /** Null for what is no token of ours, or not any more. */
+  open(token: string): RegistryGrant | null {
+    try {
+      const content: unknown = JSON.parse(this.#sealer.open(token, PLACE));
+      if (!conforms(Content, content) || content.expires <= Date.now()) return null;
+      return { deploymentId: content.deployment, mayPush: content.push };
+    } catch (error) {
+      if (error instanceof SealingError) return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import type { Sealer } from '@runyard/sealing';
+import type { RequestHandler } from '@runyard/service-kit';
+import Type from 'typebox';
+import type { Database } from '../database/database.ts';
+import { imagesPrefix, type PartStorage } from './blob-parts.ts';
+import { Blobs } from './blobs.ts';
+import { Manifests } from './manifests.ts';
+import { RegistryAddress } from './registry-address.ts';
+import { registryHandler } from './registry-handler.ts';
+import { RegistryStore } from './registry-store.ts';
+import { RegistryTokens } from './registry-tokens.ts';
+
+export const registryVariables = {
+  REGISTRY_URL: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Where image tools reach the registry, as `https://host:port` without a path. Default: the root of `PUBLIC_URL`.',
+    }),
+  ),
+  REGISTRY_BLOB_LIMIT_BYTES: Type.Integer({
+    default: 5_368_709_120,
+    minimum: 1_048_576,
+    // What one object of a bucket may have.
+    maximum: 5_368_709_120,
+    description: 'Bytes of one layer of a pushed image.',
+  }),
+};
+
+export interface RegistryOptions extends PartStorage {
+  database: Database;
+  sealer: Sealer;
+  /** Where image tools reach it. */
+  url: string;
+  /** Of one blob. */
+  blobLimitBytes: number;
+}
+
+/** Where the images of deployments with the source `internal_docker` are pushed and pulled. */
+export interface Registry {
+  handler: RequestHandler;
+  address: RegistryAddress;
+  tokens: RegistryTokens;
+  /** All bytes of the deployment's images; what is known of them goes with its row. */
+  removeImages(deploymentId: string): Promise<void>;
+}
+
+export function openRegistry(options: RegistryOptions): Registry {
+  const { database, objects, scratch, sealer, url, blobLimitBytes } = options;
+  const address = new RegistryAddress(url);
+  const tokens = new RegistryTokens(sealer);
+  const store = new RegistryStore(database);
+  const blobs = new Blobs({ store, storage: { objects, scratch }, limitBytes: blobLimitBytes });
+  return {
+    handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests(store) }),
+    address,
+    tokens,
+    removeImages: (deploymentId) => objects.removeBelow(imagesPrefix(deploymentId)),
+  };
+}

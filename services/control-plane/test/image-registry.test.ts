@@ -1,0 +1,190 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Sealer } from '@runyard/sealing';
+import { createApp, createContext } from '@runyard/service-kit';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../src/database/database.ts';
+import { FolderStorage } from '../src/object-storage/folder-storage.ts';
+import { openRegistry, type Registry } from '../src/registry/registry.ts';
+import { digestOf, ImageClient, manifestOf } from './support/image-pushing.ts';
+
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+const LIMIT_BYTES = 1_000_000;
+let testDatabase: TestDatabase;
+let database: Database;
+let folder: string;
+let registry: Registry;
+let origin: string;
+let close: () => void;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(migrationsDir);
+  database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
+  folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
+  registry = openRegistry({
+    database,
+    objects: new FolderStorage(join(folder, 'objects')),
+    scratch: join(folder, 'scratch'),
+    sealer: new Sealer(randomBytes(32).toString('base64')),
+    url: 'https://agents.example.com',
+    blobLimitBytes: LIMIT_BYTES,
+  });
+  const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false });
+  const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  close = () => server.close();
+});
+
+afterAll(async () => {
+  close?.();
+  await database?.close();
+  await testDatabase?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A deployment that takes images, and where they go. */
+async function deployment(source = 'internal_docker'): Promise<{ id: string; repository: string; push: ImageClient }> {
+  const id = randomUUID();
+  await database.prisma.deployment.create({
+    data: {
+      id,
+      organizationId: randomUUID(),
+      workspaceId: randomUUID(),
+      name: id,
+      slug: id,
+      source,
+      sourceConfig: {},
+      sourceRevisionConfig: {},
+      status: 'UNUSED',
+      latestRevisionId: randomUUID(),
+      createdBy: randomUUID(),
+    },
+  });
+  return { id, repository: `registry/${id}/agent`, push: client(id, true) };
+}
+
+const client = (deploymentId: string, mayPush: boolean) =>
+  new ImageClient(origin, registry.tokens.issue({ deploymentId, mayPush }, 60_000));
+
+const errorOf = async (answer: Response) =>
+  [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code] as const;
+
+describe('an image', () => {
+  it('that was pushed is pulled as it was, by its tag and its digest', async () => {
+    const { id, repository, push } = await deployment();
+    const layer = randomBytes(200_000);
+    const digest = await push.pushImage(repository, 'latest', layer);
+    const pull = client(id, false);
+    for (const reference of ['latest', digest]) {
+      const manifest = await pull.send('GET', `/v2/${repository}/manifests/${reference}`);
+      expect(manifest.headers.get('docker-content-digest')).toBe(digest);
+      expect(digestOf(Buffer.from(await manifest.arrayBuffer()))).toBe(digest);
+    }
+    const blob = await pull.send('GET', `/v2/${repository}/blobs/${digestOf(layer)}`);
+    expect(Buffer.from(await blob.arrayBuffer()).equals(layer)).toBe(true);
+    const head = await pull.send('HEAD', `/v2/${repository}/blobs/${digestOf(layer)}`);
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(layer.length)]);
+    expect(await (await pull.send('GET', `/v2/${repository}/tags/list`)).json()).toMatchObject({ tags: ['latest'] });
+  });
+
+  it('is taken in many pieces, and in one', async () => {
+    const { repository, push } = await deployment();
+    const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(1)];
+    expect((await push.pushBlob(repository, pieces)).status).toBe(201);
+    const whole = await push.send('GET', `/v2/${repository}/blobs/${digestOf(Buffer.concat(pieces))}`);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(Buffer.concat(pieces))).toBe(true);
+
+    const body = randomBytes(2000);
+    const path = `/v2/${repository}/blobs/uploads/?digest=${digestOf(body)}`;
+    expect((await push.send('POST', path, { body: Uint8Array.from(body) })).status).toBe(201);
+    expect((await push.send('HEAD', `/v2/${repository}/blobs/${digestOf(body)}`)).status).toBe(200);
+    const mount = `/v2/${repository}-two/blobs/uploads/?mount=${digestOf(body)}&from=${repository}`;
+    expect((await push.send('POST', mount)).status).toBe(201);
+  });
+
+  it('whose bytes are not what its digest says is refused, and leaves nothing', async () => {
+    const { id, repository, push } = await deployment();
+    const wrong = digestOf(Buffer.from('something else'));
+    expect(await errorOf(await push.pushBlob(repository, [randomBytes(100)], wrong))).toEqual([400, 'DIGEST_INVALID']);
+    expect(await readdir(join(folder, 'objects/registry', id))).toEqual([]);
+    expect(await errorOf(await push.putManifest(repository, wrong, Buffer.from('{}')))).toEqual([
+      400,
+      'DIGEST_INVALID',
+    ]);
+  });
+
+  it('of which something is missing is refused', async () => {
+    const { repository, push } = await deployment();
+    const manifest = manifestOf(Buffer.from('{}'), [Buffer.from('never pushed')]);
+    expect(await errorOf(await push.putManifest(repository, 'v1', manifest))).toEqual([404, 'MANIFEST_BLOB_UNKNOWN']);
+    expect(await errorOf(await push.putManifest(repository, 'v1', Buffer.from('[')))).toEqual([
+      400,
+      'MANIFEST_INVALID',
+    ]);
+  });
+
+  it('larger than is allowed is refused, and leaves nothing', async () => {
+    const { id, repository, push } = await deployment();
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const answer = await push.send('PATCH', begun.headers.get('location')!, { body: new Uint8Array(LIMIT_BYTES + 1) });
+    expect(await errorOf(answer)).toEqual([413, 'SIZE_INVALID']);
+    expect(await readdir(join(folder, 'scratch'))).toEqual([]);
+    expect(await database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
+  });
+
+  it('in pieces out of order is refused with how far it is', async () => {
+    const { repository, push } = await deployment();
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const location = begun.headers.get('location')!;
+    await push.send('PATCH', location, { body: new Uint8Array(10), headers: { 'content-range': '0-9' } });
+    const answer = await push.send('PATCH', location, { body: new Uint8Array(5), headers: { 'content-range': '5-9' } });
+    expect(answer.headers.get('range')).toBe('0-9');
+    expect(await errorOf(answer)).toEqual([416, 'BLOB_UPLOAD_INVALID']);
+    expect((await push.send('DELETE', location)).status).toBe(204);
+    expect(await errorOf(await push.send('GET', location))).toEqual([404, 'BLOB_UPLOAD_UNKNOWN']);
+  });
+
+  it('goes with its deployment', async () => {
+    const { id, repository, push } = await deployment();
+    await push.pushImage(repository, 'latest');
+    await registry.removeImages(id);
+    await database.prisma.deployment.delete({ where: { id } });
+    expect(await readdir(join(folder, 'objects/registry'))).not.toContain(id);
+    expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([403, 'DENIED']);
+  });
+});
+
+describe('a token', () => {
+  it('is asked for, and is for one deployment', async () => {
+    const [one, other] = [await deployment(), await deployment()];
+    const digest = await other.push.pushImage(other.repository, 'latest');
+    const path = `/v2/${other.repository}/manifests/${digest}`;
+    expect(await errorOf(await one.push.send('GET', path))).toEqual([403, 'DENIED']);
+    const stranger = await fetch(`${origin}${path}`);
+    expect(stranger.headers.get('www-authenticate')).toBe(
+      'Bearer realm="https://agents.example.com/v2/registry/token",service="agents.example.com"',
+    );
+    expect(await errorOf(stranger)).toEqual([401, 'UNAUTHORIZED']);
+    expect((await fetch(`${origin}/v2/`)).status).toBe(401);
+    expect((await one.push.send('GET', '/v2/')).status).toBe(200);
+  });
+
+  it('for pulling does not push, and one that is over does nothing', async () => {
+    const { id, repository } = await deployment();
+    const answer = await client(id, false).send('POST', `/v2/${repository}/blobs/uploads/`);
+    expect(await errorOf(answer)).toEqual([403, 'DENIED']);
+    const over = new ImageClient(origin, registry.tokens.issue({ deploymentId: id, mayPush: true }, -1));
+    expect((await over.send('GET', '/v2/')).status).toBe(401);
+  });
+
+  it('opens nothing of a deployment that takes no images', async () => {
+    const { repository, push } = await deployment('external_docker');
+    expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
+  });
+});

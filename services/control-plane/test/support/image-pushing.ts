@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+
+/** A registry's client in a few lines: what `docker push` and `docker pull` send, over fetch. */
+export class ImageClient {
+  readonly #origin: string;
+  readonly #password: string;
+  #bearer: string | undefined;
+
+  /** @param password of the user `oauth2accesstoken` */
+  constructor(origin: string, password: string) {
+    this.#origin = origin;
+    this.#password = password;
+  }
+
+  /** As image tools do: asked who it is, it trades its password for a bearer token where it is told to. */
+  async send(
+    method: string,
+    path: string,
+    init: { body?: Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {},
+  ) {
+    const request = () => {
+      const authorization: Record<string, string> = this.#bearer ? { authorization: `Bearer ${this.#bearer}` } : {};
+      return fetch(new URL(path, this.#origin), { method, ...init, headers: { ...authorization, ...init.headers } });
+    };
+    const answer = await request();
+    if (answer.status !== 401 || this.#bearer !== undefined) return answer;
+    const realm = /^Bearer realm="([^"]+)",service="[^"]+"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1];
+    if (realm === undefined) throw new Error('the registry does not say where tokens are');
+    const basic = Buffer.from(`oauth2accesstoken:${this.#password}`).toString('base64');
+    // The realm is on the public address; here it is asked of the server itself.
+    const asked = await fetch(new URL(new URL(realm).pathname, this.#origin), {
+      headers: { authorization: `Basic ${basic}` },
+    });
+    if (asked.status !== 200) return asked;
+    this.#bearer = ((await asked.json()) as { token: string }).token;
+    return request();
+  }
+
+  /** In pieces, as `docker push` does with one and others with many. */
+  async pushBlob(repository: string, pieces: Buffer[], digest = digestOf(Buffer.concat(pieces))): Promise<Response> {
+    const begun = await this.send('POST', `/v2/${repository}/blobs/uploads/`);
+    let location = begun.headers.get('location')!;
+    for (const piece of pieces) {
+      location = (await this.send('PATCH', location, { body: toBody(piece) })).headers.get('location')!;
+    }
+    return this.send('PUT', `${location}?digest=${digest}`);
+  }
+
+  /** An image of one layer; returns its digest. */
+  async pushImage(repository: string, tag: string, layer: Buffer = Buffer.from('a layer')): Promise<string> {
+    const config = Buffer.from('{"architecture":"amd64","os":"linux"}');
+    await this.pushBlob(repository, [config]);
+    await this.pushBlob(repository, [layer]);
+    const manifest = manifestOf(config, [layer]);
+    const answer = await this.putManifest(repository, tag, manifest);
+    if (answer.status !== 201) throw new Error(`the manifest was refused: ${await answer.text()}`);
+    return digestOf(manifest);
+  }
+
+  putManifest(repository: string, reference: string, manifest: Buffer): Promise<Response> {
+    const headers = { 'content-type': MANIFEST_TYPE };
+    return this.send('PUT', `/v2/${repository}/manifests/${reference}`, { body: toBody(manifest), headers });
+  }
+}
+
+export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
+
+export function manifestOf(config: Buffer, layers: Buffer[]): Buffer {
+  const described = (bytes: Buffer, mediaType: string) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
+  return Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: MANIFEST_TYPE,
+      config: described(config, 'application/vnd.oci.image.config.v1+json'),
+      layers: layers.map((layer) => described(layer, 'application/vnd.oci.image.layer.v1.tar+gzip')),
+    }),
+  );
+}
+
+export function digestOf(bytes: Buffer): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+const toBody = (bytes: Buffer) => Uint8Array.from(bytes);
