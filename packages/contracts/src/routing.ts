@@ -8,6 +8,8 @@ export interface PublicRoute {
   stripPrefix?: string;
   /** Bodies go on as they come, of whatever size: the service bounds them itself. */
   boundsBodies?: boolean;
+  /** Requests bring a proof of their own: no key is asked for or looked at, and every header goes on. */
+  carriesProof?: boolean;
 }
 
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -18,6 +20,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/login', service: 'org-access' },
   { prefix: '/v1', service: 'control-plane' },
   { prefix: '/v2', service: 'control-plane' },
+  { prefix: '/v2/uploads', service: 'control-plane', carriesProof: true },
   // Image tools know registries below the root of a host alone; a layer may be gigabytes.
   { prefix: '/v2/registry', service: 'control-plane', boundsBodies: true },
   { prefix: '/api-host/v1', service: 'control-plane', stripPrefix: '/api-host' },

@@ -219,6 +219,15 @@ describe('who may pass, and as whom', () => {
       expect(headers['x-runyard-principal']).toBeUndefined();
     });
 
+    it('passes a signed upload with all its headers and asks nobody about keys, also while org-access is away', async () => {
+      gateway.orgAccess.isAway = true;
+      const { headers, url } = await echo(`${gateway.url}/v2/uploads/some?signature=a`, { 'x-api-key': 'not a key' });
+      expect(url).toBe('/v2/uploads/some?signature=a');
+      expect(headers['x-api-key']).toBe('not a key');
+      expect(headers['x-runyard-principal']).toBeUndefined();
+      expect(gateway.orgAccess.questions).toEqual([]);
+    });
+
     it("answers 403 with org-access's words for a workspace the key does not reach", async () => {
       const response = await get(`${gateway.url}/v2/deployments`, {
         'x-api-key': key.key,

@@ -15,7 +15,8 @@ export interface Admission {
 
 type Check = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
 
-const NOBODY: Admission = { consumes: 'none' };
+/** Passes as it came, for others to judge. */
+export const NOBODY: Admission = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
 /** The audience of a token nobody accepts: asked for only to know whether a key is good. */
 const NO_AUDIENCE = 'gateway';

@@ -6,6 +6,7 @@ import {
   admitToDeployment,
   admitToService,
   deploymentOrNotFound,
+  NOBODY,
   workspaceOf,
 } from '../authentication/admission.ts';
 import type { KeyCache } from '../authentication/key-cache.ts';
@@ -66,8 +67,8 @@ export class ItineraryPlanner {
 
   async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
     const { keys, serviceUrls } = this.#parts;
-    const admission = await admitToService(req, destination.service, (question) => keys.check(question));
-    const { service, target, stripped } = destination;
+    const { service, target, stripped, carriesProof } = destination;
+    const admission = carriesProof ? NOBODY : await admitToService(req, service, (question) => keys.check(question));
     return { upstreams: [serviceUrls[service]], target, prefix: stripped, admission, name: service };
   }
 

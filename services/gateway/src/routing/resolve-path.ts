@@ -11,6 +11,7 @@ export type Destination =
       /** What was taken off the path; often nothing. */
       stripped: string;
       boundsBodies: boolean;
+      carriesProof: boolean;
     }
   | { kind: 'deployment'; reference: string; target: string /** Needs no key. */; isPublic: boolean }
   | { kind: 'none' };
@@ -23,10 +24,10 @@ export function resolvePath(url: string): Destination {
   const path = queryStart < 0 ? url : url.slice(0, queryStart);
   if (!path.startsWith('/') || hasDotSegment(path)) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
-  for (const { prefix, service, stripPrefix = '', boundsBodies = false } of byLength) {
+  for (const { prefix, service, stripPrefix = '', boundsBodies = false, carriesProof = false } of byLength) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
     const target = url.slice(stripPrefix.length) || '/';
-    return { kind: 'service', service, target, prefix, stripped: stripPrefix, boundsBodies };
+    return { kind: 'service', service, target, prefix, stripped: stripPrefix, boundsBodies, carriesProof };
   }
   return { kind: 'none' };
 }

@@ -1,0 +1,99 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import S3rver from 's3rver';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FolderStorage } from './folder-storage.ts';
+import type { ObjectStorage } from './object-storage.ts';
+import { S3Storage } from './s3-storage.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runyard-objects-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A server that speaks the protocol of S3 and checks signatures. */
+async function startS3(): Promise<{ endpoint: string; close(): Promise<void> }> {
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    silent: true,
+    directory: join(folder, 's3'),
+    configureBuckets: [{ name: 'sources', configs: [] }],
+  });
+  await server.configureBuckets();
+  const { port } = await server.run();
+  return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+
+describe.each<[string, () => Promise<{ storage: ObjectStorage; close(): Promise<void> }>]>([
+  ['a folder', async () => ({ storage: new FolderStorage(join(folder, 'objects')), close: async () => {} })],
+  [
+    'a bucket',
+    async () => {
+      const s3 = await startS3();
+      const storage = new S3Storage({ ...keys, ...s3, bucket: 'sources', prefix: 'runyard', region: 'us-east-1' });
+      return {
+        storage,
+        async close() {
+          storage.close();
+          await s3.close();
+        },
+      };
+    },
+  ],
+])('objects in %s', (_, open) => {
+  let storage: ObjectStorage;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ storage, close } = await open());
+  });
+  afterAll(() => close());
+
+  const put = async (path: string, content: string) => {
+    const file = join(folder, 'file');
+    await writeFile(file, content);
+    await storage.put(path, file);
+  };
+  const read = async (path: string) => {
+    const stream = await storage.open(path);
+    return stream && text(stream);
+  };
+
+  it('are read as they were written, and replaced by the next that is', async () => {
+    await put('a/b/one.tar.gz', 'one');
+    expect(await read('a/b/one.tar.gz')).toBe('one');
+    await put('a/b/one.tar.gz', 'x'.repeat(3_000_000));
+    expect(await read('a/b/one.tar.gz')).toHaveLength(3_000_000);
+  });
+
+  it('that are not there are null, and may be removed', async () => {
+    expect(await read('a/b/missing')).toBeNull();
+    await storage.remove('a/b/missing');
+  });
+
+  it('are removed one by one, and all below a prefix', async () => {
+    for (const path of ['c/1', 'c/2', 'c/d/3', 'ce/4']) await put(path, path);
+    await storage.remove('c/1');
+    expect(await read('c/1')).toBeNull();
+    expect(await read('c/2')).toBe('c/2');
+    await storage.removeBelow('c/');
+    expect([await read('c/2'), await read('c/d/3'), await read('ce/4')]).toEqual([null, null, 'ce/4']);
+    await storage.removeBelow('nothing/');
+  });
+});
+
+it('a folder keeps nothing of an object that could not be written whole', async () => {
+  const objects = join(folder, 'whole');
+  const storage = new FolderStorage(objects);
+  await expect(storage.put('a/b', join(folder, 'missing'))).rejects.toThrow('ENOENT');
+  expect(await readdir(join(objects, 'a'))).toEqual([]);
+});
+
+it('a folder has no objects outside of it', async () => {
+  await expect(new FolderStorage(join(folder, 'objects')).open('../file')).rejects.toThrow('is no path of an object');
+});
