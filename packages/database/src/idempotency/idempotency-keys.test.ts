@@ -246,4 +246,8 @@ it('a key that is bound is not freed by its own request, which did not hear that
     repeat: (kept) => kept,
   });
   expect(repeated).toEqual({ n: 7 });
+  // What has been taken back may be made again.
+  await keys.unbind(made!);
+  await create(keys, asked(['unheard']));
+  expect(await things()).toEqual(['tea']);
 });

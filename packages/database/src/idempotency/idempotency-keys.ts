@@ -10,7 +10,7 @@ import {
 } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
-import { CLAIM_MS, claimKey, findKey, KeyTakenError, onPg, releaseKeys, settleKeys } from './key-claims.ts';
+import { CLAIM_MS, claimKey, findKey, KeyTakenError, onPg, releaseKeys, settleKeys, unbindKey } from './key-claims.ts';
 import {
   type AnswerSeal,
   type KeyedRequest,
@@ -103,6 +103,11 @@ export class IdempotencyKeys {
   /** Frees a claimed key, unless it is bound: there is nothing to answer. */
   release(request: KeyedRequest): Promise<void> {
     return releaseKeys(onPg(this.#pool), [request]);
+  }
+
+  /** Frees a bound key: what it made has been taken back. */
+  unbind(request: KeyedRequest): Promise<void> {
+    return unbindKey(onPg(this.#pool), request);
   }
 
   async #lead<Answer>(name: string, { digest }: KeyedRequest, creation: Promise<Answer>): Promise<Answer> {

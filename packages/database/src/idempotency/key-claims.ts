@@ -95,12 +95,25 @@ export async function settleKeys(
 }
 
 /** Frees keys whose creation came to nothing. One that is bound stays so: its creation was not heard of, and took place. */
-export async function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
+export function releaseKeys(queries: Queries, requests: KeyedRequest[]): Promise<void> {
+  return freeKeys(queries, requests, { alsoBound: false });
+}
+
+/** Frees a key also when it is bound: what it was bound to has been taken back. */
+export function unbindKey(queries: Queries, request: KeyedRequest): Promise<void> {
+  return freeKeys(queries, [request], { alsoBound: true });
+}
+
+async function freeKeys(
+  queries: Queries,
+  requests: KeyedRequest[],
+  { alsoBound }: { alsoBound: boolean },
+): Promise<void> {
   if (requests.length === 0) return;
   await queries.query(
     `DELETE FROM idempotency_key k USING unnest($1::bytea[], $2::uuid[]) AS i (id, claim)
-     WHERE k.id = i.id AND k.claim = i.claim AND k.answer IS NULL`,
-    [requests.map(({ id }) => id), requests.map(({ claim }) => claim)],
+     WHERE k.id = i.id AND k.claim = i.claim AND (k.answer IS NULL OR $3::boolean)`,
+    [requests.map(({ id }) => id), requests.map(({ claim }) => claim), alsoBound],
   );
 }
 

@@ -13,7 +13,7 @@ import type { ThreadStore } from './thread-store.ts';
 export interface ThreadRetentionOptions {
   store: Pick<ThreadStore, 'find' | 'findBare' | 'findWithin' | 'visibleAmong'>;
   engine: Pick<RunEngine, 'histories' | 'deleteThread'>;
-  keys: Pick<IdempotencyKeys, 'settle' | 'release'>;
+  keys: Pick<IdempotencyKeys, 'settle' | 'unbind'>;
   state: Pick<StateService, 'readAnew'>;
   /** Threads are gone, with their runs. */
   onDeleted: (threadIds: string[]) => void;
@@ -41,8 +41,8 @@ export class ThreadRetention {
       try {
         await state.readAnew({ threadId, metadata: source.metadata }, 'idle');
       } catch (error) {
-        if (keyed) await keys.release(keyed);
         await engine.deleteThread(threadId);
+        if (keyed) await keys.unbind(keyed);
         throw error;
       }
     }
