@@ -64,8 +64,28 @@ export const configSchema = Type.Object({
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Networks, as `10.0.0.0/8`, that deployments may send requests of their callers to although not public.',
+        'Networks, as `10.0.0.0/8`, that deployments may send requests of their callers to although not public; and this service its requests to OAuth providers.',
     }),
   ),
+
+  OAUTH_CALLBACK_URL: Type.Optional(
+    Type.String({
+      format: 'uri',
+      description:
+        'Page of a front end that OAuth providers send people back to, with `/{provider_id}` after it; it gives code and state to `POST /v2/auth/callback`. Default: this service takes them itself.',
+    }),
+  ),
+  OAUTH_FINISHED_URL: Type.Optional(
+    Type.String({
+      format: 'uri',
+      description: 'Page where people go after `GET /v2/auth/callback`. Default: a small one of this service.',
+    }),
+  ),
+  OAUTH_FLOW_TTL_SECONDS: Type.Integer({
+    default: 3600,
+    minimum: 10,
+    maximum: 604_800,
+    description: 'How long a person may take to come back from an OAuth provider.',
+  }),
 });
 export type Config = Static<typeof configSchema>;

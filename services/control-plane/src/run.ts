@@ -23,6 +23,7 @@ import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { openHolder } from './duties/holder-note.ts';
 import { logSegments } from './logs/log-segments.ts';
 import { revisionLogsIn } from './logs/revision-log.ts';
+import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
 import { RolloutStore } from './reconciler/rollout-store.ts';
@@ -150,6 +151,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
+  const oauth = openOAuthBroker(config, { database, sealer, keys, lifecycle, logger });
   const app = createApp({
     context,
     validationErrors: 'list',
@@ -160,6 +162,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     before: [registry.handler],
     operations: [
       ...deploymentRoutes(service, keys),
+      ...oauth,
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),
       ...pushTokenRoutes(prisma, registry),

@@ -1,6 +1,7 @@
 import type { Operation } from '../../operation.ts';
 import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
 import { getRoutes } from './internal.ts';
+import { oauthOperations } from './oauth/index.ts';
 import { createPushToken } from './registry.ts';
 import { createRevision, getRevision, listRevisions, redeployRevision } from './revisions.ts';
 import { createUploadUrl, putUpload } from './uploads.ts';
@@ -19,11 +20,13 @@ export const controlPlaneOperations: readonly Operation[] = [
   createUploadUrl,
   putUpload,
   createPushToken,
+  ...oauthOperations,
   getRoutes,
 ];
 
 export * from './deployments.ts';
 export * from './internal.ts';
+export * from './oauth/index.ts';
 export * from './registry.ts';
 export * from './resources.ts';
 export * from './revision-status.ts';

@@ -1,0 +1,184 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { defineOperation } from '../../../operation.ts';
+import { JsonObject, Uuid } from '../../common.ts';
+import { AgentId, AUTH_TAG, BadRequest, Page, ProviderAway, ProviderMissing, REFUSALS, Scopes } from './responses.ts';
+
+const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+export const AuthenticateRequest = Type.Object(
+  {
+    /** The provider's `provider_id`. */
+    provider: Type.String(),
+    scopes: Scopes,
+    /** For whom among the caller's own users: their tokens are kept apart. Left out: the caller itself. */
+    user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
+    /** The platform user whose token is asked for. Another user's is given out only as far as that user connected it to `agent_id`. */
+    ls_user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
+    /** The agent that asks: it may use what was connected to it in the caller's workspace. */
+    agent_id: OptionalNullable(AgentId),
+    /** Applications that a hosted platform registered for all its customers. There are none here: true is refused. */
+    use_agent_builder_public_oauth: Type.Optional(Type.Boolean({ default: false })),
+    /** Begin anew although there is a token. */
+    force_new: Type.Optional(Type.Boolean({ default: false })),
+    /** This one of several tokens. */
+    token_id: OptionalNullable(Uuid),
+    /** Whether a new token becomes the one that is used when several fit. */
+    is_default: Type.Optional(Type.Boolean({ default: true })),
+  },
+  { $id: 'AuthenticateRequest' },
+);
+export type AuthenticateRequest = Static<typeof AuthenticateRequest>;
+
+export const AuthenticateResponse = Type.Object(
+  {
+    /**
+     * `completed`: here is the token. `pending`: a person has to visit `url`. `token_expired`: there is a token that cannot be
+     * refreshed, a person has to visit `url` again if there is one. `connection_required`: the user named has connected none.
+     */
+    status: Type.Union([
+      Type.Literal('completed'),
+      Type.Literal('pending'),
+      Type.Literal('connection_required'),
+      Type.Literal('token_expired'),
+    ]),
+    url: OptionalNullable(Type.String()),
+    /** For `wait`. */
+    auth_id: OptionalNullable(Type.String()),
+    token: OptionalNullable(Type.String()),
+    user_id: OptionalNullable(Type.String()),
+    /** What the provider told with the token, as the address of its API. */
+    metadata: OptionalNullable(JsonObject),
+  },
+  { $id: 'AuthenticateResponse' },
+);
+export type AuthenticateResponse = Static<typeof AuthenticateResponse>;
+
+export const WaitResponse = Type.Object(
+  {
+    /** `pending` when nothing was to be waited for; `not_found` also when the authorization failed or is too old. */
+    status: Type.Union([
+      Type.Literal('completed'),
+      Type.Literal('pending'),
+      Type.Literal('timeout'),
+      Type.Literal('not_found'),
+    ]),
+    token: OptionalNullable(Type.String()),
+  },
+  { $id: 'AuthWaitResponse' },
+);
+export type WaitResponse = Static<typeof WaitResponse>;
+
+export const authenticate = defineOperation({
+  operationId: 'authenticate',
+  method: 'post',
+  path: '/v2/auth/authenticate',
+  summary: 'A token of a provider, or the address where a person gives one.',
+  tags: [AUTH_TAG],
+  access: 'principal',
+  body: AuthenticateRequest,
+  responses: {
+    200: {
+      description: 'How it stands.',
+      schema: AuthenticateResponse,
+      example: {
+        status: 'pending',
+        url: 'https://github.com/login/oauth/authorize?client_id=…',
+        auth_id: '3c90c3cc-0d44-4b50-8888-8dd25736052a',
+        user_id: 'alice',
+      },
+    },
+    400: BadRequest,
+    404: ProviderMissing,
+    502: ProviderAway,
+    ...REFUSALS,
+  },
+  examples: { body: { provider: 'github', scopes: ['repo'], user_id: 'alice' } },
+});
+
+export const waitForAuthentication = defineOperation({
+  operationId: 'waitForAuthentication',
+  method: 'get',
+  path: '/v2/auth/wait/{auth_id}',
+  summary: 'Wait until the person has been at the provider.',
+  tags: [AUTH_TAG],
+  access: 'principal',
+  params: Type.Object({ auth_id: Type.String() }),
+  query: Type.Object({
+    timeout: Type.Number({ default: 30, minimum: 0, maximum: 3600, description: 'Seconds.' }),
+  }),
+  responses: {
+    200: { description: 'How it stands.', schema: WaitResponse, example: { status: 'completed', token: 'gho_…' } },
+    ...REFUSALS,
+  },
+});
+
+const text = (description: string) => Type.Optional(Type.String({ maxLength: 8192, description }));
+
+export const oauthCallback = defineOperation({
+  operationId: 'oauthCallback',
+  method: 'get',
+  path: '/v2/auth/callback/{provider_id}',
+  summary: 'Where a provider sends the person back to. Ends on a page that says how it went.',
+  tags: [AUTH_TAG],
+  access: 'public',
+  params: Type.Object({ provider_id: Type.String() }),
+  query: Type.Object({
+    code: text('Authorization code.'),
+    state: text('As it was given to the provider; good for one time.'),
+    error: text('Why there is no code.'),
+    error_description: text('The same, in words.'),
+    iss: text('Who answers (RFC 9207).'),
+  }),
+  responses: {
+    200: Page,
+    303: { description: 'To the page that is configured.', headers: { Location: 'The page.' } },
+    400: { ...Page, description: 'It did not work: why, for a person.' },
+    502: { ...Page, description: 'The provider did not give a token: why, for a person.' },
+  },
+});
+
+export const finishAuthentication = defineOperation({
+  operationId: 'finishAuthentication',
+  method: 'post',
+  path: '/v2/auth/callback/{provider_id}',
+  summary: 'The same by a front end, for the user who began it.',
+  tags: [AUTH_TAG],
+  access: 'principal',
+  params: Type.Object({ provider_id: Type.String() }),
+  body: Type.Object(
+    {
+      code: Type.String({ minLength: 1, maxLength: 8192 }),
+      state: Type.String({ minLength: 1, maxLength: 8192 }),
+      iss: Type.Optional(Type.String({ maxLength: 8192 })),
+    },
+    { $id: 'OAuthCallbackRequest' },
+  ),
+  responses: {
+    200: {
+      description: 'The token is stored.',
+      schema: Type.Object({ message: Type.String(), provider_id: Type.String() }),
+      example: { message: 'The account is connected.', provider_id: 'github' },
+    },
+    400: BadRequest,
+    502: ProviderAway,
+    ...REFUSALS,
+  },
+  examples: { body: { code: 'a-code', state: 'as it came back' } },
+});
+
+export const oauthSetup = defineOperation({
+  operationId: 'oauthSetup',
+  method: 'get',
+  path: '/v2/auth/setup/{provider_id}',
+  summary: 'Where a Git host sends a person who installed its application, or changed what it may see.',
+  tags: [AUTH_TAG],
+  access: 'public',
+  params: Type.Object({ provider_id: Type.String() }),
+  query: Type.Object({
+    setup_action: Type.Optional(
+      Type.Union([Type.Literal('install'), Type.Literal('update'), Type.Literal('request')], { default: 'install' }),
+    ),
+    installation_id: Type.Optional(Type.Integer({ minimum: 1 })),
+  }),
+  responses: { 200: Page, 422: REFUSALS[422] },
+});

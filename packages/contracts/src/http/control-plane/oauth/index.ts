@@ -1,0 +1,61 @@
+import type { Operation } from '../../../operation.ts';
+import { createAgentConnection, deleteAgentConnection, importAgentToken, listAgentConnections } from './agents.ts';
+import {
+  authenticate,
+  finishAuthentication,
+  oauthCallback,
+  oauthSetup,
+  waitForAuthentication,
+} from './authenticate.ts';
+import {
+  createOAuthProvider,
+  deleteOAuthProvider,
+  discoverMcpProvider,
+  getOAuthProvider,
+  listOAuthProviders,
+  patchOAuthProvider,
+} from './providers.ts';
+import {
+  deleteOAuthToken,
+  deleteOAuthTokens,
+  deleteWorkspaceSlackTokens,
+  importOAuthToken,
+  listOAuthTokens,
+  oauthTokenExists,
+  oauthTokensExist,
+  patchOAuthToken,
+  workspaceSlackTokenExists,
+} from './tokens.ts';
+
+/** The OAuth broker: agents get tokens of their users' accounts elsewhere, and users give them. */
+export const oauthOperations: readonly Operation[] = [
+  listOAuthProviders,
+  createOAuthProvider,
+  discoverMcpProvider,
+  getOAuthProvider,
+  patchOAuthProvider,
+  deleteOAuthProvider,
+  authenticate,
+  waitForAuthentication,
+  oauthCallback,
+  finishAuthentication,
+  oauthSetup,
+  listOAuthTokens,
+  deleteOAuthTokens,
+  oauthTokenExists,
+  oauthTokensExist,
+  importOAuthToken,
+  patchOAuthToken,
+  deleteOAuthToken,
+  workspaceSlackTokenExists,
+  deleteWorkspaceSlackTokens,
+  listAgentConnections,
+  createAgentConnection,
+  deleteAgentConnection,
+  importAgentToken,
+];
+
+export * from './agents.ts';
+export * from './authenticate.ts';
+export * from './providers.ts';
+export * from './tokens.ts';

@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import type { OperationResponse } from '../../../operation.ts';
+import { ErrorResponse, ValidationErrorResponse } from '../../common.ts';
+import { UnauthorizedResponse } from '../responses.ts';
+
+export const AUTH_TAG = 'Auth Service (v2)';
+
+const forbidden: OperationResponse = {
+  description: 'The caller may not do this.',
+  schema: ErrorResponse,
+  example: { detail: 'You may not do this in the organization: organization:manage is missing' },
+};
+const invalid: OperationResponse = {
+  description: 'The request does not match the contract.',
+  schema: ValidationErrorResponse,
+  example: { detail: [{ loc: ['query', 'provider_id'], msg: 'Field required', type: 'missing' }] },
+};
+
+/** What every operation of the broker may answer. */
+export const REFUSALS = { 401: UnauthorizedResponse, 403: forbidden, 422: invalid };
+
+export const BadRequest: OperationResponse = {
+  description: 'The request has the right form but cannot be done as it is.',
+  schema: ErrorResponse,
+  example: { detail: 'Provider URL host blocked: localhost address' },
+};
+export const ProviderMissing: OperationResponse = {
+  description: 'Not there, or of another organization.',
+  schema: ErrorResponse,
+  example: { detail: "OAuth provider 'github' not found." },
+};
+export const TokenMissing: OperationResponse = {
+  description: 'Not there, or of another user.',
+  schema: ErrorResponse,
+  example: { detail: 'OAuth token not found.' },
+};
+export const Taken: OperationResponse = {
+  description: 'A provider of this name exists in the organization.',
+  schema: ErrorResponse,
+  example: { detail: "An OAuth provider 'github' already exists in this organization." },
+};
+export const ProviderAway: OperationResponse = {
+  description: 'The provider did not answer, or what it answered makes no sense.',
+  schema: ErrorResponse,
+  example: { detail: "The OAuth provider 'github' cannot be reached." },
+};
+export const Page: OperationResponse = {
+  description: 'A page for a person.',
+  contentType: 'text/html',
+  schema: Type.String(),
+};
+
+/** Stands in a path: no slash, and nothing that means something else there. */
+export const ProviderId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]*$',
+  description: 'OAuth provider ID',
+});
+/** An assistant's id, or whatever the caller calls its agent. */
+export const AgentId = Type.String({ minLength: 1, maxLength: 255 });
+export const Scopes = Type.Array(
+  Type.String({ minLength: 1, maxLength: 512, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$' }),
+  {
+    maxItems: 200,
+  },
+);

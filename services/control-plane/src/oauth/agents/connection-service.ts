@@ -1,0 +1,128 @@
+import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
+import { lockFor, toSqlText } from '@runyard/database';
+import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../../database/database.ts';
+import type { OAuthProvider, OAuthToken, Prisma, AgentConnection as Row } from '../../generated/client.ts';
+import { mayIn, workspaceFor } from '../caller-rights.ts';
+import type { ProviderService } from '../providers/provider-service.ts';
+import { importedToken } from '../tokens/imported-token.ts';
+import { tokenStore } from '../tokens/token-store.ts';
+import type { TokenVault } from '../tokens/token-vault.ts';
+
+interface Parts {
+  database: Database;
+  providers: ProviderService;
+  vault: TokenVault;
+}
+
+type Connected = Row & { token: OAuthToken; provider: Pick<OAuthProvider, 'providerId'> };
+
+interface Agent {
+  organizationId: string;
+  workspaceId: string;
+  agentId: string;
+}
+
+const whole = { token: true, provider: { select: { providerId: true } } } as const;
+
+/** Which tokens the agents of a workspace may use. Each user, and the agent itself, has one for each provider at most. */
+export class ConnectionService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async list(caller: Principal, agentId: string): Promise<AgentConnection[]> {
+    const where = agentOf(caller, agentId, workspaceFor(caller, 'deployments:read'));
+    const rows = await this.#parts.database.prisma.agentConnection.findMany({
+      where,
+      include: whole,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    });
+    return rows.map(connectionView);
+  }
+
+  async connect(caller: Principal, agentId: string, tokenId: string): Promise<AgentConnection> {
+    const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
+    return this.#parts.database.change(async (transaction) => {
+      const token = await tokenStore.find(transaction, caller, tokenId);
+      if (!token) throw new NotFoundError('OAuth token not found.');
+      return this.#link(transaction, caller, agent, token);
+    });
+  }
+
+  async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
+    const agent = agentOf(caller, agentId, workspaceFor(caller));
+    const { prisma } = this.#parts.database;
+    const connection = await prisma.agentConnection.findFirst({ where: { ...agent, id: connectionId } });
+    if (!connection) throw new NotFoundError('Connection not found.');
+    if (connection.createdBy !== caller.identity && !mayIn(caller, 'deployments:update')) {
+      throw new ForbiddenError('You may not do this in the workspace: deployments:update is missing');
+    }
+    await prisma.agentConnection.deleteMany({ where: { id: connection.id } });
+  }
+
+  /** The agent's own token, in place of its earlier one. */
+  async import(
+    caller: Principal,
+    agentId: string,
+    providerId: string,
+    body: AgentTokenImport,
+  ): Promise<AgentConnection> {
+    const agent = agentOf(caller, agentId, workspaceFor(caller, 'deployments:update'));
+    const { database, providers, vault } = this.#parts;
+    const provider = await providers.find(caller.organizationId, providerId);
+    const token = importedToken(vault, provider, body);
+    return database.change(async (transaction) => {
+      const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });
+      return this.#link(transaction, caller, agent, row);
+    });
+  }
+
+  async #link(
+    transaction: Prisma.TransactionClient,
+    { identity }: Principal,
+    agent: Agent,
+    token: OAuthToken,
+  ): Promise<AgentConnection> {
+    const { providerUuid, owner } = token;
+    await lockFor(transaction, `connections of agent ${agent.workspaceId}/${agent.agentId}`);
+    const earlier = await transaction.agentConnection.findMany({ where: { ...agent, providerUuid, token: { owner } } });
+    await transaction.agentConnection.deleteMany({ where: { id: { in: earlier.map(({ id }) => id) } } });
+    const row = await transaction.agentConnection.create({
+      data: {
+        id: uuidv7(),
+        ...agent,
+        token: { connect: { id: token.id } },
+        provider: { connect: { id: providerUuid } },
+        createdBy: identity,
+      },
+      include: whole,
+    });
+    // Nobody could reach them any more.
+    await transaction.oAuthToken.deleteMany({
+      where: { id: { in: earlier.map(({ tokenId }) => tokenId) }, owner: null, connections: { none: {} } },
+    });
+    return connectionView(row);
+  }
+}
+
+function agentOf({ organizationId }: Principal, agentId: string, workspaceId: string): Agent {
+  return { organizationId, workspaceId, agentId: toSqlText(agentId) };
+}
+
+function connectionView({ token, provider, ...row }: Connected): AgentConnection {
+  return {
+    id: row.id,
+    agent_id: row.agentId,
+    oauth_token_id: row.tokenId,
+    provider_id: provider.providerId,
+    provider_account_label: token.providerAccountLabel,
+    scopes: token.scopes,
+    expires_at: token.expiresAt?.toISOString() ?? null,
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,55 @@
+import { finishAuthentication, oauthCallback, oauthSetup } from '@runyard/contracts';
+import { AppError, type BoundOperation, bind, type Logger, ok, type Reply } from '@runyard/service-kit';
+import type { FlowService } from './flow-service.ts';
+import { page } from './pages.ts';
+
+const SETUP_TEXTS = {
+  install: 'It was installed. Go back to where you came from, and connect your account there.',
+  update: 'What it may see was changed.',
+  request: 'An owner of the account has to approve it. It is installed when that is done.',
+} as const;
+
+/** Where browsers come back to. They show no key: what they may do is in the state they bring. */
+export function callbackRoutes(flows: FlowService, options: { finishedUrl?: string }): BoundOperation[] {
+  const told = (providerId: string, status: 'completed' | 'failed', shown: Reply): Reply => {
+    if (options.finishedUrl === undefined) return shown;
+    const url = new URL(options.finishedUrl);
+    url.searchParams.set('provider_id', providerId);
+    url.searchParams.set('status', status);
+    return {
+      status: 303,
+      headers: { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    };
+  };
+  return [
+    bind(oauthCallback, async ({ params, query, log }) => {
+      const { provider_id: providerId } = params;
+      try {
+        await flows.finish(providerId, query);
+      } catch (error) {
+        return told(providerId, 'failed', failure(error, log));
+      }
+      const text = 'You can close this page and go back to where you came from.';
+      return told(providerId, 'completed', page(200, 'Your account is connected', text));
+    }),
+    bind(finishAuthentication, async ({ caller, params, body }) => {
+      await flows.finish(params.provider_id, body, caller);
+      return ok({ message: 'The account is connected.', provider_id: params.provider_id });
+    }),
+    bind(oauthSetup, ({ query }) => {
+      const { setup_action: action = 'install', installation_id: id } = query;
+      const which = id === undefined ? '' : ` (installation ${id})`;
+      return page(200, `The application is set up${which}`, SETUP_TEXTS[action]);
+    }),
+  ];
+}
+
+function failure(error: unknown, log: Logger): Reply {
+  const title = 'Your account could not be connected';
+  if (!(error instanceof AppError)) {
+    log.error('an authorization failed unexpectedly', { error });
+    return page(500, title, 'Something went wrong here. Try it again.');
+  }
+  log.info('an authorization failed', { status: error.status, detail: error.message, ...error.internal });
+  return page(error.status, title, error.message);
+}

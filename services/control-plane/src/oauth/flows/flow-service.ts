@@ -1,0 +1,188 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { isUuid, type WaitResponse } from '@runyard/contracts';
+import type { Sealer } from '@runyard/sealing';
+import { BadRequestError, ForbiddenError, type Principal } from '@runyard/service-kit';
+import { generateRandomCodeVerifier } from 'oauth4webapi';
+import type { Database } from '../../database/database.ts';
+import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
+import { ProviderRefusedError } from '../protocol/errors.ts';
+import type { ProviderClients } from '../providers/provider-clients.ts';
+import type { Signals } from '../signals.ts';
+import type { GrantedTokens } from '../tokens/granted-tokens.ts';
+import type { TokenRefresh } from '../tokens/token-refresh.ts';
+import type { RedirectUris } from './redirect-uris.ts';
+
+/** What came of a flow can be asked for so long after it. */
+const KEPT_MS = 24 * 3_600_000;
+
+type FlowOfProvider = OAuthFlow & { provider: OAuthProvider };
+
+interface Parts {
+  database: Database;
+  sealer: Sealer;
+  clients: ProviderClients;
+  tokens: GrantedTokens;
+  refresh: TokenRefresh;
+  signals: Signals;
+  redirectUris: RedirectUris;
+  ttlMs: number;
+}
+
+export interface FlowRequest {
+  provider: OAuthProvider;
+  /** Which of the caller's own users; empty: itself. */
+  subject: string;
+  scopes: string[];
+  isDefault: boolean;
+  /** The token that is to be replaced. */
+  renewsTokenId: string | null;
+}
+
+export interface CallbackAnswer {
+  code?: string;
+  state?: string;
+  error?: string;
+  error_description?: string;
+  iss?: string;
+}
+
+/**
+ * A person's way to a provider and back. The state that goes with it is `<auth id>.<secret>`: good for one time, for one provider,
+ * for a while, and with a front end only for the user who began.
+ */
+export class FlowService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async begin(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
+    const { database, sealer, clients, redirectUris, ttlMs } = this.#parts;
+    const { provider, subject, scopes, isDefault, renewsTokenId } = request;
+    const id = randomUUID();
+    const secret = randomBytes(32).toString('base64url');
+    const codeVerifier = (await clients.usesPkce(provider)) ? generateRandomCodeVerifier() : null;
+    const redirectUri = redirectUris.of(provider.providerId);
+    const { prisma } = database;
+    await prisma.oAuthFlow.deleteMany({ where: { expiresAt: { lt: new Date(Date.now() - KEPT_MS) } } });
+    await prisma.oAuthFlow.create({
+      data: {
+        id,
+        organizationId: caller.organizationId,
+        workspaceId: caller.workspaceId ?? null,
+        owner: caller.identity,
+        subject,
+        provider: { connect: { id: provider.id } },
+        stateDigest: digestOf(secret),
+        sealedCodeVerifier: codeVerifier === null ? null : sealer.seal(codeVerifier, place(id)),
+        redirectUri,
+        scopes,
+        isDefault,
+        renewsTokenId,
+        status: 'pending',
+        expiresAt: new Date(Date.now() + ttlMs),
+      },
+    });
+    const client = await clients.of(provider);
+    const url = await client.authorizationUrl({ state: `${id}.${secret}`, redirectUri, scopes, codeVerifier });
+    return { url, auth_id: id };
+  }
+
+  /**
+   * @param caller who finishes it; left out by a browser that comes from the provider itself
+   * @throws BadRequestError, ForbiddenError, ProviderRefusedError, ProviderAwayError
+   */
+  async finish(providerId: string, answer: CallbackAnswer, caller?: Principal): Promise<void> {
+    const flow = await this.#find(providerId, answer.state);
+    if (caller && (caller.identity !== flow.owner || caller.organizationId !== flow.organizationId)) {
+      throw new ForbiddenError('This authorization was begun by another user.');
+    }
+    if (!caller && !this.#parts.redirectUris.isOwn(flow.redirectUri)) {
+      throw new BadRequestError('This authorization has to be finished by the page that the provider sends people to.');
+    }
+    await this.#take(flow);
+    try {
+      await this.#exchange(flow, answer);
+    } catch (error) {
+      await this.#parts.database.prisma.oAuthFlow.updateMany({ where: { id: flow.id }, data: { status: 'failed' } });
+      throw error;
+    } finally {
+      this.#parts.signals.send(signalOf(flow.id));
+    }
+  }
+
+  /** Until it is finished, or the time is over. Only whoever began it learns anything. */
+  async wait(caller: Principal, authId: string, timeoutMs: number, signal: AbortSignal): Promise<WaitResponse> {
+    if (!isUuid(authId)) return { status: 'not_found' };
+    const { database, signals } = this.#parts;
+    const id = authId.toLowerCase();
+    const until = Date.now() + timeoutMs;
+    const listening = signals.listen(signalOf(id));
+    try {
+      for (;;) {
+        const { organizationId, identity: owner } = caller;
+        const flow = await database.prisma.oAuthFlow.findFirst({ where: { id, organizationId, owner } });
+        if (!flow || flow.status === 'failed') return { status: 'not_found' };
+        if (flow.status === 'completed') return this.#completed(flow);
+        const now = Date.now();
+        if (flow.expiresAt.getTime() <= now) return { status: 'not_found' };
+        if (timeoutMs === 0) return { status: 'pending' };
+        if (now >= until || signals.isDraining || signal.aborted) return { status: 'timeout' };
+        await listening.next(Math.min(until, flow.expiresAt.getTime()) - now, signal);
+      }
+    } finally {
+      listening.stop();
+    }
+  }
+
+  async #completed({ tokenId }: OAuthFlow): Promise<WaitResponse> {
+    const usable = tokenId === null ? null : await this.#parts.refresh.usable(tokenId);
+    return usable ? { status: 'completed', token: usable.accessToken } : { status: 'not_found' };
+  }
+
+  async #find(providerId: string, state: string | undefined): Promise<FlowOfProvider> {
+    const [id = '', secret = ''] = (state ?? '').split('.');
+    const flow = isUuid(id)
+      ? await this.#parts.database.prisma.oAuthFlow.findUnique({
+          where: { id: id.toLowerCase() },
+          include: { provider: true },
+        })
+      : null;
+    const isKnown = flow?.provider.providerId === providerId && timingSafeEqual(flow.stateDigest, digestOf(secret));
+    if (!flow || !isKnown) throw new BadRequestError('This authorization is not known. Begin it again.');
+    return flow;
+  }
+
+  /** Of all who come with the same state one goes on. */
+  async #take({ id }: OAuthFlow): Promise<void> {
+    const { count } = await this.#parts.database.prisma.oAuthFlow.updateMany({
+      where: { id, status: 'pending', expiresAt: { gt: new Date() } },
+      data: { status: 'exchanging' },
+    });
+    if (count === 0) throw new BadRequestError('This authorization was used before, or is too old. Begin it again.');
+  }
+
+  async #exchange(flow: FlowOfProvider, answer: CallbackAnswer): Promise<void> {
+    const { sealer, clients, tokens } = this.#parts;
+    const { provider, redirectUri, sealedCodeVerifier } = flow;
+    if (answer.error !== undefined) {
+      throw new ProviderRefusedError(provider.providerId, answer.error, answer.error_description);
+    }
+    if (!answer.code) throw new BadRequestError('The provider sent no authorization code.');
+    const client = await clients.of(provider);
+    const grant = await client.exchange({
+      parameters: { code: answer.code, ...(answer.iss === undefined ? {} : { iss: answer.iss }) },
+      redirectUri,
+      codeVerifier: sealedCodeVerifier === null ? null : sealer.open(sealedCodeVerifier, place(flow.id)),
+    });
+    await tokens.store(flow, grant);
+  }
+}
+
+const place = (id: string) => `oauth-flow/${id}/code-verifier`;
+const signalOf = (id: string) => `flow ${id}`;
+
+function digestOf(secret: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(createHash('sha256').update(secret).digest());
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Reply } from '@runyard/service-kit';
+
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto;padding:0 1.5rem;color:#1f2328;background:#fff}' +
+  'h1{font-size:1.3rem}@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}}';
+
+/** The address it is shown at holds the code and the state: it is kept nowhere and told to nobody. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+};
+
+/** A small page for a person who comes back from a provider. Texts are escaped here. */
+export function page(status: number, title: string, text: string): Reply {
+  const body = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<style>${STYLE}</style>
+<h1>${escaped(title)}</h1>
+<p>${escaped(text)}</p>
+</html>
+`;
+  return { status, body, headers: HEADERS };
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}

@@ -1,0 +1,69 @@
+import type { IdempotencyKeys } from '@runyard/database';
+import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
+import type { Sealer } from '@runyard/sealing';
+import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { ConnectionService } from './agents/connection-service.ts';
+import { callbackRoutes } from './flows/callback-routes.ts';
+import { FlowService } from './flows/flow-service.ts';
+import { RedirectUris } from './flows/redirect-uris.ts';
+import { oauthRoutes } from './oauth-routes.ts';
+import { ProviderClients } from './providers/provider-clients.ts';
+import { ProviderService } from './providers/provider-service.ts';
+import { Signals } from './signals.ts';
+import { Authentication } from './tokens/authentication.ts';
+import { GrantedTokens } from './tokens/granted-tokens.ts';
+import { Revocations } from './tokens/revocations.ts';
+import { TokenRefresh } from './tokens/token-refresh.ts';
+import { TokenService } from './tokens/token-service.ts';
+import { TokenVault } from './tokens/token-vault.ts';
+
+/** The OAuth broker with all its parts: its operations, and what is to be closed. */
+export function openOAuthBroker(
+  config: Config,
+  parts: { database: Database; sealer: Sealer; keys: IdempotencyKeys; lifecycle: Lifecycle; logger: Logger },
+): BoundOperation[] {
+  const { database, sealer, keys, lifecycle, logger } = parts;
+  const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
+  const outbound = new OutboundClient(policy);
+  lifecycle.onStop('requests to OAuth providers', () => outbound.close());
+  const signals = new Signals(config.DATA_REDIS_URI, logger);
+  lifecycle.onStop('signals of the OAuth broker', () => signals.close());
+  // Whoever waits is answered before the connections are cut.
+  lifecycle.onDrain('waits of the OAuth broker', () => signals.drain());
+
+  const vault = new TokenVault(sealer);
+  const clients = new ProviderClients({ database, sealer, outbound });
+  const revocations = new Revocations({ clients, vault, logger });
+  const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
+  const providers = new ProviderService({ database, clients, policy, outbound, redirectUris, revocations });
+  const refresh = new TokenRefresh({ database, clients, vault, signals, logger });
+  const flows = new FlowService({
+    database,
+    sealer,
+    clients,
+    tokens: new GrantedTokens({ database, vault }),
+    refresh,
+    signals,
+    redirectUris,
+    ttlMs: config.OAUTH_FLOW_TTL_SECONDS * 1000,
+  });
+  const services = {
+    providers,
+    flows,
+    authentication: new Authentication({ database, providers, flows, refresh }),
+    tokens: new TokenService({ database, providers, vault, revocations }),
+    connections: new ConnectionService({ database, providers, vault }),
+  };
+  return [...oauthRoutes(services, keys), ...callbackRoutes(flows, { finishedUrl: config.OAUTH_FINISHED_URL })];
+}
+
+/** Plain `http:` only where the operator lets the platform into networks of its own. */
+function policyOf(allowedNetworks: string[] = []): OutboundPolicy {
+  try {
+    return new OutboundPolicy({ subject: 'Provider', requireHttps: allowedNetworks.length === 0, allowedNetworks });
+  } catch (error) {
+    throw new ConfigError([`OUTBOUND_ALLOWED_NETWORKS: ${(error as Error).message}`]);
+  }
+}

@@ -1,0 +1,243 @@
+import type { OAuthProviderType, TokenEndpointAuthMethod } from '@runyard/contracts';
+import type { OutboundClient } from '@runyard/outbound';
+import { decodeJwt } from 'jose';
+import {
+  type AuthorizationServer,
+  authorizationCodeGrantRequest,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  calculatePKCECodeChallenge,
+  None,
+  nopkce,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  ResponseBodyError,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  type TokenEndpointResponse,
+  validateAuthResponse,
+} from 'oauth4webapi';
+import { providerError } from './errors.ts';
+import { requestOptions } from './outbound-fetch.ts';
+import { peculiaritiesOf } from './peculiarities.ts';
+
+/** A provider as it is spoken to, its secret open. */
+export interface ProviderSettings {
+  providerId: string;
+  clientId: string;
+  clientSecret: string | null;
+  authUrl: string;
+  tokenUrl: string;
+  authMethod: TokenEndpointAuthMethod;
+  codeChallengeMethod: 'S256' | 'plain' | null;
+  type: OAuthProviderType | null;
+  /** The server that tokens are for (RFC 8707). */
+  resource: string | null;
+  /** What the authorization server says of itself. */
+  server: AuthorizationServer | null;
+}
+
+/** What a provider gave. */
+export interface Grant {
+  accessToken: string;
+  /** Left out: there is none, or the earlier one stays good. */
+  refreshToken?: string;
+  expiresAt: Date | null;
+  /** Null: the provider did not say, so what was asked for. */
+  scopes: string[] | null;
+  /** What callers need to use the token, as the address of the API. */
+  metadata: Record<string, unknown>;
+  /** Which account it is for. */
+  accountLabel: string | null;
+  isOfWorkspace: boolean;
+}
+
+interface TokenAnswer {
+  response: Response;
+  fields: Record<string, unknown>;
+}
+
+/** Speaks OAuth 2 with one provider. Every failure is a ProviderRefusedError, a ProviderAwayError or about the address. */
+export class ProviderClient {
+  readonly #settings: ProviderSettings;
+  readonly #outbound: OutboundClient;
+  readonly #server: AuthorizationServer;
+
+  constructor(settings: ProviderSettings, outbound: OutboundClient) {
+    this.#settings = settings;
+    this.#outbound = outbound;
+    const { authUrl, tokenUrl, server } = settings;
+    this.#server = {
+      ...server,
+      issuer: server?.issuer ?? new URL(authUrl).origin,
+      authorization_endpoint: authUrl,
+      token_endpoint: tokenUrl,
+    };
+  }
+
+  /** Where a person says yes. */
+  async authorizationUrl(request: {
+    state: string;
+    redirectUri: string;
+    scopes: readonly string[];
+    codeVerifier: string | null;
+  }): Promise<string> {
+    const { authUrl, clientId, codeChallengeMethod, resource, type } = this.#settings;
+    const url = new URL(authUrl);
+    const { scopeSeparator } = peculiaritiesOf(type);
+    const scopes = this.#asked(request.scopes);
+    url.searchParams.set('response_type', 'code');
+    url.searchParams.set('client_id', clientId);
+    url.searchParams.set('redirect_uri', request.redirectUri);
+    if (scopes.length > 0) url.searchParams.set('scope', scopes.join(scopeSeparator));
+    url.searchParams.set('state', request.state);
+    if (request.codeVerifier !== null) {
+      const method = codeChallengeMethod ?? 'S256';
+      const challenge =
+        method === 'plain' ? request.codeVerifier : await calculatePKCECodeChallenge(request.codeVerifier);
+      url.searchParams.set('code_challenge', challenge);
+      url.searchParams.set('code_challenge_method', method);
+    }
+    if (resource !== null) url.searchParams.set('resource', resource);
+    return url.href;
+  }
+
+  async exchange(answer: {
+    parameters: { code: string; iss?: string };
+    redirectUri: string;
+    codeVerifier: string | null;
+  }): Promise<Grant> {
+    const { clientId } = this.#settings;
+    return this.#asking(async () => {
+      const parameters = new URLSearchParams({ code: answer.parameters.code });
+      // Without the server's own word for itself there is nothing to compare with.
+      if (answer.parameters.iss !== undefined && this.#settings.server) parameters.set('iss', answer.parameters.iss);
+      const client = { client_id: clientId };
+      // The state was compared when the flow was looked up by it.
+      const checked = validateAuthResponse(this.#server, client, parameters);
+      const response = await authorizationCodeGrantRequest(
+        this.#server,
+        client,
+        this.#clientAuth(),
+        checked,
+        answer.redirectUri,
+        answer.codeVerifier ?? nopkce,
+        this.#tokenRequest(),
+      );
+      const standard = await this.#standard(response);
+      return this.#grant(await processAuthorizationCodeResponse(this.#server, client, standard.response), standard);
+    });
+  }
+
+  async refresh(refreshToken: string): Promise<Grant> {
+    return this.#asking(async () => {
+      const client = { client_id: this.#settings.clientId };
+      const response = await refreshTokenGrantRequest(
+        this.#server,
+        client,
+        this.#clientAuth(),
+        refreshToken,
+        this.#tokenRequest(),
+      );
+      const standard = await this.#standard(response);
+      return this.#grant(await processRefreshTokenResponse(this.#server, client, standard.response), standard);
+    });
+  }
+
+  /** False: the provider has no way to. A token that it does not know (any more) counts as revoked. */
+  async revoke(token: string): Promise<boolean> {
+    const { revocationPath } = peculiaritiesOf(this.#settings.type);
+    const endpoint =
+      revocationPath === undefined
+        ? this.#settings.server?.revocation_endpoint
+        : new URL(revocationPath, this.#settings.tokenUrl).href;
+    if (endpoint === undefined) return false;
+    await this.#asking(async () => {
+      const server = { ...this.#server, revocation_endpoint: endpoint };
+      const client = { client_id: this.#settings.clientId };
+      const options = requestOptions(this.#outbound);
+      const response = await revocationRequest(server, client, this.#clientAuth(), token, options);
+      await processRevocationResponse(response).catch((error: unknown) => {
+        if (!(error instanceof ResponseBodyError) || error.status >= 500) throw error;
+      });
+    });
+    return true;
+  }
+
+  #asked(scopes: readonly string[]): readonly string[] {
+    const { offlineScope } = peculiaritiesOf(this.#settings.type);
+    if (offlineScope === undefined || scopes.length === 0 || scopes.includes(offlineScope)) return scopes;
+    return [...scopes, offlineScope];
+  }
+
+  #tokenRequest() {
+    const { resource } = this.#settings;
+    return { ...requestOptions(this.#outbound), ...(resource === null ? {} : { additionalParameters: { resource } }) };
+  }
+
+  #clientAuth(): ClientAuth {
+    const { clientSecret, authMethod } = this.#settings;
+    if (clientSecret === null || authMethod === 'none') return None();
+    return authMethod === 'client_secret_basic' ? ClientSecretBasic(clientSecret) : ClientSecretPost(clientSecret);
+  }
+
+  /**
+   * The token endpoint's answer as the library expects one: errors with a status of their own, a token type, and no ID token, as
+   * nobody signs in with it.
+   */
+  async #standard(response: Response): Promise<TokenAnswer> {
+    const fields: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return { response, fields: {} };
+    const original = fields as Record<string, unknown>;
+    const standard = peculiaritiesOf(this.#settings.type).asStandard(original);
+    const { id_token: _idToken, ...rest } = standard;
+    const isRefusal = response.ok && typeof rest.error === 'string' && rest.access_token === undefined;
+    return {
+      response: Response.json(isRefusal ? rest : { token_type: 'bearer', ...rest }, {
+        status: isRefusal ? 400 : response.status,
+      }),
+      fields: { ...original, authed_user: standard.authed_user },
+    };
+  }
+
+  #grant(answer: TokenEndpointResponse, { fields }: TokenAnswer): Grant {
+    const { told, lifetimeSeconds, isOfWorkspace } = peculiaritiesOf(this.#settings.type);
+    const seconds = answer.expires_in ?? lifetimeSeconds;
+    return {
+      accessToken: answer.access_token,
+      ...(answer.refresh_token === undefined ? {} : { refreshToken: answer.refresh_token }),
+      expiresAt: seconds === undefined ? null : new Date(Date.now() + seconds * 1000),
+      scopes: answer.scope === undefined ? null : answer.scope.split(/[\s,]+/).filter(Boolean),
+      metadata: Object.fromEntries(told.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
+      accountLabel: accountOf(fields),
+      isOfWorkspace: isOfWorkspace(fields),
+    };
+  }
+
+  async #asking<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw providerError(this.#settings.providerId, error);
+    }
+  }
+}
+
+/** What a person calls the account, from the ID token that came from the provider itself. Shown, never relied on. */
+function accountOf(fields: Record<string, unknown>): string | null {
+  const team = (fields.team as { name?: unknown } | undefined)?.name;
+  if (typeof team === 'string') return team.slice(0, 255);
+  if (typeof fields.id_token !== 'string') return null;
+  try {
+    const { email, preferred_username, name } = decodeJwt(fields.id_token);
+    const label = [email, preferred_username, name].find((each) => typeof each === 'string' && each !== '');
+    return (label as string | undefined)?.slice(0, 255) ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,83 @@
+import type { OutboundClient } from '@runyard/outbound';
+import type { Sealer } from '@runyard/sealing';
+import type { AuthorizationServer } from 'oauth4webapi';
+import type { Database } from '../../database/database.ts';
+import type { OAuthProvider } from '../../generated/client.ts';
+import { ProviderClient, type ProviderSettings } from '../protocol/provider-client.ts';
+import { discoverDescribed } from '../protocol/server-metadata.ts';
+
+/** A person waits meanwhile. */
+const DISCOVERY_MS = 3_000;
+/** A server that told nothing of itself is asked again after so long. */
+const ASK_AGAIN_MS = 10 * 60_000;
+
+/** Makes the clients of providers, their secrets opened and their servers' metadata found. */
+export class ProviderClients {
+  readonly #database: Database;
+  readonly #sealer: Sealer;
+  readonly #outbound: OutboundClient;
+
+  constructor(options: { database: Database; sealer: Sealer; outbound: OutboundClient }) {
+    this.#database = options.database;
+    this.#sealer = options.sealer;
+    this.#outbound = options.outbound;
+  }
+
+  async of(provider: OAuthProvider): Promise<ProviderClient> {
+    return new ProviderClient(
+      settingsOf(provider, await this.#serverOf(provider), this.#secretOf(provider)),
+      this.#outbound,
+    );
+  }
+
+  /** Whether codes are bound to the one who asked for them: where it is told to be, and where the server says that it can. */
+  async usesPkce(provider: OAuthProvider): Promise<boolean> {
+    if (provider.usesPkce) return true;
+    const supported = (await this.#serverOf(provider))?.code_challenge_methods_supported;
+    return supported?.includes('S256') ?? false;
+  }
+
+  sealSecret(id: string, secret: string | null | undefined): string | null {
+    return secret ? this.#sealer.seal(secret, place(id)) : null;
+  }
+
+  #secretOf({ id, sealedClientSecret }: OAuthProvider): string | null {
+    return sealedClientSecret === null ? null : this.#sealer.open(sealedClientSecret, place(id));
+  }
+
+  async #serverOf(provider: OAuthProvider): Promise<AuthorizationServer | null> {
+    const { id, serverMetadata, metadataCheckedAt } = provider;
+    if (serverMetadata !== null) return serverMetadata as unknown as AuthorizationServer;
+    if (metadataCheckedAt && Date.now() - metadataCheckedAt.getTime() < ASK_AGAIN_MS) return null;
+    const found = await discoverDescribed(provider, this.#outbound, AbortSignal.timeout(DISCOVERY_MS));
+    provider.serverMetadata = found as OAuthProvider['serverMetadata'];
+    provider.metadataCheckedAt = new Date();
+    // Only as long as it is the provider that was asked about.
+    await this.#database.prisma.oAuthProvider.updateMany({
+      where: { id, authUrl: provider.authUrl, tokenUrl: provider.tokenUrl },
+      data: { metadataCheckedAt: provider.metadataCheckedAt, ...(found && { serverMetadata: found as object }) },
+    });
+    return found;
+  }
+}
+
+function settingsOf(
+  provider: OAuthProvider,
+  server: AuthorizationServer | null,
+  clientSecret: string | null,
+): ProviderSettings {
+  return {
+    providerId: provider.providerId,
+    clientId: provider.clientId,
+    clientSecret,
+    authUrl: provider.authUrl,
+    tokenUrl: provider.tokenUrl,
+    authMethod: provider.tokenEndpointAuthMethod as ProviderSettings['authMethod'],
+    codeChallengeMethod: provider.codeChallengeMethod as ProviderSettings['codeChallengeMethod'],
+    type: provider.providerType as ProviderSettings['type'],
+    resource: provider.resource,
+    server,
+  };
+}
+
+const place = (id: string) => `oauth-provider/${id}/client-secret`;

@@ -1,0 +1,164 @@
+import type { McpDiscoverRequest, OAuthProvider, OAuthProviderCreate, OAuthProviderPatch } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
+import { type OutboundClient, type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
+import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../../database/database.ts';
+import type { OAuthProvider as Row } from '../../generated/client.ts';
+import { Prisma } from '../../generated/client.ts';
+import { mustManageOrganization } from '../caller-rights.ts';
+import type { RedirectUris } from '../flows/redirect-uris.ts';
+import type { Revocations } from '../tokens/revocations.ts';
+import { discoverMcpServer } from './mcp-discovery.ts';
+import type { ProviderClients } from './provider-clients.ts';
+import { providerStore } from './provider-store.ts';
+import { providerView } from './provider-view.ts';
+
+interface Parts {
+  database: Database;
+  clients: ProviderClients;
+  policy: OutboundPolicy;
+  outbound: OutboundClient;
+  redirectUris: RedirectUris;
+  revocations: Revocations;
+}
+
+/** The OAuth providers of organizations. Everybody there may see them; administrators make and change them. */
+export class ProviderService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async list({ organizationId }: Principal): Promise<OAuthProvider[]> {
+    return (await providerStore.list(this.#parts.database.prisma, organizationId)).map(providerView);
+  }
+
+  async get(caller: Principal, providerId: string): Promise<OAuthProvider> {
+    return providerView(await this.find(caller.organizationId, providerId));
+  }
+
+  /** @throws NotFoundError */
+  async find(organizationId: string, providerId: string): Promise<Row> {
+    const row = await providerStore.find(this.#parts.database.prisma, organizationId, providerId);
+    if (!row) throw new NotFoundError(`OAuth provider '${providerId}' not found.`);
+    return row;
+  }
+
+  async create(caller: Principal, body: OAuthProviderCreate, keyed?: KeyedRequest): Promise<OAuthProvider> {
+    mustManageOrganization(caller);
+    const id = uuidv7();
+    const authMethod = body.token_endpoint_auth_method ?? 'client_secret_post';
+    return this.#insert(
+      {
+        id,
+        organizationId: caller.organizationId,
+        providerId: body.provider_id,
+        name: body.name,
+        clientId: body.client_id,
+        sealedClientSecret: this.#parts.clients.sealSecret(id, body.client_secret),
+        authUrl: this.#address(body.auth_url),
+        tokenUrl: this.#address(body.token_url),
+        usesPkce: body.uses_pkce ?? false,
+        codeChallengeMethod: body.code_challenge_method ?? (body.uses_pkce ? 'S256' : null),
+        providerType: body.provider_type ?? null,
+        tokenEndpointAuthMethod: body.client_secret ? authMethod : 'none',
+        createdBy: caller.identity,
+      },
+      keyed,
+    );
+  }
+
+  async discover(caller: Principal, body: McpDiscoverRequest): Promise<OAuthProvider> {
+    mustManageOrganization(caller);
+    const { database, clients, outbound, redirectUris } = this.#parts;
+    const { provider_id: providerId, name } = body;
+    const mcpServerUrl = this.#address(body.mcp_server_url);
+    if (await providerStore.find(database.prisma, caller.organizationId, providerId)) throw taken(providerId);
+    const redirectUri = redirectUris.of(providerId);
+    const request = { providerId, name, mcpServerUrl: new URL(mcpServerUrl), redirectUri };
+    const { server, resource, clientId, clientSecret, authMethod } = await discoverMcpServer(request, outbound);
+    const id = uuidv7();
+    return this.#insert({
+      id,
+      organizationId: caller.organizationId,
+      providerId,
+      name,
+      clientId,
+      sealedClientSecret: clients.sealSecret(id, clientSecret),
+      authUrl: this.#address(server.authorization_endpoint!),
+      tokenUrl: this.#address(server.token_endpoint!),
+      usesPkce: true,
+      codeChallengeMethod: 'S256',
+      tokenEndpointAuthMethod: clientSecret === null ? 'none' : authMethod,
+      mcpServerUrl,
+      resource,
+      isDynamicClient: true,
+      serverMetadata: server as object,
+      metadataCheckedAt: new Date(),
+      createdBy: caller.identity,
+    });
+  }
+
+  async patch(caller: Principal, providerId: string, patch: OAuthProviderPatch): Promise<OAuthProvider> {
+    mustManageOrganization(caller);
+    const { database, clients } = this.#parts;
+    const current = await this.find(caller.organizationId, providerId);
+    const authUrl = patch.auth_url ? this.#address(patch.auth_url) : current.authUrl;
+    const tokenUrl = patch.token_url ? this.#address(patch.token_url) : current.tokenUrl;
+    const isElsewhere = authUrl !== current.authUrl || tokenUrl !== current.tokenUrl;
+    const isFirstSecret = patch.client_secret != null && current.sealedClientSecret === null;
+    const changed = await database.prisma.oAuthProvider.update({
+      where: { id: current.id },
+      data: {
+        name: patch.name ?? current.name,
+        clientId: patch.client_id ?? current.clientId,
+        authUrl,
+        tokenUrl,
+        usesPkce: patch.uses_pkce ?? current.usesPkce,
+        codeChallengeMethod: patch.code_challenge_method ?? current.codeChallengeMethod,
+        ...(patch.client_secret ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret) } : {}),
+        ...(isFirstSecret ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
+        // What another server said of itself does not hold for this one.
+        ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),
+      },
+    });
+    return providerView(changed);
+  }
+
+  async delete(caller: Principal, providerId: string): Promise<string> {
+    mustManageOrganization(caller);
+    const { database, revocations } = this.#parts;
+    const provider = await this.find(caller.organizationId, providerId);
+    const tokens = await database.prisma.oAuthToken.findMany({ where: { providerUuid: provider.id } });
+    const { failed } = await revocations.revokeAll(tokens.map((token) => ({ ...token, provider })));
+    await database.prisma.oAuthProvider.deleteMany({ where: { id: provider.id } });
+    const untold = failed === 0 ? '' : ` It could not be told to revoke ${failed} of its tokens.`;
+    return `OAuth provider '${providerId}' deleted.${untold}`;
+  }
+
+  async #insert(data: Prisma.OAuthProviderCreateInput, keyed?: KeyedRequest): Promise<OAuthProvider> {
+    try {
+      return await this.#parts.database.change(
+        async (transaction) => providerView(await transaction.oAuthProvider.create({ data })),
+        keyed,
+      );
+    } catch (error) {
+      const isTaken = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+      throw isTaken ? taken(data.providerId) : error;
+    }
+  }
+
+  /** @throws BadRequestError for an address that must not be reached, or that no browser is to be sent to */
+  #address(url: string): string {
+    try {
+      return this.#parts.policy.checkUrl(url).href;
+    } catch (error) {
+      throw error instanceof OutboundRefusedError ? new BadRequestError(`${error.message}.`) : error;
+    }
+  }
+}
+
+const taken = (providerId: string) =>
+  new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`);

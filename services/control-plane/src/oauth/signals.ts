@@ -1,0 +1,108 @@
+import { keepAlive, type Logger } from '@runyard/service-kit';
+import { Redis } from 'ioredis';
+
+const CHANNEL = 'runyard:control-plane:oauth';
+
+/**
+ * Tells all processes of this service that something changed: a name and nothing more, the rows have the truth. A signal may get
+ * lost while Redis is away; whoever listens looks again when it is back, and when its time is over.
+ */
+export class Signals {
+  readonly #publisher: Redis;
+  readonly #subscriber: Redis;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #logger: Logger;
+  #isDraining = false;
+
+  constructor(redisUri: string, logger: Logger) {
+    this.#logger = logger;
+    const open = (name: string) =>
+      new Redis(redisUri, {
+        connectionName: `runyard-oauth-${name}`,
+        enableOfflineQueue: false,
+        autoResubscribe: false,
+        maxRetriesPerRequest: 0,
+        connectTimeout: 3_000,
+        retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
+      }).on('error', () => undefined); // Losses show in what they fail; without a listener they would end the process.
+    this.#publisher = open('publisher');
+    this.#subscriber = open('subscriber');
+    for (const connection of [this.#publisher, this.#subscriber]) keepAlive(connection);
+    this.#subscriber.on('ready', () => void this.#subscribe());
+    this.#subscriber.on('message', (_channel, name) => this.#wake(name));
+  }
+
+  /** Wakes those who listen, here and in the other processes. */
+  send(name: string): void {
+    this.#wake(name);
+    this.#publisher.publish(CHANNEL, name).catch((error: unknown) => {
+      this.#logger.warn('a signal of the OAuth broker did not reach the other processes', { error });
+    });
+  }
+
+  /** Listens from now on, so that nothing is missed between a look and the wait for a change. */
+  listen(name: string): Listening {
+    const waiting = new Set<() => void>();
+    let heard = false;
+    const hear = () => {
+      heard = true;
+      for (const wake of waiting) wake();
+    };
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(hear));
+    return {
+      next: (timeoutMs, signal) =>
+        new Promise((resolve) => {
+          const done = () => {
+            clearTimeout(timer);
+            waiting.delete(done);
+            signal?.removeEventListener('abort', done);
+            heard = false;
+            resolve();
+          };
+          const timer = setTimeout(done, timeoutMs);
+          waiting.add(done);
+          signal?.addEventListener('abort', done);
+          if (heard || this.#isDraining || signal?.aborted) done();
+        }),
+      stop: () => {
+        listeners.delete(hear);
+        if (listeners.size === 0) this.#listeners.delete(name);
+      },
+    };
+  }
+
+  /** From now on nobody waits here. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#wakeAll();
+  }
+
+  close(): void {
+    this.#publisher.disconnect();
+    this.#subscriber.disconnect();
+  }
+
+  async #subscribe(): Promise<void> {
+    await this.#subscriber.subscribe(CHANNEL).catch(() => undefined); // The connection goes, and comes again.
+    this.#wakeAll();
+  }
+
+  #wake(name: string): void {
+    for (const hear of this.#listeners.get(name) ?? []) hear();
+  }
+
+  #wakeAll(): void {
+    for (const name of [...this.#listeners.keys()]) this.#wake(name);
+  }
+}
+
+export interface Listening {
+  /** Resolves at the next signal, after `timeoutMs`, or when `signal` aborts. */
+  next(timeoutMs: number, signal?: AbortSignal): Promise<void>;
+  stop(): void;
+}

@@ -1,0 +1,146 @@
+import { type AuthenticateRequest, type AuthenticateResponse, isUuid } from '@runyard/contracts';
+import { toSqlText } from '@runyard/database';
+import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
+import { mayIn } from '../caller-rights.ts';
+import type { FlowService } from '../flows/flow-service.ts';
+import type { ProviderService } from '../providers/provider-service.ts';
+import type { TokenRefresh } from './token-refresh.ts';
+import { tokenStore } from './token-store.ts';
+
+interface Asked {
+  caller: Principal;
+  body: AuthenticateRequest;
+  provider: OAuthProvider;
+  /** Which of the caller's own users; empty: itself. */
+  subject: string;
+  /** Another user of the organization, whose token is asked for. */
+  other: string | null;
+}
+
+/**
+ * Which token a caller gets: what its agent was connected to by itself, then its own, then what others connected to the agent, then
+ * what speaks for the workspace. Nothing of somebody else but by a connection that this one made.
+ */
+export class Authentication {
+  readonly #database: Database;
+  readonly #providers: ProviderService;
+  readonly #flows: FlowService;
+  readonly #refresh: TokenRefresh;
+
+  constructor(options: {
+    database: Database;
+    providers: ProviderService;
+    flows: FlowService;
+    refresh: TokenRefresh;
+  }) {
+    this.#database = options.database;
+    this.#providers = options.providers;
+    this.#flows = options.flows;
+    this.#refresh = options.refresh;
+  }
+
+  async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
+    if (body.use_agent_builder_public_oauth) {
+      throw new BadRequestError('This platform has no public OAuth applications: create a provider, and name it.');
+    }
+    const provider = await this.#providers.find(caller.organizationId, body.provider);
+    const isItself = body.user_id == null || body.user_id === caller.identity;
+    const asked = {
+      caller,
+      body,
+      provider,
+      subject: isItself ? '' : toSqlText(body.user_id!),
+      other: body.ls_user_id == null || body.ls_user_id === caller.identity ? null : body.ls_user_id,
+    };
+    const userId = body.user_id ?? asked.other ?? caller.identity;
+    if (body.force_new) {
+      if (asked.other !== null)
+        throw new BadRequestError('Only a user itself can give a new token: leave out ls_user_id.');
+      return { ...(await this.#begin(asked, 'pending')), user_id: userId };
+    }
+    return { ...(await this.#answer(asked)), user_id: userId };
+  }
+
+  async #answer(asked: Asked): Promise<AuthenticateResponse> {
+    const { scopes } = asked.body;
+    const candidates = await this.#candidates(asked);
+    const own = candidates.filter((token) => isOwn(token, asked));
+    let ended: OAuthToken | undefined;
+    for (const token of candidates.filter((each) => covers(each, scopes))) {
+      const usable = await this.#refresh.usable(token.id);
+      if (usable) {
+        const metadata = usable.token.metadata as Record<string, unknown>;
+        return { status: 'completed', token: usable.accessToken, metadata };
+      }
+      ended ??= token;
+    }
+    if (asked.other !== null) return { status: ended ? 'token_expired' : 'connection_required' };
+    if (!ended) return this.#begin(asked, 'pending', own[0]);
+    return isOwn(ended, asked) ? this.#begin(asked, 'token_expired', ended) : { status: 'token_expired' };
+  }
+
+  async #candidates(asked: Asked): Promise<OAuthToken[]> {
+    const { caller, body, provider, subject, other } = asked;
+    const { prisma } = this.#database;
+    const { organizationId, workspaceId } = caller;
+    const mayUseShared = mayIn(caller, 'runs:create') && workspaceId !== undefined;
+    const own = other === null ? await tokenStore.ofSubject(prisma, caller, provider.id, subject) : [];
+    const connected =
+      mayUseShared && body.agent_id != null
+        ? await tokenStore.ofAgent(prisma, { organizationId, workspaceId, agentId: body.agent_id }, provider.id)
+        : [];
+    if (other !== null)
+      return only(
+        connected.filter(({ owner }) => isUuid(other) && owner === other.toLowerCase()),
+        body,
+      );
+    const ofWorkspace = mayUseShared
+      ? await tokenStore.ofWorkspace(prisma, { organizationId, workspaceId }, provider.id)
+      : [];
+    const [byCaller, byOthers] = [
+      connected.filter((token) => isOwn(token, asked)),
+      connected.filter((token) => !isOwn(token, asked)),
+    ];
+    return only([...byCaller, ...own, ...byOthers, ...ofWorkspace], body);
+  }
+
+  /** What the token to be replaced was good for is asked for again: others may rely on it. */
+  async #begin(
+    { caller, body, provider, subject }: Asked,
+    status: 'pending' | 'token_expired',
+    renews?: OAuthToken,
+  ): Promise<AuthenticateResponse> {
+    const flow = await this.#flows.begin(caller, {
+      provider,
+      subject,
+      scopes: [...new Set([...body.scopes, ...(renews?.askedScopes ?? [])])],
+      isDefault: body.is_default ?? true,
+      renewsTokenId: renews?.id ?? null,
+    });
+    return { status, ...flow };
+  }
+}
+
+function isOwn(token: OAuthToken, { caller, subject }: Asked): boolean {
+  return token.owner === caller.identity && token.subject === subject;
+}
+
+/** @throws NotFoundError when the one that was asked for is not among them */
+function only(tokens: OAuthToken[], { token_id: id }: AuthenticateRequest): OAuthToken[] {
+  const candidates = [...new Map(tokens.map((token) => [token.id, token])).values()];
+  if (id == null) return candidates;
+  const found = candidates.filter((token) => token.id === id.toLowerCase());
+  if (found.length === 0) throw new NotFoundError('OAuth token not found.');
+  return found;
+}
+
+/**
+ * What a person refused to grant counts as asked: asking again and again would change nothing. Of an imported token whose scopes
+ * were not told nothing is known, so it is tried.
+ */
+function covers({ scopes, askedScopes }: OAuthToken, wanted: readonly string[]): boolean {
+  if (scopes.length === 0 && askedScopes.length === 0) return true;
+  return wanted.every((scope) => scopes.includes(scope) || askedScopes.includes(scope));
+}

@@ -1,0 +1,85 @@
+import type { Database } from '../../database/database.ts';
+import type { OAuthFlow, OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
+import type { Grant } from '../protocol/provider-client.ts';
+import { tokenStore } from './token-store.ts';
+import type { TokenVault } from './token-vault.ts';
+
+/** Keeps what a provider gave at the end of a flow. */
+export class GrantedTokens {
+  readonly #database: Database;
+  readonly #vault: TokenVault;
+
+  constructor(options: { database: Database; vault: TokenVault }) {
+    this.#database = options.database;
+    this.#vault = options.vault;
+  }
+
+  /** The token and the flow that it ends, together. The token that was to be renewed is replaced if it is still there. */
+  async store(flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant): Promise<void> {
+    await this.#database.change(async (transaction) => {
+      const token = (await this.#renew(transaction, flow, grant)) ?? (await this.#insert(transaction, flow, grant));
+      if (flow.isDefault) await tokenStore.leaveOneDefault(transaction, token);
+      await transaction.oAuthFlow.update({
+        where: { id: flow.id },
+        data: { status: 'completed', tokenId: token.id, sealedCodeVerifier: null },
+      });
+    });
+  }
+
+  async #renew(
+    transaction: Prisma.TransactionClient,
+    flow: OAuthFlow & { provider: OAuthProvider },
+    grant: Grant,
+  ): Promise<OAuthToken | null> {
+    const { renewsTokenId, owner, organizationId, providerUuid } = flow;
+    if (renewsTokenId === null) return null;
+    const { count } = await transaction.oAuthToken.updateMany({
+      where: { id: renewsTokenId, owner, organizationId, providerUuid },
+      data: {
+        ...this.#granted(renewsTokenId, flow, grant),
+        version: { increment: 1 },
+        ...(flow.isDefault ? { isDefault: true } : {}),
+      },
+    });
+    return count === 0 ? null : transaction.oAuthToken.findUniqueOrThrow({ where: { id: renewsTokenId } });
+  }
+
+  #insert(
+    transaction: Prisma.TransactionClient,
+    flow: OAuthFlow & { provider: OAuthProvider },
+    grant: Grant,
+  ): Promise<OAuthToken> {
+    const { organizationId, provider, owner, subject, isDefault } = flow;
+    const id = tokenStore.newId();
+    const granted = this.#granted(id, flow, grant);
+    return tokenStore.insert(transaction, {
+      id,
+      organizationId,
+      provider,
+      identity: owner,
+      subject,
+      isDefault,
+      ...granted,
+    });
+  }
+
+  #granted(id: string, flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant) {
+    const { organizationId, provider, scopes, workspaceId } = flow;
+    return {
+      sealed: this.#vault.seal(
+        { id, organizationId },
+        {
+          accessToken: grant.accessToken,
+          refreshToken: grant.refreshToken ?? null,
+          origin: new URL(provider.tokenUrl).origin,
+        },
+      ),
+      scopes: grant.scopes ?? scopes,
+      askedScopes: scopes,
+      metadata: grant.metadata as object,
+      expiresAt: grant.expiresAt,
+      providerAccountLabel: grant.accountLabel,
+      workspaceId: grant.isOfWorkspace ? workspaceId : null,
+    };
+  }
+}

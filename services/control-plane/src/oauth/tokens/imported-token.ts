@@ -1,0 +1,35 @@
+import type { AgentTokenImport } from '@runyard/contracts';
+import type { OAuthProvider } from '../../generated/client.ts';
+import { type NewToken, tokenStore } from './token-store.ts';
+import type { TokenVault } from './token-vault.ts';
+
+/** A token from elsewhere, as it is stored; whose it is and whether it is the default is for the caller to say. */
+export function importedToken(
+  vault: TokenVault,
+  provider: OAuthProvider,
+  body: AgentTokenImport,
+): Omit<NewToken, 'identity' | 'isDefault'> {
+  const { organizationId } = provider;
+  const id = tokenStore.newId();
+  const seconds = body.expires_in_seconds ?? undefined;
+  return {
+    id,
+    organizationId,
+    provider,
+    subject: '',
+    workspaceId: null,
+    providerAccountLabel: null,
+    sealed: vault.seal(
+      { id, organizationId },
+      {
+        accessToken: body.access_token,
+        refreshToken: body.refresh_token ?? null,
+        origin: new URL(provider.tokenUrl).origin,
+      },
+    ),
+    scopes: body.scopes ?? [],
+    askedScopes: [],
+    metadata: body.metadata ?? {},
+    expiresAt: seconds === undefined ? null : new Date(Date.now() + seconds * 1000),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '@runyard/service-kit';
+import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
+import type { ProviderClients } from '../providers/provider-clients.ts';
+import type { TokenVault } from './token-vault.ts';
+
+export type TokenOfProvider = OAuthToken & { provider: OAuthProvider };
+
+const AT_ONCE = 8;
+/** All of many together; what is not revoked by then is told. */
+const ALL_MS = 20_000;
+
+/** Tells providers that tokens are not to be good any more. */
+export class Revocations {
+  readonly #clients: ProviderClients;
+  readonly #vault: TokenVault;
+  readonly #logger: Logger;
+
+  constructor(options: { clients: ProviderClients; vault: TokenVault; logger: Logger }) {
+    this.#clients = options.clients;
+    this.#vault = options.vault;
+    this.#logger = options.logger;
+  }
+
+  /** Resolves also when the provider knows no revocation. @throws ProviderAwayError */
+  async revoke(token: TokenOfProvider): Promise<void> {
+    const { accessToken, refreshToken, origin } = this.#vault.open(token);
+    if (origin !== new URL(token.provider.tokenUrl).origin) return;
+    const client = await this.#clients.of(token.provider);
+    // With the refresh token a server forgets what came from it (RFC 7009); the access token need not be among that.
+    if (refreshToken !== null) await client.revoke(refreshToken);
+    await client.revoke(accessToken);
+  }
+
+  /** Tries it with each, and says how many providers could not be told of. */
+  async revokeAll(tokens: readonly TokenOfProvider[]): Promise<{ failed: number }> {
+    const deadline = Date.now() + ALL_MS;
+    const waiting = [...tokens];
+    let failed = 0;
+    const work = async () => {
+      for (let token = waiting.shift(); token; token = waiting.shift()) {
+        try {
+          if (Date.now() > deadline) throw new Error('there was no time left to revoke it');
+          await this.revoke(token);
+        } catch (error) {
+          failed += 1;
+          this.#logger.warn('an OAuth token is deleted without being revoked', { tokenId: token.id, error });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return { failed };
+  }
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { acquireDuty, releaseDuty } from '@runyard/database';
+import type { Logger } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import type { OAuthToken } from '../../generated/client.ts';
+import { isGrantRefused, ProviderAwayError } from '../protocol/errors.ts';
+import type { Grant } from '../protocol/provider-client.ts';
+import type { ProviderClients } from '../providers/provider-clients.ts';
+import type { Signals } from '../signals.ts';
+import type { TokenOfProvider } from './revocations.ts';
+import type { TokenSecrets, TokenVault } from './token-vault.ts';
+
+/** A token is refreshed so long before it ends: whoever gets it has to have the time to use it. */
+const AHEAD_MS = 60_000;
+/** Longer than a provider may take to answer. A process that dies holds others up for so long. */
+const LEASE_MS = 15_000;
+const PATIENCE_MS = 20_000;
+
+interface Parts {
+  database: Database;
+  clients: ProviderClients;
+  vault: TokenVault;
+  signals: Signals;
+  logger: Logger;
+}
+
+/** A token that can be used now; null: it cannot be made usable without its person. */
+export type UsableToken = { accessToken: string; token: OAuthToken } | null;
+
+/**
+ * Gives tokens out, refreshed when they are about to end. Of all processes one refreshes a token, and the others wait for what it
+ * got: a provider that gives a new refresh token with every use takes the second use of an old one for a theft.
+ */
+export class TokenRefresh {
+  readonly #parts: Parts;
+  readonly #underWay = new Map<string, Promise<UsableToken>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** @throws ProviderAwayError when it has ended and the provider cannot be asked for a new one */
+  async usable(tokenId: string): Promise<UsableToken> {
+    const token = await this.#read(tokenId);
+    if (!token) return null;
+    return this.#asItIs(token, AHEAD_MS) ?? this.#refreshedOnce(token.id);
+  }
+
+  async #read(id: string): Promise<TokenOfProvider | null> {
+    return this.#parts.database.prisma.oAuthToken.findUnique({ where: { id }, include: { provider: true } });
+  }
+
+  /** The token if it is good for so long; `AHEAD_MS` is asked for only of what can be refreshed. */
+  #asItIs(token: TokenOfProvider, aheadMs: number): UsableToken {
+    const { accessToken } = this.#parts.vault.open(token);
+    return remainingMs(token) > aheadMs ? { accessToken, token } : null;
+  }
+
+  #refreshedOnce(id: string): Promise<UsableToken> {
+    let refreshed = this.#underWay.get(id);
+    if (!refreshed) {
+      refreshed = this.#refreshed(id).finally(() => this.#underWay.delete(id));
+      this.#underWay.set(id, refreshed);
+    }
+    return refreshed;
+  }
+
+  async #refreshed(id: string): Promise<UsableToken> {
+    const { database, signals } = this.#parts;
+    const duty = { name: `refresh of OAuth token ${id}`, holder: randomUUID() };
+    const until = Date.now() + PATIENCE_MS;
+    const listening = signals.listen(signalOf(id));
+    try {
+      for (;;) {
+        if (await acquireDuty(database.pool, { ...duty, leaseMs: LEASE_MS })) {
+          return await this.#refresh(id).finally(async () => {
+            await releaseDuty(database.pool, duty).catch(() => undefined); // It lapses.
+            signals.send(signalOf(id));
+          });
+        }
+        await listening.next(Math.min(LEASE_MS, until - Date.now()));
+        const token = await this.#read(id);
+        if (!token) return null;
+        const usable = this.#asItIs(token, AHEAD_MS);
+        if (usable) return usable;
+        if (Date.now() >= until) return this.#asItIs(token, 0) ?? tooLong(token);
+      }
+    } finally {
+      listening.stop();
+    }
+  }
+
+  /** By the one process whose turn it is. */
+  async #refresh(id: string): Promise<UsableToken> {
+    const { vault, clients, logger } = this.#parts;
+    const token = await this.#read(id);
+    if (!token) return null;
+    const secrets = vault.open(token);
+    const { refreshToken } = secrets;
+    // Perhaps another process was quicker. And where a provider moved to, it has given nothing.
+    const isRefreshable = refreshToken !== null && secrets.origin === new URL(token.provider.tokenUrl).origin;
+    const usable = this.#asItIs(token, isRefreshable ? AHEAD_MS : 0);
+    if (usable || !isRefreshable) return usable;
+    try {
+      const grant = await (await clients.of(token.provider)).refresh(refreshToken);
+      return await this.#keep(token, grant, secrets);
+    } catch (error) {
+      if (isGrantRefused(error)) return this.#withoutRefresh(token, secrets);
+      const stillGood = this.#asItIs(token, 0);
+      if (!stillGood) throw error;
+      logger.warn('an OAuth token cannot be refreshed yet, it is good for a little longer', { tokenId: id, error });
+      return stillGood;
+    }
+  }
+
+  async #keep(token: TokenOfProvider, grant: Grant, secrets: TokenSecrets): Promise<UsableToken> {
+    const { accessToken, refreshToken = secrets.refreshToken, expiresAt, scopes, metadata } = grant;
+    return this.#replace(token, {
+      sealed: this.#parts.vault.seal(token, { accessToken, refreshToken, origin: secrets.origin }),
+      expiresAt,
+      scopes: scopes ?? token.scopes,
+      metadata: { ...(token.metadata as object), ...metadata },
+    });
+  }
+
+  /** The provider takes the refresh token for no good: there is no use in asking again. */
+  async #withoutRefresh(token: TokenOfProvider, secrets: TokenSecrets): Promise<UsableToken> {
+    return this.#replace(token, { sealed: this.#parts.vault.seal(token, { ...secrets, refreshToken: null }) });
+  }
+
+  async #replace(token: TokenOfProvider, data: Partial<Omit<OAuthToken, 'metadata'>> & { metadata?: object }) {
+    await this.#parts.database.prisma.oAuthToken.updateMany({
+      where: { id: token.id, version: token.version },
+      data: { ...data, version: { increment: 1 } },
+    });
+    const now = await this.#read(token.id);
+    return now && this.#asItIs(now, 0);
+  }
+}
+
+const signalOf = (id: string) => `token ${id}`;
+
+function remainingMs({ expiresAt }: OAuthToken): number {
+  return expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime() - Date.now();
+}
+
+function tooLong({ provider }: TokenOfProvider): never {
+  throw new ProviderAwayError(`The OAuth provider '${provider.providerId}' did not refresh a token in time.`);
+}

@@ -1,0 +1,107 @@
+import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
+import type { ProviderService } from '../providers/provider-service.ts';
+import { importedToken } from './imported-token.ts';
+import type { Revocations, TokenOfProvider } from './revocations.ts';
+import { tokenStore } from './token-store.ts';
+import type { TokenVault } from './token-vault.ts';
+import { tokenView } from './token-view.ts';
+
+interface Parts {
+  database: Database;
+  providers: ProviderService;
+  vault: TokenVault;
+  revocations: Revocations;
+}
+
+/** What a user does with the tokens it has. Another's are as if they did not exist. */
+export class TokenService {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async list(caller: Principal, providerId?: string): Promise<OAuthTokenSummary[]> {
+    return (await tokenStore.list(this.#parts.database.prisma, caller, providerId)).map(tokenView);
+  }
+
+  /** For each provider whether the caller has any token of it; an unknown one is one without. */
+  async exist(caller: Principal, providerIds: readonly string[]): Promise<Record<string, boolean>> {
+    const found = await tokenStore.providersWithTokens(this.#parts.database.prisma, caller, providerIds);
+    return Object.fromEntries(providerIds.map((id) => [id, found.has(id)]));
+  }
+
+  async import(caller: Principal, body: OAuthTokenImport, keyed?: KeyedRequest): Promise<{ token_id: string }> {
+    const { database, providers, vault } = this.#parts;
+    const provider = await providers.find(caller.organizationId, body.provider_id);
+    const token = importedToken(vault, provider, body);
+    const isDefault = body.is_default ?? true;
+    return database.change(async (transaction) => {
+      await tokenStore.insert(transaction, { ...token, identity: caller.identity, isDefault });
+      return { token_id: token.id };
+    }, keyed);
+  }
+
+  async patch(caller: Principal, id: string, patch: OAuthTokenPatch): Promise<OAuthTokenSummary> {
+    return this.#parts.database.change(async (transaction) => {
+      const token = existing(await tokenStore.find(transaction, caller, id));
+      const changed = await transaction.oAuthToken.update({
+        where: { id: token.id },
+        data: {
+          providerAccountLabel: patch.provider_account_label ?? token.providerAccountLabel,
+          isDefault: patch.is_default ?? token.isDefault,
+        },
+        include: { provider: true },
+      });
+      if (patch.is_default === true) await tokenStore.leaveOneDefault(transaction, changed);
+      return tokenView(changed);
+    });
+  }
+
+  /** @throws ProviderAwayError, and then the token stays: nobody else could revoke it any more */
+  async delete(caller: Principal, id: string): Promise<void> {
+    const { database, revocations } = this.#parts;
+    const token = existing(await tokenStore.find(database.prisma, caller, id));
+    await revocations.revoke(token);
+    await tokenStore.delete(database.prisma, [token.id]);
+  }
+
+  /** All of a provider. Also those that it cannot be told of: what it told of that. */
+  async deleteAll(caller: Principal, providerId: string): Promise<string> {
+    return this.#deleteEach(await tokenStore.list(this.#parts.database.prisma, caller, providerId));
+  }
+
+  async hasWorkspaceTokens(caller: Principal): Promise<boolean> {
+    return (await this.#ofWorkspace(caller)).length > 0;
+  }
+
+  async deleteWorkspaceTokens(caller: Principal): Promise<string> {
+    mustManageOrganization(caller);
+    return this.#deleteEach(await this.#ofWorkspace(caller));
+  }
+
+  #ofWorkspace(caller: Principal): Promise<TokenOfProvider[]> {
+    const workspace = { organizationId: caller.organizationId, workspaceId: workspaceFor(caller) };
+    return tokenStore.ofWorkspace(this.#parts.database.prisma, workspace);
+  }
+
+  async #deleteEach(tokens: readonly TokenOfProvider[]): Promise<string> {
+    const { database, revocations } = this.#parts;
+    const { failed } = await revocations.revokeAll(tokens);
+    const count = await tokenStore.delete(
+      database.prisma,
+      tokens.map(({ id }) => id),
+    );
+    const untold = failed === 0 ? '' : ` The provider could not be told to revoke ${failed} of them.`;
+    return `Deleted ${count} ${count === 1 ? 'token' : 'tokens'}.${untold}`;
+  }
+}
+
+function existing(token: TokenOfProvider | null): TokenOfProvider {
+  if (!token) throw new NotFoundError('OAuth token not found.');
+  return token;
+}

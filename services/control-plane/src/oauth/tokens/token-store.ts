@@ -1,0 +1,123 @@
+import { toSqlText } from '@runyard/database';
+import { v7 as uuidv7 } from 'uuid';
+import type { Queries } from '../../database/database.ts';
+import type { OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
+import type { TokenOfProvider } from './revocations.ts';
+
+/** A user of an organization: an identity, or somebody whom that identity keeps apart from others as its own user. */
+export interface TokenOwner {
+  organizationId: string;
+  identity: string;
+}
+
+export interface NewToken {
+  id: string;
+  organizationId: string;
+  provider: OAuthProvider;
+  /** Null: agents alone have it. */
+  identity: string | null;
+  /** Empty: for the owner itself. */
+  subject: string;
+  workspaceId: string | null;
+  providerAccountLabel: string | null;
+  sealed: string;
+  scopes: string[];
+  askedScopes: string[];
+  metadata: object;
+  expiresAt: Date | null;
+  isDefault: boolean;
+}
+
+const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
+
+/** Tokens as callers see them: always those of one owner, or what an agent of a workspace may use. */
+export const tokenStore = {
+  newId: (): string => uuidv7(),
+
+  find(queries: Queries, owner: TokenOwner, id: string): Promise<TokenOfProvider | null> {
+    return queries.oAuthToken.findFirst({ where: { ...of(owner), id }, include: { provider: true } });
+  },
+
+  /** Of all its users, newest first. */
+  list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenOfProvider[]> {
+    const provider = providerId === undefined ? {} : { provider: { providerId: toSqlText(providerId) } };
+    return queries.oAuthToken.findMany({
+      where: { ...of(owner), ...provider },
+      include: { provider: true },
+      orderBy: [...newestFirst],
+    });
+  },
+
+  /** Those of the providers of which the owner has any. */
+  async providersWithTokens(queries: Queries, owner: TokenOwner, providerIds: readonly string[]): Promise<Set<string>> {
+    const found = await queries.oAuthProvider.findMany({
+      where: {
+        organizationId: owner.organizationId,
+        providerId: { in: providerIds.map(toSqlText) },
+        tokens: { some: { owner: owner.identity } },
+      },
+      select: { providerId: true },
+    });
+    return new Set(found.map(({ providerId }) => providerId));
+  },
+
+  /** Of one of the owner's users; the default first. */
+  ofSubject(queries: Queries, owner: TokenOwner, providerUuid: string, subject: string): Promise<OAuthToken[]> {
+    return queries.oAuthToken.findMany({
+      where: { ...of(owner), providerUuid, subject },
+      orderBy: [{ isDefault: 'desc' }, ...newestFirst],
+    });
+  },
+
+  /** What was connected to an agent, newest first. */
+  async ofAgent(
+    queries: Queries,
+    agent: { organizationId: string; workspaceId: string; agentId: string },
+    providerUuid: string,
+  ): Promise<OAuthToken[]> {
+    const connections = await queries.agentConnection.findMany({
+      where: { ...agent, agentId: toSqlText(agent.agentId), providerUuid },
+      include: { token: true },
+      orderBy: [...newestFirst],
+    });
+    return connections.map(({ token }) => token);
+  },
+
+  /** Those that speak for a whole Slack workspace and were given in this workspace. */
+  ofWorkspace(
+    queries: Queries,
+    workspace: { organizationId: string; workspaceId: string },
+    providerUuid?: string,
+  ): Promise<TokenOfProvider[]> {
+    return queries.oAuthToken.findMany({
+      where: { ...workspace, ...(providerUuid === undefined ? {} : { providerUuid }) },
+      include: { provider: true },
+      orderBy: [...newestFirst],
+    });
+  },
+
+  async insert(transaction: Prisma.TransactionClient, { provider, identity, ...token }: NewToken): Promise<OAuthToken> {
+    const row = await transaction.oAuthToken.create({
+      data: { ...token, owner: identity, provider: { connect: { id: provider.id } } },
+    });
+    if (row.isDefault) await tokenStore.leaveOneDefault(transaction, row);
+    return row;
+  },
+
+  /** This one is the default now, so the owner's others of the provider are not. */
+  async leaveOneDefault(transaction: Prisma.TransactionClient, token: OAuthToken): Promise<void> {
+    const { id, organizationId, owner, subject, providerUuid } = token;
+    await transaction.oAuthToken.updateMany({
+      where: { organizationId, owner, subject, providerUuid, isDefault: true, id: { not: id } },
+      data: { isDefault: false },
+    });
+  },
+
+  async delete(queries: Queries, ids: readonly string[]): Promise<number> {
+    return (await queries.oAuthToken.deleteMany({ where: { id: { in: [...ids] } } })).count;
+  },
+};
+
+function of({ organizationId, identity }: TokenOwner) {
+  return { organizationId, owner: identity };
+}

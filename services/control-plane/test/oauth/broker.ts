@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { AuthenticateResponse, OAuthProvider, PrincipalClaims, WaitResponse } from '@runyard/contracts';
+import { TestOAuthServer } from '@runyard/test-kit';
+import { type Answer, TestPlatform } from '../support/platform.ts';
+
+export const SECRET = 'the-client-secret-canary';
+export const PERMISSIONS = ['organization:manage', 'deployments:read', 'deployments:update', 'runs:create'];
+const PUBLIC_URL = 'https://agents.example.com';
+
+/** control-plane with an OAuth server beside it, and what a user and its browser do with both. */
+export class TestBroker {
+  readonly platform: TestPlatform;
+  readonly server: TestOAuthServer;
+
+  private constructor(platform: TestPlatform, server: TestOAuthServer) {
+    this.platform = platform;
+    this.server = server;
+  }
+
+  /** The server knows the client `runyard` of the providers named. */
+  static async start(providerIds: string[], environment: Record<string, string> = {}): Promise<TestBroker> {
+    const server = await TestOAuthServer.start([
+      {
+        client_id: 'runyard',
+        client_secret: SECRET,
+        redirect_uris: providerIds.map((id) => `${PUBLIC_URL}/v2/auth/callback/${id}`),
+      },
+    ]);
+    const platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...environment });
+    return new TestBroker(platform, server);
+  }
+
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    as: Partial<PrincipalClaims> = {},
+  ): Promise<Answer<Body>> {
+    return this.platform.call(method, `/v2/auth${path}`, { body, as: { permissions: PERMISSIONS, ...as } });
+  }
+
+  async provider(providerId: string, changes: Record<string, unknown> = {}): Promise<OAuthProvider> {
+    const { status, body } = await this.call<OAuthProvider>('POST', '/providers', {
+      provider_id: providerId,
+      name: providerId,
+      client_id: 'runyard',
+      client_secret: SECRET,
+      auth_url: this.server.authUrl,
+      token_url: this.server.tokenUrl,
+      ...changes,
+    });
+    if (status !== 200) throw new Error(`no provider: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  async authenticate(
+    provider: string,
+    changes: Record<string, unknown> = {},
+    as?: Partial<PrincipalClaims>,
+  ): Promise<AuthenticateResponse> {
+    const request = { provider, scopes: ['repo'], ...changes };
+    const { status, body } = await this.call<AuthenticateResponse>('POST', '/authenticate', request, as);
+    if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** The person says yes and is back: the query that its browser brings. */
+  async consent({ url }: AuthenticateResponse): Promise<URLSearchParams> {
+    return new URL(await this.server.visit(url!)).searchParams;
+  }
+
+  /** The browser's request, without any key. */
+  async callback(provider: string, query: URLSearchParams | Record<string, string>): Promise<Response> {
+    const { url } = this.platform.service;
+    return fetch(`${url}/v2/auth/callback/${provider}?${new URLSearchParams(query)}`, { redirect: 'manual' });
+  }
+
+  /** All of it: a token of the provider for the caller. */
+  async connect(provider: string, changes?: Record<string, unknown>, as?: Partial<PrincipalClaims>): Promise<string> {
+    const begun = await this.authenticate(provider, changes, as);
+    const page = await this.callback(provider, await this.consent(begun));
+    if (page.status !== 200) throw new Error(await page.text());
+    const { body } = await this.call<WaitResponse>('GET', `/wait/${begun.auth_id}`, undefined, as);
+    return body.token!;
+  }
+
+  async close(): Promise<void> {
+    await this.platform.close();
+    await this.server.close();
+  }
+}
+
+/** Somebody else of the organization. */
+export const someone = (): Partial<PrincipalClaims> => ({ sub: randomUUID() });
