@@ -9,8 +9,10 @@ import type { Part } from '../bench/part.ts';
 const LANES = 16;
 const LEASE_MS = 2_000;
 const VISIBLE_WITHIN_S = 5;
-/** Share of the races whose worker is killed, or frozen past its lease. */
-const HIT_PERCENT = 10;
+/** Of so many races one at least has its worker killed, or frozen past its lease. */
+const RACES_PER_STRUCK = 10;
+/** A worker that is lost has two or three races in hand that it decides. */
+const RACES_PER_HIT = 16;
 
 export const goal: Goal = {
   id: 'R13',
@@ -24,17 +26,19 @@ export const goal: Goal = {
     });
     const wanted = bench.size({ fast: 60, full: 1_000 });
     const races: Race[] = [];
+    const hits: Hit[] = [];
+    const isEnough = () => races.length >= wanted && hits.length >= wanted / RACES_PER_HIT;
     let begun = 0;
     const lane = async (index: number) => {
       const random = bench.random.fork(`lane ${index}`);
-      while (races.length < wanted) {
+      while (!isEnough()) {
         const kind = RACE_KINDS[begun++ % RACE_KINDS.length]!;
         const race = await raceOf(deployment, kind, random);
         if (race) races.push(race);
       }
     };
     const racing = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
-    const hits = await harmWorkersDuring(bench, deployment, racing);
+    await harmWorkersDuring(bench, deployment, { work: racing, hits });
     await deployment.truth.untilAllEnded(30_000);
     await judge(bench, deployment, races, { wanted, hits });
   },
@@ -46,13 +50,16 @@ interface Hit {
   at: number;
 }
 
-/** Kills and freezes workers one after the other, and leaves one that works at any time. */
-async function harmWorkersDuring(bench: Bench, deployment: BenchDeployment, work: Promise<unknown>): Promise<Hit[]> {
+/** Kills and freezes workers one after the other, and leaves one that works at any time; each is noted as a hit. */
+async function harmWorkersDuring(
+  bench: Bench,
+  deployment: BenchDeployment,
+  { work, hits }: { work: Promise<unknown>; hits: Hit[] },
+): Promise<void> {
   let isOver = false;
   const over = work.finally(() => {
     isOver = true;
   });
-  const hits: Hit[] = [];
   const recovering = new Map<Part, Promise<unknown>>();
   while (!isOver) {
     await Promise.race([over, pause(bench.random.integer(300, 1_000))]);
@@ -68,7 +75,6 @@ async function harmWorkersDuring(bench: Bench, deployment: BenchDeployment, work
   }
   await over;
   await Promise.all(recovering.values());
-  return hits;
 }
 
 async function freeze(worker: Part): Promise<void> {
@@ -147,15 +153,7 @@ async function judge(
   };
   const struck = races.filter(({ runId }) => wasHit(runId)).length;
   bench.log(`${hits.length} workers were killed or frozen`);
-  bench.measure({
-    what: 'races whose worker was killed or frozen',
-    measured: (struck / races.length) * 100,
-    // Of a few races chance has too large a say.
-    limit: races.length < 200 ? 1 : HIT_PERCENT,
-    unit: '%',
-    samples: races.length,
-    atLeast: true,
-  });
+  bench.measureEnough('races whose worker was killed or frozen', struck, wanted / RACES_PER_STRUCK);
 }
 
 function isAsOrdered({ kind, wasInTime, end }: Race, hasStarted: boolean): boolean {
