@@ -3,6 +3,7 @@ import type {
   DeploymentCreate,
   DeploymentList,
   DeploymentPatch,
+  DeploymentSource,
   Revision,
   RevisionList,
   SourceConfig,
@@ -15,7 +16,7 @@ import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';
-import { openLocalDirectory } from '../sources/local-directory.ts';
+import { checkSource } from '../sources/check-source.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
 import { changedRevisionConfig, changedSourceConfig, given, needsRevision } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
@@ -97,10 +98,13 @@ export class DeploymentService {
       langgraph_config_path: 'langgraph.json',
       ...given(body.source_revision_config),
     };
-    await this.#mustBeRunnable(sourceConfig, sourceRevisionConfig);
+    const [id, revisionId] = [uuidv7(), uuidv7()];
+    const { source } = body;
+    const localProjects = this.#localProjects;
+    const checked = { deploymentId: id, source, sourceConfig, sourceRevisionConfig };
+    await checkSource(this.#database.prisma, checked, { localProjects });
     checkSecrets(body.secrets ?? []);
 
-    const [id, revisionId] = [uuidv7(), uuidv7()];
     const sealedSecrets = this.#secrets.seal(id, body.secrets ?? []);
     const created = await this.#database.change(async (transaction) => {
       // Names and slugs are decided one creation at a time.
@@ -228,7 +232,10 @@ export class DeploymentService {
       const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
       const { makesRevision, ...data } = await decide(transaction, current);
-      if (makesRevision) await this.#mustBeRunnable(data.sourceConfig, data.sourceRevisionConfig);
+      if (makesRevision) {
+        const source = current.source as DeploymentSource;
+        await checkSource(transaction, { deploymentId: id, source, ...data }, { localProjects: this.#localProjects });
+      }
       const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
       const deployment = await transaction.deployment.update({
         where: { id },
@@ -241,13 +248,6 @@ export class DeploymentService {
     }, keyed);
     this.#rollouts.changed(id);
     return answer;
-  }
-
-  async #mustBeRunnable(source: SourceConfig, revision: SourceRevisionConfig): Promise<void> {
-    if (!this.#localProjects) {
-      throw new BadRequestError("Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).");
-    }
-    await openLocalDirectory({ ...source, ...revision });
   }
 
   #render(row: DeploymentRow, caller: Principal): Deployment {
