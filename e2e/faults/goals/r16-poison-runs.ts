@@ -51,7 +51,11 @@ export const goal: Goal = {
       await untilHarmed(deployment, runId);
       const begun = Date.now();
       const next = await create({ steps: 1 });
-      if (next) waits.push((await firstStepOf(deployment, next.runId)) - begun);
+      if (next) {
+        const waitedMs = (await firstStepOf(deployment, next.runId)) - begun;
+        waits.push(waitedMs);
+        bench.log(`after ${poison.how} the next run began within ${waitedMs} ms`);
+      }
       // One harm at a time: with several, runs that were beside one wait for their place alone behind those beside others.
       await deployment.truth.untilAllEnded(WAIT.timeoutMs);
     }
