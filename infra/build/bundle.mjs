@@ -10,6 +10,7 @@ import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { thinSourceMap } from './thin-source-maps.mjs';
 
 const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
 
@@ -45,6 +46,7 @@ const built = await build({
 }).catch(() => process.exit(1)); // esbuild has said why.
 if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
 refuseUnresolvable(built.metafile);
+for (const file of Object.keys(built.metafile.outputs)) if (file.endsWith('.map')) await thinSourceMap(file);
 
 /** An import left in the output must resolve from dist/ at run time, so it has to be a dependency of this very service. */
 function refuseUnresolvable(meta) {
