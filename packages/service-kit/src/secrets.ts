@@ -4,13 +4,16 @@ let read: Record<string, string> | undefined;
 
 /**
  * Variables handed over by the parent process on an inherited file descriptor (RUNYARD_SECRETS_FD, one JSON object until
- * end of file), so that secrets are in no environment another process could look at. Read once and closed.
+ * end of file), so that secrets are in no environment another process could look at. Read once and closed. Where the same
+ * descriptor tells of the parent's end (RUNYARD_PARENT_FD), as in a container, the object is its first line and it stays open.
  */
 export function readSecrets(environment: Record<string, string | undefined>): Record<string, string> {
   if (read) return read;
   const descriptor = environment.RUNYARD_SECRETS_FD;
   if (descriptor === undefined || descriptor === '') return {};
-  const text = readToEnd(Number(descriptor));
+  const staysOpen = descriptor === environment.RUNYARD_PARENT_FD;
+  const text = staysOpen ? readUntil(Number(descriptor), LINE_END) : readUntil(Number(descriptor));
+  if (!staysOpen) closeSync(Number(descriptor));
   const parsed: unknown = JSON.parse(text);
   if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) {
     throw new Error('RUNYARD_SECRETS_FD must carry one JSON object.');
@@ -23,7 +26,10 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function readToEnd(descriptor: number): string {
+const LINE_END = 0x0a;
+
+/** Nobody writes anything after `last`. */
+function readUntil(descriptor: number, last?: number): string {
   const chunks: Buffer[] = [];
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
@@ -32,12 +38,12 @@ function readToEnd(descriptor: number): string {
       const length = readSync(descriptor, chunk);
       if (length === 0) break;
       chunks.push(chunk.subarray(0, length));
+      if (last !== undefined && chunk[length - 1] === last) break;
     } catch (error) {
       // The parent may have opened the pipe non-blocking and not have written yet.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
       Atomics.wait(pause, 0, 0, 5);
     }
   }
-  closeSync(descriptor);
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LocalProject } from '../../sources/local-directory.ts';
+import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
-import { childVariables, graceSecondsOf, type PlatformSettings } from './child-environment.ts';
+import { childVariables } from './child-environment.ts';
 
 const platform: PlatformSettings = {
   host: '127.0.0.1',
@@ -33,7 +34,7 @@ function spec(secrets: Record<string, string>): RevisionSpec {
 describe('the environment of a process', () => {
   it('holds no secret', () => {
     process.env.SOMETHING_OF_THE_PLATFORM = 'platform-secret';
-    const { env, secrets } = childVariables(spec({ MODEL_KEY: 'model-key' }), project(), platform, undefined);
+    const { env, secrets } = childVariables(spec({ MODEL_KEY: 'model-key' }), project(), platform, 'agent-api');
     for (const secret of ['platform-secret', 'redis-password', 'database-password', 'model-key']) {
       expect(JSON.stringify(env)).not.toContain(secret);
     }
@@ -52,7 +53,7 @@ describe('the environment of a process', () => {
       }),
       project({ N_JOBS_PER_WORKER: '2', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'another' }),
       { ...platform, outboundNetworks: ['10.0.0.0/8', 'fd00::/8'] },
-      undefined,
+      'agent-api',
     );
     expect(env).toMatchObject({ N_JOBS_PER_WORKER: '4', BG_JOB_MAX_RETRIES: '5', DEPLOYMENT_ID: 'deployment' });
     expect(env.HOST).toBe('127.0.0.1');

@@ -19,6 +19,9 @@ export interface ChildExit {
   error?: Error;
 }
 
+/** What keeps a service running needs of what it started: a child of this process, or a container. */
+export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'>;
+
 const SECRETS_FD = 3;
 const PARENT_FD = 4;
 

@@ -5,6 +5,7 @@ import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Child } from './child.ts';
+import { freePort } from './free-port.ts';
 import { KeptService } from './kept-service.ts';
 
 const AGENT = `
@@ -37,10 +38,10 @@ function keep(behaviour: string): KeptService {
   urls = [];
   service = new KeptService({
     name: 'agent',
-    host: '127.0.0.1',
+    findPlace: async () => ({ host: '127.0.0.1', port: await freePort('127.0.0.1') }),
     logger: silentLogger,
     onUrl: (url) => urls.push(url),
-    launch: (port) => {
+    launch: ({ port }) => {
       const child = new Child({ entry, env: { PORT: String(port) }, secrets: { behaviour }, onLine: () => undefined });
       launches.push(child);
       return child;

@@ -1,17 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
 import { StartFailure } from '../driver.ts';
-import { type Child, type ChildExit, describeExit } from './child.ts';
+import { type ChildExit, describeExit, type Launched } from './child.ts';
 import { withDeadline } from './deadline.ts';
-import { freePort } from './free-port.ts';
 import { checkHealth, untilHealthy } from './health-check.ts';
+
+/** Where a service answers this process and the gateway. */
+export interface Place {
+  /** A name or an address. */
+  host: string;
+  port: number;
+}
 
 export interface KeptServiceOptions {
   /** `agent-api` or `run-worker`. */
   name: string;
-  /** Name or address it listens on. */
-  host: string;
-  launch(port: number): Child;
+  /** Where it can answer: another place for each launch. */
+  findPlace(): Promise<Place>;
+  launch(place: Place): Launched;
   /** The base URL while it is healthy, null while it is not. */
   onUrl(url: string | null): void;
   logger: Logger;
@@ -51,7 +57,7 @@ export class KeptService {
   readonly #options: KeptServiceOptions;
   readonly #timings: KeepingTimings;
   readonly #stopping = new AbortController();
-  #child: Child | undefined;
+  #child: Launched | undefined;
   #keeping: Promise<void> | undefined;
 
   constructor(options: KeptServiceOptions) {
@@ -83,9 +89,9 @@ export class KeptService {
     await this.#keeping;
   }
 
-  async #keep(first: Child): Promise<void> {
+  async #keep(first: Launched): Promise<void> {
     const { onUrl } = this.#options;
-    let child: Child | undefined = first;
+    let child: Launched | undefined = first;
     let crashes = 0;
     while (child) {
       const healthyAt = performance.now();
@@ -99,7 +105,7 @@ export class KeptService {
   }
 
   /** One attempt, after the pause that so many crashes call for; undefined when it does not come up. */
-  async #restart(reason: string, crashes: number): Promise<Child | undefined> {
+  async #restart(reason: string, crashes: number): Promise<Launched | undefined> {
     const { name, logger } = this.#options;
     const { firstBackoffMs, longestBackoffMs, restartTimeoutMs } = this.#timings;
     const inMs = Math.min(firstBackoffMs * 2 ** crashes, longestBackoffMs);
@@ -119,12 +125,14 @@ export class KeptService {
   /** Launches it and waits until it is healthy, has ended, or the signal says to give up. */
   async #launch(
     signal: AbortSignal,
-  ): Promise<{ healthy: true; child: Child } | { healthy: false; child: Child; exit?: ChildExit; finding: string }> {
-    const { host, launch, onUrl } = this.#options;
-    const port = await freePort(host);
+  ): Promise<
+    { healthy: true; child: Launched } | { healthy: false; child: Launched; exit?: ChildExit; finding: string }
+  > {
+    const { findPlace, launch, onUrl } = this.#options;
+    const place = await findPlace();
     signal.throwIfAborted();
-    const url = `http://${host}:${port}`;
-    const child = launch(port);
+    const url = `http://${place.host}:${place.port}`;
+    const child = launch(place);
     this.#child = child;
     const ended = new AbortController();
     void child.exited.then(() => ended.abort());
@@ -142,7 +150,7 @@ export class KeptService {
   }
 
   /** Ends a process that lives and yet has not answered for a long time: its exit is then handled as a crash. */
-  async #checkLiveness(child: Child, url: string, ended: AbortSignal): Promise<void> {
+  async #checkLiveness(child: Launched, url: string, ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#stopping.signal]);
     let failures = 0;
     while (failures < this.#timings.livenessFailures) {
