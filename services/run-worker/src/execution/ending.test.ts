@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { endingOf } from './ending.ts';
 
 const values = Buffer.from('{}');
-const about = { timeoutSeconds: 5, wasAlone: true };
+const about = { timeoutSeconds: 5, blame: 'sole' as const };
 const done: Extract<RunOutcome, { kind: 'done' }> = {
   kind: 'done',
   values,
@@ -40,22 +40,23 @@ it('an aborted run is interrupted, timed out or handed back, as the abort was me
   expect(endingOf(aborted, { kind: 'drained' }, about)).toEqual({ kind: 'release', release: {} });
 });
 
-it('a run whose host is gone is charged when it was alone there, and suspected when it was not', () => {
+it('a run whose host is gone is charged, suspected or neither, as it may be to blame', () => {
   const lost = { kind: 'lost', cause: 'outOfMemory', reason: 'out of memory' } as const;
   expect(endingOf(lost, undefined, about)).toEqual({
     kind: 'release',
     release: { failure: { error: 'GraphHostOutOfMemory', message: 'out of memory' } },
   });
-  expect(endingOf(lost, undefined, { ...about, wasAlone: false })).toEqual({
+  expect(endingOf(lost, undefined, { ...about, blame: 'shared' as const })).toEqual({
     kind: 'release',
     release: { isSuspect: true },
   });
+  expect(endingOf(lost, undefined, { ...about, blame: 'none' as const })).toEqual({ kind: 'release', release: {} });
 });
 
 it('a run whose storage was away is not charged; one that storage does not get done is', () => {
   const lost = { kind: 'lost', reason: 'no answer' } as const;
   expect(endingOf({ ...lost, cause: 'storage' }, undefined, about)).toEqual({ kind: 'release', release: {} });
-  expect(endingOf({ ...lost, cause: 'slowStorage' }, undefined, { ...about, wasAlone: false })).toEqual({
+  expect(endingOf({ ...lost, cause: 'slowStorage' }, undefined, { ...about, blame: 'shared' as const })).toEqual({
     kind: 'release',
     release: { failure: { error: 'StorageTooSlow', message: 'no answer' } },
   });

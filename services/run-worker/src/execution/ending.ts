@@ -1,5 +1,6 @@
 import type { LossCause, RunOutcome } from '@runyard/graph-host';
 import type { ErrorInfo, FinishRun, RunRelease } from '@runyard/run-engine';
+import type { Blame } from '../hosts/supervised-host.ts';
 
 /** Why an attempt was stopped from outside. */
 export type StopReason =
@@ -23,7 +24,7 @@ export type Ending =
 export function endingOf(
   outcome: RunOutcome,
   stop: StopReason | undefined,
-  { timeoutSeconds, wasAlone }: { timeoutSeconds: number; wasAlone: boolean },
+  { timeoutSeconds, blame }: { timeoutSeconds: number; blame: Blame },
 ): Ending {
   if (stop?.kind === 'lost') return { kind: 'drop' };
   switch (outcome.kind) {
@@ -58,7 +59,7 @@ export function endingOf(
     case 'fenced':
       return { kind: 'drop' };
     case 'lost':
-      return { kind: 'release', release: releaseOf(outcome, wasAlone) };
+      return { kind: 'release', release: releaseOf(outcome, blame) };
   }
 }
 
@@ -71,12 +72,12 @@ const LOSSES: Record<Exclude<LossCause, 'storage'>, string> = {
   undeliverable: 'EventsUndeliverable',
 };
 
-function releaseOf({ cause, reason }: Extract<RunOutcome, { kind: 'lost' }>, wasAlone: boolean): RunRelease {
+function releaseOf({ cause, reason }: Extract<RunOutcome, { kind: 'lost' }>, blame: Blame): RunRelease {
   // That storage is away says nothing about the run.
   if (cause === 'storage') return {};
   const failure = { error: LOSSES[cause], message: reason };
-  if (cause === 'slowStorage' || cause === 'undeliverable' || wasAlone) return { failure };
-  return { isSuspect: true };
+  if (cause === 'slowStorage' || cause === 'undeliverable' || blame === 'sole') return { failure };
+  return blame === 'shared' ? { isSuspect: true } : {};
 }
 
 function failed(values: Uint8Array | null, checkpointId: string | null, error: ErrorInfo): Ending {

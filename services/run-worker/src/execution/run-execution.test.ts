@@ -24,7 +24,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const metrics = workerMetrics();
   const seat = {
     host: fake.host,
-    wasLostWithOthers: () => false,
+    blame: () => 'sole',
     complain: vi.fn(),
     begun: vi.fn(),
     onStalled: vi.fn(),

@@ -148,8 +148,8 @@ export class RunExecution {
       clearTimeout(timer);
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
-      const wasAlone = !this.#seat?.wasLostWithOthers();
-      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds, wasAlone }));
+      const blame = this.#seat?.blame() ?? 'none';
+      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds, blame }));
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
       else logger.error('a run could not be ended', { runId: this.run.runId, error });

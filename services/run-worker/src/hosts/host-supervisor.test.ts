@@ -36,7 +36,7 @@ it('a host that ends by itself is replaced', async () => {
   started[0]!.exit('exited with code 1');
   expect(supervisor.current).toBeUndefined();
   expect(onLost).toHaveBeenCalledOnce();
-  expect(seat.wasLostWithOthers()).toBe(false);
+  expect(seat.blame()).toBe('sole');
   await vi.advanceTimersByTimeAsync(100);
   expect(supervisor.current).toBe(started[1]!.fake.host);
   expect(onReady).toHaveBeenCalledTimes(2);
@@ -49,9 +49,18 @@ it('knows which runs were lost together', async () => {
   over!.leave();
   started[0]!.exit('ran out of memory');
   for (const seat of seats) {
-    expect(seat.wasLostWithOthers()).toBe(true);
+    expect(seat.blame()).toBe('shared');
     seat.leave();
   }
+});
+
+it('a run that a lost host had not got to is not to blame, and the only one it had begun is', async () => {
+  const { started } = supervising();
+  await supervisor.start();
+  const [begun, waiting] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  begun.begun();
+  started[0]!.exit('ran out of memory');
+  expect([begun.blame(), waiting.blame()]).toEqual(['sole', 'none']);
 });
 
 it('starts that fail are tried again, ever more slowly', async () => {
@@ -152,7 +161,7 @@ it('a host that stays silent is killed after a minute', async () => {
   await vi.advanceTimersByTimeAsync(61_000);
   expect(started[0]!.fake.closedWith).toBe(0);
   expect(onLost).toHaveBeenCalledOnce();
-  expect([one.wasLostWithOthers(), other.wasLostWithOthers()]).toEqual([true, true]);
+  expect([one.blame(), other.blame()]).toEqual(['shared', 'shared']);
   expect(supervisor.current).toBe(started[1]!.fake.host);
 });
 
@@ -176,10 +185,11 @@ it('code that goes on in a host makes every run there one of several', async () 
   const { started } = supervising();
   await supervisor.start();
   const [deaf, other] = [supervisor.takeSeat(), supervisor.takeSeat()];
+  other.begun();
   deaf.leave();
   deaf.complain();
   started[0]!.exit('ran out of memory');
-  expect(other.wasLostWithOthers()).toBe(true);
+  expect(other.blame()).toBe('shared');
 });
 
 it('a host that was complained about is replaced, and closed when its other runs are over', async () => {

@@ -1,10 +1,15 @@
 import type { GraphHost } from '@runyard/graph-host';
 
+/**
+ * Whether a run took down the host it was in: nothing else can have, one of several did, or the host had not got to it yet.
+ */
+export type Blame = 'sole' | 'shared' | 'none';
+
 /** A run's place in a host. */
 export interface HostSeat {
   host: GraphHost;
-  /** True when the host is gone and had other code in it besides: which took it down is not known. */
-  wasLostWithOthers(): boolean;
+  /** Once the host is gone. */
+  blame(): Blame;
   /** The host does not obey: it is to be replaced. Also after `leave`. */
   complain(): void;
   /** The run's code is being executed. */
@@ -31,8 +36,8 @@ export class SupervisedHost {
   /** Code of a run that is over goes on in it. */
   isDistrusted = false;
   readonly #seats = new Set<Seated>();
-  /** How many runs it had when it was lost; undefined while it lives. */
-  #runsWhenLost: number | undefined;
+  /** Those that may have taken it down, once it is gone. */
+  #suspects: Set<Seated> = new Set();
 
   constructor(host: GraphHost) {
     this.host = host;
@@ -47,7 +52,7 @@ export class SupervisedHost {
     this.#seats.add(seated);
     return {
       host: this.host,
-      wasLostWithOthers: () => (this.#runsWhenLost ?? 0) > 1 || this.isDistrusted,
+      blame: () => this.#blameFor(seated),
       complain: on.complaint,
       begun: () => {
         seated.hasBegun = true;
@@ -71,6 +76,13 @@ export class SupervisedHost {
 
   /** Its process is gone. */
   lost(): void {
-    this.#runsWhenLost = this.runs;
+    const begun = [...this.#seats].filter(({ hasBegun }) => hasBegun);
+    // When it had begun none, one it was about to begin may be to blame.
+    this.#suspects = new Set(begun.length > 0 || this.isDistrusted ? begun : this.#seats);
+  }
+
+  #blameFor(seated: Seated): Blame {
+    if (!this.#suspects.has(seated)) return 'none';
+    return this.#suspects.size > 1 || this.isDistrusted ? 'shared' : 'sole';
   }
 }
