@@ -1,7 +1,6 @@
 export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
 export { kafkaAvailable, type TestKafka, testKafka } from './kafka.ts';
-export { type OAuthClientMetadata, TestOAuthServer } from './oauth-server.ts';
 export { percentile } from './percentile.ts';
 export { createTestDatabase, dumpDatabase, onDatabase, type TestDatabase } from './postgres.ts';
 export { type TestRedis, testRedis } from './redis.ts';

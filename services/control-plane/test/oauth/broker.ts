@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthenticateResponse, OAuthProvider, PrincipalClaims, WaitResponse } from '@runyard/contracts';
-import { TestOAuthServer } from '@runyard/test-kit';
+import { TestOAuthServer } from '@runyard/test-kit/oauth-server';
 import { type Answer, TestPlatform } from '../support/platform.ts';
 
 export const SECRET = 'the-client-secret-canary';
