@@ -1,0 +1,88 @@
+import { conforms } from '@runyard/contracts';
+import Type from 'typebox';
+import type { RevisionLog } from '../../logs/revision-log.ts';
+import { StartFailure } from '../driver.ts';
+import { lastLine, noEngine, runEngine } from './engine-command.ts';
+
+/** Made by our base image, and so of every image built from it: that it takes part as docs/images.md says. */
+export const AGENT_SERVER_LABEL = 'io.runyard.agent-server';
+const AGENT_SERVER_VERSION = '1';
+
+const ImageConfig = Type.Object({
+  Labels: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()])),
+  Env: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
+});
+
+export interface ImageFacts {
+  /** Its id with the engine: stays the same when the tag moves. */
+  id: string;
+  hasCustomAuth: boolean;
+  /** Variables the image itself sets. */
+  env: Record<string, string>;
+}
+
+/** What the platform's own registry asks for. */
+export interface PullCredential {
+  host: string;
+  username: string;
+  password: string;
+}
+
+/**
+ * Brings an image to this machine and looks whether it is one that can be run here.
+ *
+ * @throws StartFailure when there is no engine, no such image, or it is not made for this
+ */
+export async function fetchImage(
+  command: string,
+  imageUri: string,
+  options: { log: RevisionLog; signal: AbortSignal; credential: PullCredential | undefined; configDir: string },
+): Promise<ImageFacts> {
+  const { log, signal, credential, configDir } = options;
+  const version = await runEngine(command, ['version', '--format', '{{.Server.Version}}'], { signal });
+  if (version.code !== 0) throw new StartFailure(noEngine(command, version.stderr));
+  const config = credential ? ['--config', configDir] : [];
+  if (credential) {
+    const { host, username, password } = credential;
+    const login = ['login', '--username', username, '--password-stdin', host];
+    const { code, stderr } = await runEngine(command, [...config, ...login], { signal, input: password });
+    if (code !== 0) throw new StartFailure(`the registry ${host} does not let the engine in: ${lastLine(stderr)}`);
+  }
+  // Also when the machine has it: whether it may be used is for the registry to say.
+  const pull = await runEngine(command, [...config, 'pull', '--quiet', imageUri], { signal });
+  for (const line of pull.stderr.split('\n').filter(Boolean)) log.write(line, { source: 'engine', level: 'ERROR' });
+  if (pull.code !== 0) throw new StartFailure(`the image ${imageUri} cannot be pulled: ${lastLine(pull.stderr)}`);
+  return inspect(command, imageUri, signal);
+}
+
+async function inspect(command: string, imageUri: string, signal: AbortSignal): Promise<ImageFacts> {
+  const args = ['image', 'inspect', '--format', '{{.Id}} {{json .Config}}', imageUri];
+  const { code, stdout, stderr } = await runEngine(command, args, { signal });
+  if (code !== 0) throw new StartFailure(`the image ${imageUri} cannot be looked at: ${lastLine(stderr)}`);
+  const [, id = '', json = ''] = /^(\S+) (.*)$/s.exec(stdout.trim()) ?? [];
+  const config: unknown = JSON.parse(json || '{}');
+  if (!conforms(ImageConfig, config)) throw new StartFailure(`the image ${imageUri} cannot be looked at`);
+  if (config.Labels?.[AGENT_SERVER_LABEL] !== AGENT_SERVER_VERSION) {
+    throw new StartFailure(
+      `the image ${imageUri} is not built from runyard/agent-server: it has no label ${AGENT_SERVER_LABEL}=${AGENT_SERVER_VERSION}. ` +
+        'Build it with `--base-image runyard/agent-server:20`',
+    );
+  }
+  const env = Object.fromEntries((config.Env ?? []).map(nameAndValue));
+  return { id, env, hasCustomAuth: hasAuthPath(env.LANGGRAPH_AUTH) };
+}
+
+function nameAndValue(variable: string): [string, string] {
+  const end = variable.indexOf('=');
+  return end < 0 ? [variable, ''] : [variable.slice(0, end), variable.slice(end + 1)];
+}
+
+/** As builds write it into images: the `auth` of langgraph.json. */
+function hasAuthPath(text: string | undefined): boolean {
+  try {
+    const auth: unknown = JSON.parse(text || '{}');
+    return typeof auth === 'object' && auth !== null && typeof (auth as { path?: unknown }).path === 'string';
+  } catch {
+    return false;
+  }
+}

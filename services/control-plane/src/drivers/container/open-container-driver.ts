@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import Type, { type Static } from 'typebox';
+import type { Registry } from '../../registry/registry.ts';
+import { REGISTRY_USER } from '../../registry/registry-address.ts';
+import type { PlatformSettings } from '../deployment-variables.ts';
+import type { KeepingOptions } from '../process/kept-revision.ts';
+import { ContainerDriver } from './container-driver.ts';
+
+export const containerVariables = {
+  CONTAINER_ENGINE_COMMAND: Type.String({
+    default: 'docker',
+    minLength: 1,
+    description: 'Command of the container engine that runs images: `docker`, or one that takes the same arguments.',
+  }),
+  CONTAINER_NETWORK: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Network of the engine that images run on and the gateway is on too; `host` for that of the machine. Default: their ports are published on `DEPLOYMENTS_HOST`.',
+    }),
+  ),
+};
+
+const Settings = Type.Object({ ...containerVariables, DATA_DIR: Type.String() });
+
+/** Time to pull a large image. */
+const PULL_TOKEN_LIFETIME_MS = 3_600_000;
+
+export function openContainerDriver(
+  config: Static<typeof Settings>,
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry },
+): ContainerDriver {
+  const { registry, ...rest } = options;
+  const { address, tokens } = registry;
+  return new ContainerDriver({
+    ...rest,
+    command: config.CONTAINER_ENGINE_COMMAND,
+    network: config.CONTAINER_NETWORK,
+    scratch: join(config.DATA_DIR, 'logins'),
+    credentialFor: (deploymentId, imageUri) =>
+      address.holds(imageUri)
+        ? {
+            host: address.host,
+            username: REGISTRY_USER,
+            password: tokens.issue({ deploymentId, mayPush: false }, PULL_TOKEN_LIFETIME_MS),
+          }
+        : undefined,
+  });
+}

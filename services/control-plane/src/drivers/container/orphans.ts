@@ -1,0 +1,30 @@
+import { StartFailure } from '../driver.ts';
+import { QUICK_MS, runEngine } from './engine-command.ts';
+import { LABELS } from './run-arguments.ts';
+
+/**
+ * Removes containers of a deployment that other processes left: those of one that was killed, or that lost its lease. Nothing
+ * happens where there is no engine.
+ */
+export async function removeOrphans(command: string, deploymentId: string, holder: string): Promise<void> {
+  const format = `{{.ID}} {{.Label "${LABELS.holder}"}}`;
+  const list = [
+    'ps',
+    '--all',
+    '--no-trunc',
+    `--filter=label=${LABELS.deployment}=${deploymentId}`,
+    `--format=${format}`,
+  ];
+  const listed = await runEngine(command, list, { signal: AbortSignal.timeout(QUICK_MS) }).catch((error: unknown) => {
+    if (error instanceof StartFailure) return null;
+    throw error;
+  });
+  if (listed?.code !== 0) return;
+  const left = listed.stdout
+    .split('\n')
+    .map((line) => line.trim().split(' '))
+    .filter(([id, owner]) => id && owner !== holder)
+    .map(([id]) => id!);
+  if (left.length === 0) return;
+  await runEngine(command, ['rm', '--force', ...left], { signal: AbortSignal.timeout(QUICK_MS) });
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@runyard/service-kit';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
+import type { RevisionSpec, RunningRevision } from '../src/drivers/driver.ts';
+import { revisionLogsIn } from '../src/logs/revision-log.ts';
+import { containerOptions, engineCalls } from './support/stand-in-engine.ts';
+
+const DEPLOYMENT = '0192f7a0-0000-7000-8000-000000000001';
+const REVISION = '0192f7a0-0000-7000-8000-000000000002';
+let folder: string;
+let running: RunningRevision | undefined;
+let database: TestDatabase | undefined;
+const orphans: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runyard-containers-'));
+});
+afterEach(async () => {
+  await running?.stop(0);
+  running = undefined;
+  for (const orphan of orphans.splice(0)) orphan.kill('SIGKILL');
+  await database?.close();
+  database = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
+
+function driver(changes: Partial<ContainerDriverOptions> = {}): ContainerDriver {
+  const options = containerOptions({
+    folder,
+    logger: silentLogger,
+    openLog: revisionLogsIn(folder, silentLogger),
+    platform: {
+      host: '127.0.0.1',
+      publicUrl: 'https://agents.example.com',
+      jwksUrl: 'https://keys.example.com',
+      redisUri: 'redis://redis.example.com',
+      graceSeconds: 5,
+      logLevel: 'info',
+      eventBus: { kind: 'redis', topicPrefix: '' },
+    },
+  });
+  return new ContainerDriver({ ...options, holder: 'this-process', ...changes });
+}
+
+async function start(imageUri: string, changes: Partial<RevisionSpec> = {}, by = driver()): Promise<RunningRevision> {
+  const spec: RevisionSpec = {
+    deploymentId: DEPLOYMENT,
+    revisionId: REVISION,
+    isFirst: true,
+    artifact: { kind: 'image', imageUri },
+    resources: {},
+    databaseUri: database?.url ?? 'postgres://role:password@postgres.example.com/database',
+    redisKeyPrefix: 'runyard:test',
+    secrets: {},
+    ...changes,
+  };
+  const options = { signal: new AbortController().signal, timeoutMs: 60_000, onUpstreams: () => undefined };
+  running = await by.start(spec, options);
+  return running;
+}
+
+const commands = async () => (await engineCalls(folder)).map(({ args }) => args);
+
+describe('an image', () => {
+  it('is pulled, looked at and run with these commands', async () => {
+    database = await createTestDatabase();
+    const resources = { cpu: 0.5, memory_mb: 512, queue_memory_mb: 256, queue_memory_limit_mb: 300 };
+    const { hasCustomAuth } = await start('registry.example.com/agent-with-auth:v1', { resources });
+    expect(hasCustomAuth).toBe(true);
+    const [version, pull, inspect, list, ...runs] = await commands();
+    expect([version, pull, inspect]).toEqual([
+      ['version', '--format', '{{.Server.Version}}'],
+      ['pull', '--quiet', 'registry.example.com/agent-with-auth:v1'],
+      ['image', 'inspect', '--format', '{{.Id}} {{json .Config}}', 'registry.example.com/agent-with-auth:v1'],
+    ]);
+    expect(list).toContain(`--filter=label=io.runyard.deployment=${DEPLOYMENT}`);
+    expect(runs.map((args) => args.at(-1))).toEqual(['agent-api', 'run-worker']);
+    const [api, worker] = runs.map((args) =>
+      args.map((arg) => arg.replace(/(-[0-9a-f]{6}$)|(?<=publish=127.0.0.1:)\d+/, '#')),
+    );
+    const common = (part: string) => [
+      ...['run', '--interactive', '--rm', '--init', '--pull=never', '--log-driver=none', '--cap-drop=ALL'],
+      ...['--security-opt=no-new-privileges', '--pids-limit=1024', '--user=1000:1000'],
+      ...[`--name=runyard-${REVISION}-${part}#`, `--label=io.runyard.deployment=${DEPLOYMENT}`],
+      ...[`--label=io.runyard.revision=${REVISION}`, `--label=io.runyard.part=${part}`],
+      ...['--label=io.runyard.holder=this-process', '--publish=127.0.0.1:#:8000'],
+      '--add-host=host.docker.internal:host-gateway',
+    ];
+    expect(api!.slice(0, 20)).toEqual([
+      ...common('agent-api'),
+      ...['--cpus=1', '--memory-reservation=512m', '--memory=1024m'],
+    ]);
+    expect(worker!.slice(0, 20)).toEqual([
+      ...common('run-worker'),
+      ...['--cpus=1', '--memory-reservation=256m', '--memory=300m'],
+    ]);
+    // Names of variables alone: everybody on the machine can read the command.
+    const variables = api!.filter((arg) => arg.startsWith('--env='));
+    expect(variables).toContain('--env=RUNYARD_SECRETS_FD');
+    expect(variables.every((variable) => /^--env=[A-Z_]+$/.test(variable))).toBe(true);
+    expect(api!.at(-2)).toBe('sha256:0123456789ab');
+  });
+
+  it('of the own registry is pulled with a token that is nowhere afterwards', async () => {
+    const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a pull token' };
+    const by = driver({ credentialFor: () => credential });
+    await expect(start('agents.example.com/registry/x/missing:v1', {}, by)).rejects.toThrow(
+      /cannot be pulled: Error response from daemon: manifest unknown/,
+    );
+    const login = (await engineCalls(folder)).find(({ args }) => args.includes('login'));
+    expect(login?.args.slice(2)).toEqual([
+      'login',
+      '--username',
+      credential.username,
+      '--password-stdin',
+      credential.host,
+    ]);
+    expect(login?.input).toBe(credential.password);
+    expect(await readdir(join(folder, 'logins'))).toEqual([]);
+  });
+
+  it('that is not built from the base image is refused with what to do', async () => {
+    await expect(start('registry.example.com/foreign:v1')).rejects.toThrow(/--base-image runyard\/agent-server:20/);
+    expect((await commands()).some(([command]) => command === 'run')).toBe(false);
+  });
+
+  it('is refused where there is no engine, or none answers', async () => {
+    await expect(start('x:v1', {}, driver({ command: 'no-such-engine' }))).rejects.toThrow(
+      /images need a container engine, and `no-such-engine` does not reach one/,
+    );
+    process.env.DOCKER_STAND_IN_IS_DOWN = '1';
+    try {
+      await expect(start('x:v1')).rejects.toThrow(/Cannot connect to the Docker daemon/);
+    } finally {
+      delete process.env.DOCKER_STAND_IN_IS_DOWN;
+    }
+  });
+});
+
+describe('containers that a killed process left', () => {
+  it('are removed before its deployment starts again, and with it; those of others stay', async () => {
+    await mkdir(join(folder, 'containers'));
+    const leave = async (name: string, deployment: string, holder: string) => {
+      const orphan = spawn('sleep', ['600'], { stdio: 'ignore' });
+      orphans.push(orphan);
+      const labels = { 'io.runyard.deployment': deployment, 'io.runyard.holder': holder };
+      await writeFile(join(folder, 'containers', name), JSON.stringify({ name, pid: orphan.pid, labels }));
+      return orphan;
+    };
+    const left = await leave('left', DEPLOYMENT, 'killed-process');
+    const own = await leave('own', DEPLOYMENT, 'this-process');
+    const other = await leave('other', 'another-deployment', 'killed-process');
+    const gone = once(left, 'exit');
+    await driver().removeLeftovers(DEPLOYMENT);
+    await gone;
+    expect([own.exitCode, own.signalCode, other.exitCode, other.signalCode]).toEqual([null, null, null, null]);
+    expect((await readdir(join(folder, 'containers'))).sort()).toEqual(['other', 'own']);
+  });
+});

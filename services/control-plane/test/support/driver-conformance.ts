@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLogger } from '@runyard/service-kit';
+import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
+import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
+import { StartFailure } from '../../src/drivers/driver.ts';
+import type { KeepingOptions } from '../../src/drivers/process/kept-revision.ts';
+import { revisionLogsIn } from '../../src/logs/revision-log.ts';
+
+export interface DriverUnderTest {
+  driver: Driver;
+  artifact: Artifact;
+}
+
+/** What a driver under test is made with. */
+export interface Surroundings extends KeepingOptions {
+  folder: string;
+  platform: PlatformSettings;
+}
+
+const TIMEOUT_MS = 60_000;
+const SECRET = 'a value nobody may see';
+
+/** What every driver has to do with a revision, whatever it runs it as: the stand-in agent, in place of the real services. */
+export function itConforms(name: string, make: (surroundings: Surroundings) => Promise<DriverUnderTest>): void {
+  describe(`the ${name} driver`, () => {
+    let database: TestDatabase;
+    let folder: string;
+    let underTest: DriverUnderTest;
+    let running: RunningRevision | undefined;
+
+    beforeAll(async () => {
+      database = await createTestDatabase();
+      folder = await mkdtemp(join(tmpdir(), 'runyard-driver-'));
+      underTest = await make({
+        folder,
+        logger: silentLogger,
+        openLog: revisionLogsIn(folder, silentLogger),
+        timings: { firstBackoffMs: 5 },
+        platform: {
+          host: '127.0.0.1',
+          publicUrl: 'https://agents.example.com',
+          jwksUrl: 'https://keys.example.com',
+          redisUri: 'redis://:redis-password@redis.example.com',
+          graceSeconds: 5,
+          logLevel: 'info',
+          eventBus: { kind: 'kafka', kafkaBrokers: 'kafka.example.com:9092', topicPrefix: '' },
+        },
+      });
+    });
+    afterEach(async () => {
+      await running?.stop(0);
+      running = undefined;
+    });
+    afterAll(async () => {
+      await database?.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    const specOf = (secrets: Record<string, string>, changes: Partial<RevisionSpec> = {}): RevisionSpec => ({
+      deploymentId: randomUUID(),
+      revisionId: randomUUID(),
+      isFirst: true,
+      artifact: underTest.artifact,
+      resources: {},
+      databaseUri: database.url,
+      redisKeyPrefix: 'runyard:test',
+      secrets,
+      ...changes,
+    });
+    const start = async (
+      spec: RevisionSpec,
+      { signal = new AbortController().signal, timeoutMs = TIMEOUT_MS, onUpstreams = (_: string[]) => {} } = {},
+    ) => {
+      running = await underTest.driver.start(spec, { signal, timeoutMs, onUpstreams });
+      return running;
+    };
+
+    it('starts what it is told, with secrets where nobody else reads them', async () => {
+      const spec = specOf({ MODEL_KEY: SECRET, N_JOBS_PER_WORKER: '4' });
+      const { upstreams, revisionId, hasCustomAuth } = await start(spec);
+      expect([revisionId, hasCustomAuth, upstreams.length]).toEqual([spec.revisionId, false, 1]);
+      const answer = await fetch(`${upstreams[0]}/started-with`);
+      const { env, argv, secrets } = (await answer.json()) as {
+        env: object;
+        argv: string[];
+        secrets: Record<string, string>;
+      };
+      expect(env).toMatchObject({ REVISION_ID: spec.revisionId, N_JOBS_PER_WORKER: '4', LOG_JSON: 'true' });
+      expect(JSON.parse(secrets.PROJECT_ENV!)).toEqual(spec.secrets);
+      for (const secret of [SECRET, 'redis-password', database.url]) {
+        expect(JSON.stringify([env, argv])).not.toContain(secret);
+        expect(await commandLines(spec.revisionId)).not.toContain(secret);
+      }
+    });
+
+    it('runs as many parts as are asked for', async () => {
+      const { upstreams } = await start(specOf({}, { resources: { min_scale: 2 } }));
+      expect(new Set(upstreams).size).toBe(2);
+    });
+
+    it('says why a revision does not start, with its log and without its secrets, and leaves nothing', async () => {
+      const spec = specOf({ FAIL_WITH: SECRET });
+      const failure = await start(spec).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(StartFailure);
+      expect((failure as Error).message).toMatch(/ended with code 3 before it was healthy/);
+      expect((failure as Error).message).toContain('cannot load the graph: ***');
+      expect(await commandLines(spec.revisionId)).toEqual([]);
+    });
+
+    it('gives up a revision that is not healthy in time, or not wanted any more', async () => {
+      const late = specOf({ NEVER_HEALTHY: '1' });
+      await expect(start(late, { timeoutMs: 3_000 })).rejects.toThrow(/was not healthy in time/);
+      const abort = new AbortController();
+      const unwanted = specOf({ NEVER_HEALTHY: '1' });
+      const started = start(unwanted, { signal: abort.signal });
+      abort.abort(new Error('not wanted any more'));
+      await expect(started).rejects.toThrow();
+      expect([...(await commandLines(late.revisionId)), ...(await commandLines(unwanted.revisionId))]).toEqual([]);
+    });
+
+    it('starts again what crashed, and tells where it is then', async () => {
+      const told: string[][] = [];
+      const revision = await start(specOf({}), { onUpstreams: (urls) => told.push(urls) });
+      const [before] = revision.upstreams;
+      await fetch(`${before}/crash`).catch(() => undefined);
+      await waitFor(() => revision.upstreams[0] !== undefined && revision.upstreams[0] !== before, {
+        timeoutMs: TIMEOUT_MS,
+        what: 'another upstream',
+      });
+      expect(told).toEqual([[before], [], revision.upstreams]);
+    });
+
+    it('has more parts and fewer when told, and takes a server out of the route before it ends', async () => {
+      const told: string[][] = [];
+      const spec = specOf({}, { resources: { max_scale: 2 } });
+      const revision = await start(spec, { onUpstreams: (urls) => told.push(urls) });
+      const [first] = revision.upstreams;
+      revision.scale('agent-api', 2);
+      revision.scale('run-worker', 2);
+      await waitFor(() => revision.parts().filter(({ url }) => url !== null).length === 4, {
+        timeoutMs: TIMEOUT_MS,
+        what: 'four parts that answer',
+      });
+      const leaving = revision.upstreams.find((url) => url !== first);
+      revision.scale('agent-api', 1);
+      expect([revision.upstreams, told.at(-1), revision.countOf('agent-api')]).toEqual([[first], [first], 1]);
+      expect((await fetch(`${leaving}/ok`)).status, 'who has not heard of it is answered still').toBe(200);
+      await waitFor(() => revision.parts().length === 3, { timeoutMs: TIMEOUT_MS, what: 'the end of a server' });
+      expect(revision.parts().map(({ name }) => name)).toEqual(['agent-api-1', 'run-worker-1', 'run-worker-2']);
+      await revision.drain();
+      expect(await commandLines(spec.revisionId)).toEqual([]);
+    });
+
+    it('lets a drained revision finish, and leaves nothing of it', async () => {
+      const spec = specOf({ STOP_DELAY_MS: '300' });
+      const revision = await start(spec);
+      await revision.drain();
+      expect(revision.upstreams).toEqual([]);
+      expect(await commandLines(spec.revisionId)).toEqual([]);
+    });
+  });
+}
+
+/** Of every process that has the revision in its environment. */
+async function commandLines(revisionId: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found: string[] = [];
+  for (const pid of pids) {
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.includes(`REVISION_ID=${revisionId}`)) {
+      found.push(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ContainerDriverOptions } from '../../src/drivers/container/container-driver.ts';
+import type { Surroundings } from './driver-conformance.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+export const AGENT = fixture('stand-in-agent.mjs');
+export const ENGINE = fixture('stand-in-engine.mjs');
+
+/** A container driver whose engine runs containers as processes, and writes down below `folder` how it was called. */
+export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
+  process.env.DOCKER_STAND_IN_FOLDER = surroundings.folder;
+  process.env.DOCKER_STAND_IN_AGENT = AGENT;
+  return {
+    ...surroundings,
+    command: ENGINE,
+    network: undefined,
+    holder: randomUUID(),
+    scratch: join(surroundings.folder, 'logins'),
+    credentialFor: () => undefined,
+  };
+}
+
+export interface EngineCall {
+  args: string[];
+  input?: string;
+}
+
+export async function engineCalls(folder: string): Promise<EngineCall[]> {
+  const text = await readFile(join(folder, 'calls.jsonl'), 'utf8').catch(() => '');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as EngineCall);
+}
