@@ -1,5 +1,13 @@
 import type { Operation } from '../../operation.ts';
 import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
+import {
+  createGithubIntegration,
+  deleteGithubIntegration,
+  getGithubWebhook,
+  listGithubIntegrations,
+  receiveGithubDelivery,
+  replaceGithubWebhookSecret,
+} from './github.ts';
 import { getRoutes } from './internal.ts';
 import { oauthOperations } from './oauth/index.ts';
 import { createPushToken } from './registry.ts';
@@ -20,11 +28,18 @@ export const controlPlaneOperations: readonly Operation[] = [
   createUploadUrl,
   putUpload,
   createPushToken,
+  getGithubWebhook,
+  replaceGithubWebhookSecret,
+  receiveGithubDelivery,
+  listGithubIntegrations,
+  createGithubIntegration,
+  deleteGithubIntegration,
   ...oauthOperations,
   getRoutes,
 ];
 
 export * from './deployments.ts';
+export * from './github.ts';
 export * from './internal.ts';
 export * from './oauth/index.ts';
 export * from './registry.ts';

@@ -1,0 +1,213 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { ErrorResponse, Uuid } from '../common.ts';
+import { DeploymentParams } from './deployments.ts';
+import {
+  BadRequestResponse,
+  ForbiddenResponse,
+  InvalidResponse,
+  MissingResponse,
+  UnauthorizedResponse,
+} from './responses.ts';
+
+/** Bytes of a delivery at most; GitHub sends none larger. */
+export const GITHUB_DELIVERY_BYTES_MAX = 26_214_400;
+
+/** Request header with `sha256=<hex>`: the HMAC of the body under the webhook's secret. */
+export const GITHUB_SIGNATURE_HEADER = 'x-hub-signature-256';
+
+/** What to enter where the repository's webhooks are set up. */
+export const GithubWebhook = Type.Object(
+  {
+    payload_url: Type.String(),
+    content_type: Type.Literal('application/json'),
+    secret: Type.String(),
+    events: Type.Array(Type.Literal('push')),
+  },
+  { $id: 'GithubWebhook' },
+);
+export type GithubWebhook = Static<typeof GithubWebhook>;
+
+const exampleWebhook: GithubWebhook = {
+  payload_url: 'https://agents.example.com/v1/integrations/github/webhooks/0192f7a0-0000-7000-8000-000000000001',
+  content_type: 'application/json',
+  secret: 'c2VjcmV0',
+  events: ['push'],
+};
+
+/** Of a delivery of the event `push`, what is looked at. */
+export const GithubPushEvent = Type.Object(
+  {
+    /** `refs/heads/main` */
+    ref: Type.String(),
+    /** The branch began with this push. */
+    created: Type.Boolean(),
+    deleted: Type.Boolean(),
+    /** The commit it is at now. */
+    after: Type.String(),
+    repository: Type.Object({ clone_url: Type.String() }),
+  },
+  { $id: 'GithubPushEvent' },
+);
+export type GithubPushEvent = Static<typeof GithubPushEvent>;
+
+export const GithubDelivery = Type.Object(
+  {
+    /** The revision that the push made; null when it made none. */
+    revision_id: Type.Union([Type.String(), Type.Null()]),
+    /** Why it made none. */
+    ignored: Type.Union([Type.String(), Type.Null()]),
+  },
+  { $id: 'GithubDelivery' },
+);
+export type GithubDelivery = Static<typeof GithubDelivery>;
+
+const refusals = {
+  400: {
+    ...BadRequestResponse,
+    example: { detail: "Webhooks are only available for 'github' source deployments." },
+  },
+  401: UnauthorizedResponse,
+  403: ForbiddenResponse,
+  404: MissingResponse,
+  422: InvalidResponse,
+};
+
+export const getGithubWebhook = defineOperation({
+  operationId: 'getGithubWebhook',
+  method: 'get',
+  path: '/v2/deployments/{deployment_id}/github-webhook',
+  summary: 'What the repository needs to be told so that pushes are built, its secret included.',
+  tags: ['deployments (v2)'],
+  access: 'principal',
+  params: DeploymentParams,
+  responses: {
+    200: { description: 'The settings of the webhook.', schema: GithubWebhook, example: exampleWebhook },
+    ...refusals,
+  },
+});
+
+export const replaceGithubWebhookSecret = defineOperation({
+  operationId: 'replaceGithubWebhookSecret',
+  method: 'post',
+  path: '/v2/deployments/{deployment_id}/github-webhook',
+  summary: 'Another secret; deliveries signed with the old one are refused from now on.',
+  tags: ['deployments (v2)'],
+  access: 'principal',
+  params: DeploymentParams,
+  responses: {
+    200: { description: 'The settings of the webhook.', schema: GithubWebhook, example: exampleWebhook },
+    ...refusals,
+  },
+});
+
+export const receiveGithubDelivery = defineOperation({
+  operationId: 'receiveGithubDelivery',
+  method: 'post',
+  path: '/v1/integrations/github/webhooks/{deployment_id}',
+  summary: 'Where GitHub tells of pushes. A signed delivery needs no key.',
+  tags: ['integrations (v1)'],
+  access: 'public',
+  headers: { [GITHUB_SIGNATURE_HEADER]: '`sha256=` and the HMAC of the body under the secret of the webhook.' },
+  params: DeploymentParams,
+  responses: {
+    200: {
+      description: 'The delivery is good. A push to the linked branch has made a revision.',
+      schema: GithubDelivery,
+      example: { revision_id: '0192f7a0-0000-7000-8000-000000000002', ignored: null },
+    },
+    400: { ...BadRequestResponse, example: { detail: 'The delivery is no JSON object.' } },
+    401: {
+      description: 'The signature is not that of a webhook that is there.',
+      schema: ErrorResponse,
+      example: { detail: 'The signature does not match' },
+    },
+    413: {
+      description: 'Larger than deliveries are.',
+      schema: ErrorResponse,
+      example: { detail: 'Request body is larger than 26214400 bytes' },
+    },
+    422: InvalidResponse,
+  },
+});
+
+/** Access to the private repositories of one server. */
+export const GithubIntegration = Type.Object(
+  {
+    id: Uuid,
+    /** The same in the numbers that installations of apps have elsewhere. */
+    installation_id: Type.Integer(),
+    name: Type.String(),
+  },
+  { $id: 'GithubIntegration' },
+);
+export type GithubIntegration = Static<typeof GithubIntegration>;
+
+export const GithubIntegrationCreate = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    /** `https://host` of the server; the token is sent nowhere else. */
+    url: Type.String({ minLength: 1, maxLength: 2048 }),
+    /** An access token that may read the repositories. Kept sealed, and never shown again. */
+    token: Type.String({ minLength: 1, maxLength: 4096 }),
+  },
+  { $id: 'GithubIntegrationCreate' },
+);
+export type GithubIntegrationCreate = Static<typeof GithubIntegrationCreate>;
+
+const exampleIntegration: GithubIntegration = {
+  id: '0192f7a0-0000-7000-8000-000000000009',
+  installation_id: 1,
+  name: 'acme',
+};
+
+const integrationRefusals = { 401: UnauthorizedResponse, 403: ForbiddenResponse, 422: InvalidResponse };
+
+export const listGithubIntegrations = defineOperation({
+  operationId: 'listGithubIntegrations',
+  method: 'get',
+  path: '/v1/integrations/github/install',
+  summary: 'The integrations of the workspace, oldest first.',
+  tags: ['integrations (v1)'],
+  access: 'principal',
+  responses: {
+    200: {
+      description: 'All of them.',
+      schema: Type.Array(GithubIntegration),
+      example: [exampleIntegration],
+    },
+    ...integrationRefusals,
+  },
+});
+
+export const createGithubIntegration = defineOperation({
+  operationId: 'createGithubIntegration',
+  method: 'post',
+  path: '/v1/integrations/github/install',
+  summary: 'Give the workspace access to private repositories, by a token.',
+  tags: ['integrations (v1)'],
+  access: 'principal',
+  body: GithubIntegrationCreate,
+  bodyLimitBytes: 65_536,
+  responses: {
+    201: { description: 'For `source_config.integration_id`.', schema: GithubIntegration, example: exampleIntegration },
+    400: { ...BadRequestResponse, example: { detail: 'The URL of an integration is https://host, without a path.' } },
+    ...integrationRefusals,
+  },
+  examples: { body: { name: 'acme', url: 'https://git.example.com', token: 'a token' } },
+});
+
+export const deleteGithubIntegration = defineOperation({
+  operationId: 'deleteGithubIntegration',
+  method: 'delete',
+  path: '/v1/integrations/github/install/{integration_id}',
+  summary: 'Forget a token. Deployments that use it cannot be built any more; those that run go on.',
+  tags: ['integrations (v1)'],
+  access: 'principal',
+  params: Type.Object({ integration_id: Uuid }),
+  responses: {
+    204: { description: 'It is gone.' },
+    404: { ...MissingResponse, example: { detail: 'Integration ID 0192f7a0-0000-7000-8000-000000000009 not found.' } },
+    ...integrationRefusals,
+  },
+});

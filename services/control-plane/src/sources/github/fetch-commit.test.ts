@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fetchCommit } from './fetch-commit.ts';
+import { checkRepositoryUrl, fullRef, isSameRepository, resolveRepository } from './repository-url.ts';
+
+let home: string;
+let repository: string;
+let folder: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'runyard-git-test-'));
+  repository = join(home, 'origin');
+  folder = join(home, 'checkout');
+  await mkdir(folder);
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main', repository]);
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+function git(...args: string[]): string {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  return execFileSync('git', [...identity, '-C', repository, ...args], { encoding: 'utf8' }).trim();
+}
+
+async function commit(name: string, content: string): Promise<string> {
+  await writeFile(join(repository, name), content);
+  git('add', '--all');
+  git('commit', '--quiet', '--message', name);
+  return git('rev-parse', 'HEAD');
+}
+
+async function fetched(ref: string): Promise<string> {
+  const address = await resolveRepository(repository, { allowsLocal: true });
+  const signal = new AbortController().signal;
+  return fetchCommit({ repository: address, ref, token: null, folder, scratch: join(home, 'scratch'), signal });
+}
+
+describe('a commit of a repository', () => {
+  it('is fetched by its branch, its tag and its hash', async () => {
+    const first = await commit('a.txt', 'one');
+    git('tag', 'v1');
+    const second = await commit('a.txt', 'two');
+    expect(await fetched('refs/heads/main')).toBe(second);
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('two');
+    expect(await fetched('refs/tags/v1')).toBe(first);
+    expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one');
+    expect(await fetched(second)).toBe(second);
+    expect(await readdir(folder)).toEqual(['a.txt']);
+    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+  });
+
+  it('brings no link to files of this machine', async () => {
+    await symlink('/etc/passwd', join(repository, 'link'));
+    await commit('a.txt', 'one');
+    await fetched('refs/heads/main');
+    expect(await readFile(join(folder, 'link'), 'utf8')).toBe('/etc/passwd');
+  });
+
+  it('that is not there is said in the words of git', async () => {
+    await commit('a.txt', 'one');
+    await expect(fetched('refs/heads/nowhere')).rejects.toThrow(/git fetch: fatal: couldn't find remote ref/);
+  });
+});
+
+describe('the address of a repository', () => {
+  it.each([
+    ['https://github.com/acme/agent', false],
+    ['http://127.0.0.1/acme/agent', true],
+    ['ssh://git@github.com/acme/agent', true],
+    ['git@github.com:acme/agent.git', true],
+    ['ext::sh -c true', true],
+    ['https://user:password@github.com/acme/agent', true],
+    ['/srv/repository', true],
+    ['file:///srv/repository', true],
+  ])('%s is refused: %s', (url, isRefused) => {
+    const check = () => checkRepositoryUrl(url, { allowsLocal: false });
+    if (isRefused) expect(check).toThrow(/^Source configuration error: /);
+    else expect(check).not.toThrow();
+  });
+
+  it('is one in many spellings', () => {
+    expect(isSameRepository('https://github.com/Acme/agent.git', 'https://github.com/acme/agent/')).toBe(true);
+    expect(isSameRepository('https://github.com/acme/agent', 'https://github.com/acme/agents')).toBe(false);
+  });
+
+  it('takes branches and tags, and no options of git', () => {
+    expect([fullRef('main'), fullRef('feature/x'), fullRef('refs/tags/v1')]).toEqual([
+      'refs/heads/main',
+      'refs/heads/feature/x',
+      'refs/tags/v1',
+    ]);
+    for (const ref of ['--upload-pack=x', '-x', 'a..b', 'a b', '', 'a/', 'a.lock', '@{-1}'])
+      expect(() => fullRef(ref)).toThrow(/no branch or tag/);
+  });
+});

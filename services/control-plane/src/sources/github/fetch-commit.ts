@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { BuildFailure } from '../../builds/build-failure.ts';
+import type { RepositoryAddress } from './repository-url.ts';
+
+export interface CommitRequest {
+  repository: RepositoryAddress;
+  /** `refs/heads/main`, `refs/tags/v1`, or a commit's hash. */
+  ref: string;
+  /** Sent to the repository's host alone. */
+  token: string | null;
+  /** The commit's files are laid out in it; empty. */
+  folder: string;
+  /** For git's own files, which go at the end. */
+  scratch: string;
+  signal: AbortSignal;
+}
+
+const BYTES_MAX = 1024 ** 3;
+const FILES_MAX = 100_000;
+const BLOCK_BYTES = 512;
+
+/**
+ * Fetches one commit without its history and lays its files out; submodules and symbolic links are left out.
+ *
+ * @returns its hash
+ * @throws BuildFailure with git's own words
+ */
+export async function fetchCommit(request: CommitRequest): Promise<string> {
+  const { scratch, repository, ref, folder } = request;
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  const home = await mkdtemp(join(scratch, 'git-'));
+  try {
+    const git = await openGit(home, request);
+    await git('init', '--quiet', '--bare', join(home, 'repository'));
+    const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-commit-graph', '--quiet'];
+    await git('fetch', ...options, '--', repository.url, ref);
+    const sha = (await git('rev-parse', '--verify', 'FETCH_HEAD^{commit}')).trim();
+    checkSize(await git('ls-tree', '-r', '-l', '-z', sha));
+    await git(`--work-tree=${folder}`, 'checkout', '--force', '--quiet', sha, '--', '.');
+    return sha;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+type Git = (...args: string[]) => Promise<string>;
+
+/** Git with nothing of this machine's and this user's configuration, that never asks and runs nothing of the repository's. */
+async function openGit(home: string, { repository, token, signal }: CommitRequest): Promise<Git> {
+  await writeFile(join(home, 'config'), configuration(repository, token), { mode: 0o600 });
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    LANG: 'C',
+    GIT_DIR: join(home, 'repository'),
+    GIT_CONFIG_GLOBAL: join(home, 'config'),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ALLOW_PROTOCOL: repository.protocol,
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: '/bin/false',
+    GIT_LFS_SKIP_SMUDGE: '1',
+  };
+  return async (...args) => {
+    // No file of git's, the pack with everything in it above all, becomes larger than that.
+    const limit = `ulimit -f ${BYTES_MAX / BLOCK_BYTES}; exec git "$@"`;
+    const child = spawn('/bin/sh', ['-c', limit, 'git', ...args], {
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const end = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // All of it is gone.
+      }
+    };
+    signal.addEventListener('abort', end, { once: true });
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]).finally(() => {
+      signal.removeEventListener('abort', end);
+    });
+    signal.throwIfAborted();
+    if (code === 0) return stdout;
+    if (code === 127) throw new Error('git is not installed here');
+    throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reasonOf(stderr)}`);
+  };
+}
+
+function configuration({ url, protocol, resolved }: RepositoryAddress, token: string | null): string {
+  const lines = [
+    '[core]',
+    'symlinks = false',
+    'hooksPath = /dev/null',
+    '[credential]',
+    'helper =',
+    '[protocol]',
+    'version = 2',
+    '[safe]',
+    'directory = *',
+    '[gc]',
+    'auto = 0',
+    '[http]',
+    'followRedirects = false',
+  ];
+  if (protocol === 'file' || resolved === null) return lines.join('\n');
+  lines.push(`curloptResolve = ${quoted(resolved)}`);
+  if (token !== null) {
+    const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
+    lines.push(`[http ${quoted(new URL(url).origin)}]`, `extraHeader = ${quoted(`Authorization: Basic ${basic}`)}`);
+  }
+  return lines.join('\n');
+}
+
+const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
+
+/** What it says last that is no advice. */
+function reasonOf(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const told = lines.findLast((line) => /^(fatal|error|remote):/.test(line)) ?? lines.filter(Boolean).at(-1);
+  return told ?? 'it ended without a word';
+}
+
+function checkSize(listing: string): void {
+  let bytes = 0;
+  const entries = listing.split('\0').filter(Boolean);
+  if (entries.length > FILES_MAX) throw new BuildFailure(`The commit holds more than ${FILES_MAX} files`);
+  for (const entry of entries) bytes += Number(/^\S+ \S+ \S+ +(\d+|-)\t/.exec(entry)?.[1]) || 0;
+  if (bytes > BYTES_MAX) throw new BuildFailure(`The commit is larger than ${BYTES_MAX} bytes`);
+}

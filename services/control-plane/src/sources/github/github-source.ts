@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import type { SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { BadRequestError } from '@runyard/service-kit';
+import { BuildFailure } from '../../builds/build-failure.ts';
+import type { BuildSource } from '../../builds/build-source.ts';
+import type { BuildSources } from '../../builds/builds.ts';
+import type { PrismaClient, Revision } from '../../generated/client.ts';
+import { fetchCommit } from './fetch-commit.ts';
+import { fullRef, type RepositoryRules, resolveRepository } from './repository-url.ts';
+
+export interface GithubSourceOptions {
+  prisma: PrismaClient;
+  rules: RepositoryRules;
+  dataDir: string;
+  /** Of the integration the deployment names; null when it names none. */
+  tokenOf(revision: Revision): Promise<string | null>;
+}
+
+/** What revisions of `github` are built from: a commit of a repository, fetched with plain git. */
+export function githubSources(options: GithubSourceOptions): BuildSources {
+  return { github: async (revision) => githubSource(revision, options) };
+}
+
+function githubSource(revision: Revision, { prisma, rules, dataDir, tokenOf }: GithubSourceOptions): BuildSource {
+  const { repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
+  const { repo_ref: ref, repo_commit_sha: sha } = revision.sourceRevisionConfig as SourceRevisionConfig;
+  if (repoUrl == null || ref == null) throw new Error(`revision ${revision.id} has no source`);
+  return {
+    // A branch moves: another revision is another commit.
+    key: `${repoUrl} ${revision.id}`,
+    async fetch(folder, { signal, say }) {
+      const wanted = sha ?? fullRef(ref);
+      say(`Fetching ${wanted} of ${repoUrl}`);
+      const repository = await resolveRepository(repoUrl, rules).catch((error: unknown) => {
+        throw error instanceof BadRequestError ? new BuildFailure(error.message, { cause: error }) : error;
+      });
+      const scratch = join(dataDir, 'git');
+      const token = await tokenOf(revision);
+      const commit = await fetchCommit({ repository, ref: wanted, token, folder, scratch, signal });
+      say(`This is commit ${commit}`);
+      await recordCommit(prisma, revision.id, commit);
+    },
+  };
+}
+
+async function recordCommit(prisma: PrismaClient, revisionId: string, commit: string): Promise<void> {
+  await prisma.$executeRaw`
+    UPDATE revision
+    SET source_revision_config = source_revision_config || jsonb_build_object('repo_commit_sha', ${commit}::text)
+    WHERE id = ${revisionId}::uuid`;
+}

@@ -1,0 +1,105 @@
+import {
+  createGithubIntegration,
+  deleteGithubIntegration,
+  type GithubIntegration,
+  type GithubIntegrationCreate,
+  listGithubIntegrations,
+  type SourceConfig,
+} from '@runyard/contracts';
+import type { Sealer } from '@runyard/sealing';
+import {
+  BadRequestError,
+  type BoundOperation,
+  bind,
+  created,
+  NotFoundError,
+  noContent,
+  ok,
+  type Principal,
+} from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Queries } from '../../database/database.ts';
+import { type Tenant, tenantOf } from '../../deployments/caller-scope.ts';
+import type { GithubIntegration as IntegrationRow, PrismaClient, Revision } from '../../generated/client.ts';
+import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
+
+/** Tokens for private repositories: each for one workspace, sent to one server alone. */
+export class GithubIntegrations {
+  readonly #prisma: PrismaClient;
+  readonly #sealer: Sealer;
+  readonly #rules: RepositoryRules;
+
+  constructor(options: { prisma: PrismaClient; sealer: Sealer; rules: RepositoryRules }) {
+    this.#prisma = options.prisma;
+    this.#sealer = options.sealer;
+    this.#rules = options.rules;
+  }
+
+  async list(caller: Principal): Promise<GithubIntegration[]> {
+    const where = tenantOf(caller, 'deployments:read');
+    return (await this.#prisma.githubIntegration.findMany({ where, orderBy: { createdAt: 'asc' } })).map(viewOf);
+  }
+
+  async create(caller: Principal, { name, url, token }: GithubIntegrationCreate): Promise<GithubIntegration> {
+    const tenant = tenantOf(caller, 'deployments:create');
+    const address = checkRepositoryUrl(url, { ...this.#rules, allowsLocal: false });
+    if (typeof address === 'string' || address.pathname !== '/' || address.search !== '' || address.hash !== '') {
+      throw new BadRequestError('The URL of an integration is https://host, without a path.');
+    }
+    if (/[\r\n]/.test(token)) throw new BadRequestError('A token is one line.');
+    const id = uuidv7();
+    const sealedToken = this.#sealer.seal(token, place(id));
+    const data = { ...tenant, id, name, url: address.origin, sealedToken, createdBy: caller.identity };
+    return viewOf(await this.#prisma.githubIntegration.create({ data }));
+  }
+
+  async delete(caller: Principal, id: string): Promise<void> {
+    const where = { ...tenantOf(caller, 'deployments:delete'), id };
+    const { count } = await this.#prisma.githubIntegration.deleteMany({ where });
+    if (count === 0) throw new NotFoundError(`Integration ID ${id} not found.`);
+  }
+
+  /** What a build may show the repository's server; null where the deployment names no integration. */
+  async tokenOf(revision: Revision): Promise<string | null> {
+    const { integration_id: id, repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
+    if (id == null || repoUrl == null) return null;
+    const { deploymentId } = revision;
+    const deployment = await this.#prisma.deployment.findUniqueOrThrow({ where: { id: deploymentId } });
+    const { sealedToken } = await existing(this.#prisma, deployment, id, repoUrl);
+    return this.#sealer.open(sealedToken, place(id));
+  }
+}
+
+/** @throws BadRequestError when the workspace has no such integration, or the repository is not on its server */
+export async function checkIntegration(queries: Queries, tenant: Tenant, id: string, repoUrl: string): Promise<void> {
+  await existing(queries, tenant, id, repoUrl);
+}
+
+async function existing(queries: Queries, tenant: Tenant, id: string, repoUrl: string): Promise<IntegrationRow> {
+  const { organizationId, workspaceId } = tenant;
+  const row = await queries.githubIntegration.findFirst({ where: { id, organizationId, workspaceId } });
+  if (!row) throw new BadRequestError(`Source configuration error: there is no integration ${id} in this workspace.`);
+  if (!URL.canParse(repoUrl) || new URL(repoUrl).origin !== row.url) {
+    throw new BadRequestError(`Source configuration error: the integration ${id} is for repositories of ${row.url}.`);
+  }
+  return row;
+}
+
+export function integrationRoutes(integrations: GithubIntegrations): BoundOperation[] {
+  return [
+    bind(listGithubIntegrations, async ({ caller }) => ok(await integrations.list(caller))),
+    bind(createGithubIntegration, async ({ caller, body }) => created(await integrations.create(caller, body))),
+    bind(deleteGithubIntegration, async ({ caller, params }) => {
+      await integrations.delete(caller, params.integration_id.toLowerCase());
+      return noContent();
+    }),
+  ];
+}
+
+const viewOf = ({ id, installationId, name }: IntegrationRow): GithubIntegration => ({
+  id,
+  installation_id: installationId,
+  name,
+});
+
+const place = (id: string) => `integration/${id}/token`;

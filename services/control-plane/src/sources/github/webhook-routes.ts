@@ -1,0 +1,27 @@
+import {
+  GITHUB_DELIVERY_BYTES_MAX,
+  GITHUB_SIGNATURE_HEADER,
+  getGithubWebhook,
+  receiveGithubDelivery,
+  replaceGithubWebhookSecret,
+} from '@runyard/contracts';
+import { type BoundOperation, bind, ok, readBody } from '@runyard/service-kit';
+import type { GithubWebhooks } from './webhooks.ts';
+
+export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
+  return [
+    bind(getGithubWebhook, async ({ caller, params }) => ok(await webhooks.settings(caller, idOf(params)), PRIVATE)),
+    bind(replaceGithubWebhookSecret, async ({ caller, params }) =>
+      ok(await webhooks.replaceSecret(caller, idOf(params)), PRIVATE),
+    ),
+    bind(receiveGithubDelivery, async ({ params, headers, raw }) => {
+      // The signature is over the bytes as they came.
+      const body = await readBody(raw, GITHUB_DELIVERY_BYTES_MAX);
+      const signature = headers[GITHUB_SIGNATURE_HEADER];
+      return ok(await webhooks.receive(idOf(params), body, typeof signature === 'string' ? signature : undefined));
+    }),
+  ];
+}
+
+const PRIVATE = { 'cache-control': 'no-store' };
+const idOf = (params: { deployment_id: string }) => params.deployment_id.toLowerCase();
