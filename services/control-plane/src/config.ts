@@ -1,5 +1,6 @@
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
+import { containerVariables } from './drivers/container/open-container-driver.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { registryVariables } from './registry/registry.ts';
 
@@ -28,6 +29,7 @@ export const configSchema = Type.Object({
     description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
   }),
   ...registryVariables,
+  ...containerVariables,
 
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),

@@ -19,6 +19,8 @@ import { openDatabase } from './database/database.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
+import { openContainerDriver } from './drivers/container/open-container-driver.ts';
+import { DriversByArtifact } from './drivers/drivers-by-artifact.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { openHolder } from './duties/holder-note.ts';
 import { logSegments } from './logs/log-segments.ts';
@@ -32,6 +34,12 @@ import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
 import { routeRoutes } from './routing/route-routes.ts';
 import { SecretSets } from './secrets/secret-set.ts';
+import { repositoryRules, type SourceRules } from './sources/check-source.ts';
+import { githubSources } from './sources/github/github-source.ts';
+import { GithubIntegrations, integrationRoutes } from './sources/github/integrations.ts';
+import { webhookRoutes } from './sources/github/webhook-routes.ts';
+import { GithubWebhooks } from './sources/github/webhooks.ts';
+import { ranImages } from './sources/image-sources.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { sourcesPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
@@ -64,27 +72,21 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const view = new DeploymentView({ publicUrl: config.PUBLIC_URL, secrets });
   const openLog = revisionLogsIn(config.DATA_DIR, logger);
-  const driver = new ProcessDriver({
-    agentApiEntry: config.AGENT_API_COMMAND,
-    runWorkerEntry: config.RUN_WORKER_COMMAND,
-    openLog,
-    logger,
-    platform: {
-      host: config.DEPLOYMENTS_HOST,
-      publicUrl: config.PUBLIC_URL,
-      jwksUrl,
-      redisUri: config.DATA_REDIS_URI,
-      graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
-      outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
-      logLevel: config.LOG_LEVEL,
-      eventBus: {
-        kind: config.EVENT_BUS,
-        kafkaBrokers: config.KAFKA_BROKERS,
-        redisUri: config.EVENT_BUS_REDIS_URI,
-        topicPrefix: config.TOPIC_PREFIX,
-      },
+  const platform = {
+    host: config.DEPLOYMENTS_HOST,
+    publicUrl: config.PUBLIC_URL,
+    jwksUrl,
+    redisUri: config.DATA_REDIS_URI,
+    graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
+    outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
+    logLevel: config.LOG_LEVEL,
+    eventBus: {
+      kind: config.EVENT_BUS,
+      kafkaBrokers: config.KAFKA_BROKERS,
+      redisUri: config.EVENT_BUS_REDIS_URI,
+      topicPrefix: config.TOPIC_PREFIX,
     },
-  });
+  };
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
   const registry = openRegistry({
@@ -95,9 +97,33 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
   });
+  const keeping = { openLog, logger, platform };
+  const containers = openContainerDriver(config, { ...keeping, holder: holder.id, registry });
+  const driver = new DriversByArtifact({
+    project: new ProcessDriver({
+      ...keeping,
+      agentApiEntry: config.AGENT_API_COMMAND,
+      runWorkerEntry: config.RUN_WORKER_COMMAND,
+    }),
+    image: containers,
+  });
+  const sourceRules: SourceRules = {
+    localProjects: config.LOCAL_PROJECTS,
+    registry: registry.address,
+    allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
+  };
+  const integrations = new GithubIntegrations({ prisma, sealer, rules: repositoryRules(sourceRules) });
   const builds = new Builds({
     dataDir: config.DATA_DIR,
-    sources: uploadSources(storage),
+    sources: {
+      ...uploadSources(storage),
+      ...githubSources({
+        prisma,
+        rules: repositoryRules(sourceRules),
+        dataDir: config.DATA_DIR,
+        tokenOf: (revision) => integrations.tokenOf(revision),
+      }),
+    },
     secrets,
     openLog,
     slots: new Slots(config.CONCURRENT_BUILDS),
@@ -124,6 +150,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         await builds.remove(id);
         await storage.removeBelow(sourcesPrefix(id));
         await registry.removeImages(id);
+        if (await ranImages(prisma, id)) await containers.removeLeftovers(id);
       },
       logger,
     },
@@ -137,11 +164,17 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     secrets,
     view,
     rollouts: reconciler,
-    localProjects: config.LOCAL_PROJECTS,
+    sourceRules,
   });
   const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
+  const webhooks = new GithubWebhooks({
+    prisma,
+    sealer,
+    publicUrl: config.PUBLIC_URL,
+    createRevision: (caller, id) => service.createRevision(caller, id, {}),
+  });
   const keys = openKeys(
     {
       pool,
@@ -166,6 +199,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),
       ...pushTokenRoutes(prisma, registry),
+      ...integrationRoutes(integrations),
+      ...webhookRoutes(webhooks),
     ].map(tellingOutages),
   });
   doorway.serve(app);

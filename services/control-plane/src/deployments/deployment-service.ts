@@ -16,7 +16,7 @@ import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';
-import { checkSource } from '../sources/check-source.ts';
+import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
 import { changedRevisionConfig, changedSourceConfig, given, needsRevision } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
@@ -63,20 +63,20 @@ export class DeploymentService {
   readonly #secrets: SecretSets;
   readonly #view: DeploymentView;
   readonly #rollouts: Rollouts;
-  readonly #localProjects: boolean;
+  readonly #sourceRules: SourceRules;
 
   constructor(options: {
     database: Database;
     secrets: SecretSets;
     view: DeploymentView;
     rollouts: Rollouts;
-    localProjects: boolean;
+    sourceRules: SourceRules;
   }) {
     this.#database = options.database;
     this.#secrets = options.secrets;
     this.#view = options.view;
     this.#rollouts = options.rollouts;
-    this.#localProjects = options.localProjects;
+    this.#sourceRules = options.sourceRules;
   }
 
   async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
@@ -100,9 +100,8 @@ export class DeploymentService {
     };
     const [id, revisionId] = [uuidv7(), uuidv7()];
     const { source } = body;
-    const localProjects = this.#localProjects;
-    const checked = { deploymentId: id, source, sourceConfig, sourceRevisionConfig };
-    await checkSource(this.#database.prisma, checked, { localProjects });
+    const checked = { tenant, deploymentId: id, source, sourceConfig, sourceRevisionConfig };
+    await checkSource(this.#database.prisma, checked, this.#sourceRules);
     checkSecrets(body.secrets ?? []);
 
     const sealedSecrets = this.#secrets.seal(id, body.secrets ?? []);
@@ -234,7 +233,7 @@ export class DeploymentService {
       const { makesRevision, ...data } = await decide(transaction, current);
       if (makesRevision) {
         const source = current.source as DeploymentSource;
-        await checkSource(transaction, { deploymentId: id, source, ...data }, { localProjects: this.#localProjects });
+        await checkSource(transaction, { tenant, deploymentId: id, source, ...data }, this.#sourceRules);
       }
       const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
       const deployment = await transaction.deployment.update({

@@ -3,6 +3,7 @@ import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployme
 import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
+import { isImageSource } from '../sources/image-sources.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
 import type { RolloutParts } from './deployment-rollout.ts';
 
@@ -52,6 +53,11 @@ export async function specOf(
 }
 
 async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: Revision): Promise<Artifact> {
+  if (isImageSource(revision.source)) {
+    const { image_uri: imageUri } = revision.sourceRevisionConfig as SourceRevisionConfig;
+    if (imageUri == null) throw new Error(`revision ${revision.id} has no image`);
+    return { kind: 'image', imageUri };
+  }
   if (!builds.isBuilt(revision.source)) {
     const source = {
       ...(revision.sourceConfig as SourceConfig),

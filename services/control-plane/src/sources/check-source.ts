@@ -1,10 +1,30 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
+import type { Tenant } from '../deployments/caller-scope.ts';
+import type { RegistryAddress } from '../registry/registry-address.ts';
+import { checkIntegration } from './github/integrations.ts';
+import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
+import { isImageSource } from './image-sources.ts';
 import { openLocalDirectory } from './local-directory.ts';
 import { checkUploaded } from './uploads/uploads.ts';
 
+/** What this installation allows sources to be. */
+export interface SourceRules {
+  /** Folders and repositories of this machine. */
+  localProjects: boolean;
+  /** The platform's own registry. */
+  registry: RegistryAddress;
+  /** Networks (CIDR) that are not public and may hold repositories. */
+  allowedNetworks?: string[] | undefined;
+}
+
+export function repositoryRules({ localProjects, allowedNetworks }: SourceRules): RepositoryRules {
+  return { allowsLocal: localProjects, allowedNetworks };
+}
+
 export interface CheckedSource {
+  tenant: Tenant;
   deploymentId: string;
   source: DeploymentSource;
   sourceConfig: SourceConfig;
@@ -18,19 +38,58 @@ export interface CheckedSource {
  */
 export async function checkSource(
   queries: Queries,
-  { deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
-  { localProjects }: { localProjects: boolean },
+  { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
+  rules: SourceRules,
 ): Promise<void> {
   if (source === 'internal_source') {
     const { source_tarball_path: objectPath } = sourceRevisionConfig;
     if (objectPath != null) await checkUploaded(queries, deploymentId, objectPath);
   }
   if (source === 'local_directory') {
-    if (!localProjects) {
-      throw new BadRequestError(
-        "Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).",
-      );
+    if (!rules.localProjects) {
+      throw new BadRequestError("Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).");
     }
     await openLocalDirectory({ ...sourceConfig, ...sourceRevisionConfig });
   }
+  if (source === 'github') await checkRepository(queries, tenant, { sourceConfig, sourceRevisionConfig }, rules);
+  if (isImageSource(source)) checkImage(deploymentId, source, sourceRevisionConfig, rules.registry);
 }
+
+async function checkRepository(
+  queries: Queries,
+  tenant: Tenant,
+  { sourceConfig, sourceRevisionConfig }: Pick<CheckedSource, 'sourceConfig' | 'sourceRevisionConfig'>,
+  rules: SourceRules,
+): Promise<void> {
+  const { repo_url: repoUrl, integration_id: integrationId, build_on_push: buildOnPush } = sourceConfig;
+  const { repo_ref: ref } = sourceRevisionConfig;
+  if (repoUrl == null) throw wrong("'source_config.repo_url' is required for the source 'github'");
+  checkRepositoryUrl(repoUrl, repositoryRules(rules));
+  if (integrationId != null) await checkIntegration(queries, tenant, integrationId, repoUrl);
+  if (ref == null) return;
+  if (fullRef(ref).startsWith('refs/tags/') && buildOnPush) {
+    throw wrong("'source_config.build_on_push' is for branches, and 'source_revision_config.repo_ref' is a tag");
+  }
+}
+
+/** Images of the own registry are those of their deployment, and of no other: the engine may have any of them. */
+function checkImage(
+  deploymentId: string,
+  source: string,
+  { image_uri: imageUri }: SourceRevisionConfig,
+  registry: RegistryAddress,
+): void {
+  if (imageUri == null) return;
+  if (!IMAGE_NAME.test(imageUri)) throw wrong("'source_revision_config.image_uri' is no name of an image");
+  if (source === 'internal_docker' && !imageUri.startsWith(`${registry.imagesOf(deploymentId)}/`)) {
+    throw wrong(`'source_revision_config.image_uri' must be below ${registry.imagesOf(deploymentId)}`);
+  }
+  if (source === 'external_docker' && registry.holds(imageUri)) {
+    throw wrong("images of this platform's registry are for the source 'internal_docker'");
+  }
+}
+
+/** `host:port/path/name:tag@digest`, of which only a name is needed. Nothing an engine would take for an option. */
+const IMAGE_NAME = /^[A-Za-z0-9][\w.:-]*(?:\/[\w.-]+)*(?::[\w.-]+)?(?:@[a-z0-9+.-]+:[0-9a-f]+)?$/;
+
+const wrong = (message: string) => new BadRequestError(`Source configuration error: ${message}.`);
