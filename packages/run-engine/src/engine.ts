@@ -1,85 +1,46 @@
-import { GroupCommitter, withTransaction } from '@runyard/database';
 import { type AtRest, PLAIN } from '@runyard/sealing';
 import type pg from 'pg';
-import { fireCrons, millisecondsToNextSlot } from './crons/fire-crons.ts';
-import type { FireCrons, FiredSlot } from './crons/types.ts';
-import { FencedError } from './errors.ts';
+import { CronFiring } from './crons/cron-firing.ts';
+import type { RunEngineOptions } from './engine-options.ts';
+import { EngineWrites } from './engine-writes.ts';
 import { currentEpoch } from './locks.ts';
 import { RunEvents } from './run-events.ts';
 import { cancelRuns } from './runs/cancel-runs.ts';
 import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
-import { type RunCreation, toCreation } from './runs/create-runs.ts';
-import { createRunsOnce, createRunsTogether } from './runs/create-runs-once.ts';
+import { toCreation } from './runs/create-runs.ts';
+import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
-import { finishRuns } from './runs/finish-runs.ts';
 import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
 import { releaseRun } from './runs/release-runs.ts';
+import { RunCommits } from './runs/run-commits.ts';
+import type {
+  CancelledRun,
+  CancelSelection,
+  ClaimedRun,
+  CreatedRun,
+  CreateRun,
+  DeletedRun,
+  FinishedRun,
+  FinishRun,
+  ReleasedRun,
+  RunRecord,
+  RunRelease,
+} from './runs/types.ts';
 import { sealedState } from './sealed-state.ts';
 import { queueStatistics } from './statistics.ts';
 import { createThread } from './threads/create-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
+import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
 import { underKey } from './threads/under-key.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
-import type {
-  CancelAction,
-  CancelledRun,
-  CancelSelection,
-  ClaimedRun,
-  CommitStateUpdate,
-  CreatedRun,
-  CreateRun,
-  CreateThread,
-  DeletedRun,
-  Fence,
-  FinishedRun,
-  FinishRun,
-  KeyedCreation,
-  KeyedThread,
-  LeaseRenewal,
-  QueueStatistics,
-  ReleasedRun,
-  RunRecord,
-  RunRelease,
-  SweepResult,
-  TakenRuns,
-  ThreadRecord,
-  ThreadTtl,
-  WorkerRegistration,
-} from './types.ts';
+import type { CancelAction, Fence, KeyedCreation, KeyedThread } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
 import { type SweepOptions, sweep, takeRunsOfLost } from './workers/sweep.ts';
-
-export interface RunEngineOptions {
-  pool: pg.Pool;
-  deploymentId: string;
-  /** Names the process in events, for example `/runyard/agent-api`. */
-  source: string;
-  /** How long a worker's runs stay its own without a renewal. Default 10 s. */
-  leaseMs?: number;
-  /** Failed attempts after which a run is given up (BG_JOB_MAX_RETRIES). Default 3. */
-  maxFailures?: number;
-  /** How long results stay on their runs. Default one hour. */
-  resultTtlMs?: number;
-  /** Of threads that are created without one of their own, also by runs. Default: they are kept. */
-  threadTtl?: ThreadTtl;
-  /** How arguments, results and state are kept in the database. Default: as they are. */
-  atRest?: AtRest;
-  /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
-  onOutboxWritten?: () => void;
-  /** Monotonic milliseconds of this process. */
-  now?: () => number;
-  /** Called when who lost a thread tried to write a status or a state. */
-  onStaleWrite?: () => void;
-  /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
-  onWebhooksQueued?: () => void;
-}
-
-/** Repeats of a transaction that met a deadlock. */
-const ATTEMPTS = 5;
+import type { LeaseRenewal, QueueStatistics, SweepResult, TakenRuns, WorkerRegistration } from './workers/types.ts';
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -89,6 +50,8 @@ const ATTEMPTS = 5;
  * Waking workers, streams and the execution itself are others' work: losing any of them costs time, not truth.
  */
 export class RunEngine {
+  /** Makes the runs that crons ask for. */
+  readonly crons: CronFiring;
   /** Copies, prunes and measures what threads keep. */
   readonly histories: ThreadHistories;
   /** Makes threads that begin with a state. */
@@ -100,12 +63,9 @@ export class RunEngine {
   readonly #threadTtl: ThreadTtl | undefined;
   readonly #events: RunEvents;
   readonly #atRest: AtRest;
-  readonly #onOutboxWritten: () => void;
-  readonly #onWebhooksQueued: () => void;
-  readonly #onStaleWrite: () => void;
+  readonly #writes: EngineWrites;
   readonly #clock: ClockWatch;
-  readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
-  readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
+  readonly #commits: RunCommits;
 
   constructor(options: RunEngineOptions) {
     this.#pool = options.pool;
@@ -117,31 +77,19 @@ export class RunEngine {
     this.#threadTtl = options.threadTtl;
     this.#events = new RunEvents(options.deploymentId, options.source);
     this.#atRest = options.atRest ?? PLAIN;
-    this.#onOutboxWritten = options.onOutboxWritten ?? (() => {});
-    this.#onWebhooksQueued = options.onWebhooksQueued ?? (() => {});
-    this.#onStaleWrite = options.onStaleWrite ?? (() => {});
     const { leaseMs } = this.#options;
     // Whoever lives has renewed once within this time, and a smaller jump makes no lease lapse that was renewed in time.
     this.#clock = new ClockWatch({ toleranceMs: leaseMs / 3, holdMs: leaseMs, now: options.now });
-    const { pool, threadTtl, atRest } = options;
-    const write = <T>(work: (client: pg.PoolClient) => Promise<T>) => this.#write(work);
-    this.histories = new ThreadHistories({ pool, events: this.#events, threadTtl, write });
+    const { pool, threadTtl } = options;
+    const [events, atRest] = [this.#events, this.#atRest];
+    const { onOutboxWritten, onWebhooksQueued, onStaleWrite } = options;
+    this.#writes = new EngineWrites({ pool, events, onOutboxWritten, onWebhooksQueued, onStaleWrite });
+    const { write } = this.#writes;
+    this.crons = new CronFiring({ pool, events, atRest, writes: this.#writes });
+    this.histories = new ThreadHistories({ pool, events, threadTtl, write });
     this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
-    this.rescue = new Rescue({ pool, events: this.#events, write, ...this.#options });
-    this.#creations = new GroupCommitter({
-      name: 'create runs',
-      flush: (batch) => this.#write((client) => createRunsOnce(client, batch, this.#events, this.#threadTtl)),
-      keyOf: (item) => item.threadId,
-      maxItemsPerKey: 1,
-      sizeOf: (item) => item.size,
-    });
-    this.#finishes = new GroupCommitter({
-      name: 'finish runs',
-      flush: (batch) => this.#write((client) => finishRuns(client, batch, this.#events)),
-      keyOf: (item) => item.fence.threadId,
-      maxItemsPerKey: 1,
-      sizeOf: (item) => (item.values?.byteLength ?? 0) * 2 + (item.interrupts?.byteLength ?? 0),
-    });
+    this.rescue = new Rescue({ pool, events, write, ...this.#options });
+    this.#commits = new RunCommits({ write, events, threadTtl });
   }
 
   /**
@@ -149,27 +97,13 @@ export class RunEngine {
    * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one, KeyTakenError.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
-    return this.#creations.submit(toCreation(run, this.#atRest));
+    return this.#commits.create(toCreation(run, this.#atRest));
   }
 
   /** Accepts the stateless runs of one request, all or none. Throws KeyTakenError. */
   createRunsTogether(runs: CreateRun[], keyed?: KeyedCreation<RunRecord[]>): Promise<CreatedRun[]> {
     const batch = runs.map((run) => toCreation(run, this.#atRest));
-    return this.#write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
-  }
-
-  /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
-  fireCrons(options: FireCrons): Promise<FiredSlot[]> {
-    return fireCrons(this.#pool, options, this.#events, this.#atRest).finally(() => {
-      this.#onOutboxWritten();
-      // A run of a cron may have taken the place of one that somebody is to be told of.
-      this.#onWebhooksQueued();
-    });
-  }
-
-  /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */
-  millisecondsToNextSlot(graphIds: readonly string[]): Promise<number | undefined> {
-    return millisecondsToNextSlot(this.#pool, graphIds);
+    return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
@@ -195,7 +129,7 @@ export class RunEngine {
    * for those who watch it to be told.
    */
   deleteRun(threadId: string, runId: string): Promise<DeletedRun | undefined> {
-    return this.#write((client) => deleteRun(client, threadId, runId, this.#events));
+    return this.#writes.write((client) => deleteRun(client, threadId, runId, this.#events));
   }
 
   /**
@@ -206,7 +140,7 @@ export class RunEngine {
     const all: CancelledRun[] = [];
     for (;;) {
       const order = { selection, action, reason };
-      const { cancelled, mayHaveMore } = await this.#write((client) => cancelRuns(client, order, this.#events));
+      const { cancelled, mayHaveMore } = await this.#writes.write((client) => cancelRuns(client, order, this.#events));
       all.push(...cancelled);
       if (!mayHaveMore) return all;
     }
@@ -224,7 +158,7 @@ export class RunEngine {
       template,
       this.#atRest,
     );
-    if (claimed.length + unreadable.length > 0) this.#onOutboxWritten();
+    if (claimed.length + unreadable.length > 0) this.#writes.tell({ hasWebhooks: false });
     for (const { fence, error } of unreadable) {
       // What cannot be given back now comes back with the lease: nobody holds it.
       await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
@@ -242,7 +176,7 @@ export class RunEngine {
 
   /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
-    return this.#noticed(this.#finishes.submit(sealedState(this.#atRest, finish)));
+    return this.#writes.fenced(this.#commits.finish(sealedState(this.#atRest, finish)));
   }
 
   /**
@@ -250,7 +184,9 @@ export class RunEngine {
    * Throws FencedError when it is not the caller's any more.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
-    return this.#noticed(this.#write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)));
+    return this.#writes.fenced(
+      this.#writes.write((client) => releaseRun(client, { fence, release }, this.#options, this.#events)),
+    );
   }
 
   registerWorker(registration: WorkerRegistration): Promise<void> {
@@ -285,31 +221,30 @@ export class RunEngine {
   ): Promise<Result> {
     const options = { ...this.#options, forgottenAfterMs: 2_000, clock: this.#clock };
     const result = await work(this.#pool, options, this.#events);
-    if (result.ended.length > 0) {
-      this.#onOutboxWritten();
-      this.#onWebhooksQueued();
-    }
+    if (result.ended.length > 0) this.#writes.tell({ hasWebhooks: true });
     return result;
   }
 
   /** Throws ConflictError when the thread exists and that is not welcome, KeyTakenError. */
   createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    return this.#write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl)));
+    return this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl)));
   }
 
   /** Throws NotFoundError. Answers its runs that were not over yet, for those who watch them to be told. */
   deleteThread(threadId: string): Promise<DeletedRun[]> {
-    return this.#write((client) => deleteThread(client, threadId, this.#events));
+    return this.#writes.write((client) => deleteThread(client, threadId, this.#events));
   }
 
   /** Throws NotFoundError, and ConflictError while a run is in flight. */
   beginStateUpdate(threadId: string): Promise<Fence> {
-    return this.#write((client) => beginStateUpdate(client, threadId));
+    return this.#writes.write((client) => beginStateUpdate(client, threadId));
   }
 
   /** Throws FencedError when a run has begun since `beginStateUpdate`. */
   commitStateUpdate(update: CommitStateUpdate): Promise<void> {
-    return this.#noticed(this.#write((client) => commitStateUpdate(client, sealedState(this.#atRest, update))));
+    return this.#writes.fenced(
+      this.#writes.write((client) => commitStateUpdate(client, sealedState(this.#atRest, update))),
+    );
   }
 
   /** From now on only workers of this revision claim; null lets any. */
@@ -323,30 +258,6 @@ export class RunEngine {
 
   /** Resolves when everything submitted is settled. The pool stays open. */
   async close(): Promise<void> {
-    await Promise.all([this.#creations.close(), this.#finishes.close()]);
-  }
-
-  /** A write under a fence: one that came too late is told of. */
-  #noticed<T>(write: Promise<T>): Promise<T> {
-    return write.catch((error: unknown) => {
-      if (error instanceof FencedError) this.#onStaleWrite();
-      throw error;
-    });
-  }
-
-  async #write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    let hasWebhooks = false;
-    const result = await withTransaction(
-      this.#pool,
-      async (client) => {
-        const written = await work(client);
-        hasWebhooks = this.#events.hasQueuedWebhooks(client);
-        return written;
-      },
-      { attempts: ATTEMPTS },
-    );
-    this.#onOutboxWritten();
-    if (hasWebhooks) this.#onWebhooksQueued();
-    return result;
+    await this.#commits.close();
   }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { QueueStatistics } from './types.ts';
+import type { QueueStatistics } from './workers/types.ts';
 
 export async function queueStatistics(db: pg.Pool): Promise<QueueStatistics> {
   const { rows } = await db.query({

@@ -4,7 +4,7 @@ import { sealedAtRest } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
-import type { ClaimedRun } from '../src/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

@@ -58,7 +58,7 @@ function runOf(due: DueCron, overrides: Partial<CreateRun> = {}): CreateRun {
 }
 
 const fire = (toRun: (due: DueCron) => CreateRun = runOf, engine = fixture.engine) =>
-  engine.fireCrons({ graphIds: ['agent'], toRun });
+  engine.crons.fire({ graphIds: ['agent'], toRun });
 
 async function runsOf(cronId: string): Promise<number> {
   return (await fixture.rows("SELECT 1 FROM run WHERE metadata->>'cron_id' = $1", [cronId])).length;
@@ -96,7 +96,7 @@ describe('a slot that has come', () => {
       ...Array.from({ length: 3 }, () => cron({ threadId })),
     ]);
     const until = async (engine: RunEngine) => {
-      while ((await engine.millisecondsToNextSlot(['agent'])) === 0) await fire(runOf, engine);
+      while ((await engine.crons.millisecondsToNextSlot(['agent'])) === 0) await fire(runOf, engine);
     };
     await Promise.all(engines.map(until));
     for (const cronId of cronIds) {
@@ -169,10 +169,10 @@ describe('what does not fire', () => {
     const later = await cron({ dueIn: 30 });
     await fixture.rows("UPDATE assistant SET graph_id = 'other'");
     expect(await fire()).toEqual([]);
-    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeUndefined();
+    expect(await fixture.engine.crons.millisecondsToNextSlot(['agent'])).toBeUndefined();
     await fixture.rows("UPDATE assistant SET graph_id = 'agent'");
     expect(await fire()).toEqual([]);
-    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeGreaterThan(25_000);
+    expect(await fixture.engine.crons.millisecondsToNextSlot(['agent'])).toBeGreaterThan(25_000);
     expect(await row(later)).toMatchObject({ slots: 0 });
   });
 
@@ -180,7 +180,7 @@ describe('what does not fire', () => {
     const cronId = await cron({ dueIn: -5, endIn: -2 });
     expect(await fire()).toHaveLength(1);
     expect(await row(cronId)).toMatchObject({ next_run_date: null, slots: 1 });
-    expect(await fixture.engine.millisecondsToNextSlot(['agent'])).toBeUndefined();
+    expect(await fixture.engine.crons.millisecondsToNextSlot(['agent'])).toBeUndefined();
   });
 });
 

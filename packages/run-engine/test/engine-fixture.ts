@@ -4,8 +4,9 @@ import { openPool } from '@runyard/database';
 import { createTestDatabase } from '@runyard/test-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { RunEngine, type RunEngineOptions } from '../src/engine.ts';
-import type { ClaimedRun, CreateRun, FinishRun } from '../src/types.ts';
+import { RunEngine } from '../src/engine.ts';
+import type { RunEngineOptions } from '../src/engine-options.ts';
+import type { ClaimedRun, CreateRun, FinishRun } from '../src/runs/types.ts';
 
 export const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
@@ -25,7 +26,14 @@ export interface EngineFixture {
 export async function openEngine(options: Partial<RunEngineOptions> = {}): Promise<EngineFixture> {
   const database = await createTestDatabase(MIGRATIONS);
   const pool = openPool({ connectionString: database.url, max: 12, applicationName: 'run-engine-test' });
-  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/runyard/test', ...options });
+  const engine = new RunEngine({
+    pool,
+    deploymentId: 'test',
+    source: '/runyard/test',
+    // Nobody renews: a machine that is busy may take long over all that a worker is to do in a test.
+    leaseMs: 120_000,
+    ...options,
+  });
   return {
     engine,
     pool,

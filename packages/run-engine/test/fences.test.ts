@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ClaimedRun } from '../src/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

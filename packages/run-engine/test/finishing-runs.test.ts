@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ClaimedRun, CreateRun } from '../src/types.ts';
+import type { ClaimedRun, CreateRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

@@ -3,7 +3,7 @@ import { type KeyedRequest, KeyTakenError } from '@runyard/database';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
-import type { RunRecord } from '../src/types.ts';
+import type { RunRecord } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

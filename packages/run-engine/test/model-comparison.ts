@@ -3,7 +3,8 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { FencedError } from '../src/errors.ts';
-import type { CancelAction, ClaimedRun, MultitaskStrategy } from '../src/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
+import type { CancelAction, MultitaskStrategy } from '../src/types.ts';
 import { aRun, type EngineFixture, success } from './engine-fixture.ts';
 import { ModelThread, type Outcome } from './reference-model.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ClaimedRun, MultitaskStrategy } from '../src/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
+import type { MultitaskStrategy } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 const SEED = Number(process.env.STORM_SEED ?? 20_261_120);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { withTransaction } from '@runyard/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClaimedRun, Fence } from '../src/types.ts';
+import type { ClaimedRun } from '../src/runs/types.ts';
+import type { Fence } from '../src/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;

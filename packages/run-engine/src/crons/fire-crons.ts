@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
-import type { CreatedRun } from '../types.ts';
+import type { CreatedRun } from '../runs/types.ts';
 import { type CronRow, cronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
 import type { CronRecord, DueCron, FireCrons, FiredSlot } from './types.ts';

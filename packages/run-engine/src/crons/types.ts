@@ -1,4 +1,4 @@
-import type { CancelledRun, CreateRun, RunRecord } from '../types.ts';
+import type { CancelledRun, CreateRun, RunRecord } from '../runs/types.ts';
 
 /** Runs made at times that a schedule says. */
 export interface CronRecord {

@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
-import type { CancelAction, CancelledRun, CancelSelection } from '../types.ts';
+import type { CancelAction } from '../types.ts';
 import { endInterrupted } from './end-interrupted.ts';
+import type { CancelledRun, CancelSelection } from './types.ts';
 
 export interface Cancellation {
   threadIds: string[];

@@ -3,7 +3,8 @@ import { type AtRest, SealingError } from '@runyard/sealing';
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
 import type { RunEventTemplate } from '../run-events.ts';
-import type { ClaimedRun, Fence } from '../types.ts';
+import type { Fence } from '../types.ts';
+import type { ClaimedRun } from './types.ts';
 
 const UNIQUE_VIOLATION = '23505';
 

@@ -1,8 +1,10 @@
 import { claimKey, claimKeys, KeyTakenError, onPg, releaseKeys, settleKeys } from '@runyard/database';
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
-import type { CreatedRun, KeyedCreation, RunRecord, ThreadTtl } from '../types.ts';
+import type { ThreadTtl } from '../threads/types.ts';
+import type { KeyedCreation } from '../types.ts';
 import { createRuns, type RunCreation } from './create-runs.ts';
+import type { CreatedRun, RunRecord } from './types.ts';
 
 type KeyedItem = RunCreation & { keyed: KeyedCreation<RunRecord> };
 const isKeyed = (item: RunCreation): item is KeyedItem => item.keyed !== undefined;

@@ -7,9 +7,10 @@ import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { FENCES_OF_MADE, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
-import type { CancelledRun, CreatedRun, CreateRun, ThreadTtl } from '../types.ts';
+import type { ThreadTtl } from '../threads/types.ts';
 import { recordRefusedWebhooks, webhooksColumn } from '../webhooks/queue-webhooks.ts';
 import { cancelRunsOfThreads } from './cancel-runs.ts';
+import type { CancelledRun, CreatedRun, CreateRun } from './types.ts';
 
 /** A run to be created with its thread id settled. */
 export interface RunCreation extends CreateRun {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { dropUnkeptFences, lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
-import type { DeletedRun } from '../types.ts';
+import type { DeletedRun } from './types.ts';
 
 /**
  * Deletes a run in the caller's transaction, whatever its status. One that runs loses its thread at once. One that had not

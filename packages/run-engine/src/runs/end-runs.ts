@@ -4,8 +4,9 @@ import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
 import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
-import type { ErrorInfo, FinishRun } from '../types.ts';
+import type { ErrorInfo } from '../types.ts';
 import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
+import type { FinishRun } from './types.ts';
 
 /** How a running run ends. Values, interrupts and checkpoint left null leave the thread's state as it is. */
 export interface RunEnding

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockOwnedRuns, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { FinishedRun, FinishRun } from '../types.ts';
 import { endRuns, interruptedEnding, type RunEnding, rollBackRuns } from './end-runs.ts';
+import type { FinishedRun, FinishRun } from './types.ts';
 
 /**
  * Finishes runs, at most one per thread, in the caller's transaction. A stale fence answers its item with `FencedError`.

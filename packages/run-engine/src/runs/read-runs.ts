@@ -1,7 +1,8 @@
 import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
-import type { RunRecord, RunStatus } from '../types.ts';
+import type { RunStatus } from '../types.ts';
 import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
+import type { RunRecord } from './types.ts';
 
 export interface RunQuery {
   threadId: string;

@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockOwnedRuns, lockThreads, NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { ErrorInfo, Fence, ReleasedRun, RunRelease } from '../types.ts';
+import type { ErrorInfo, Fence } from '../types.ts';
 import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
+import type { ReleasedRun, RunRelease } from './types.ts';
 
 /** A running run and why it is taken from its worker. */
 export interface OwnedRelease extends RunRelease {

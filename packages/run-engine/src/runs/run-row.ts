@@ -1,5 +1,5 @@
 import type { AtRest } from '@runyard/sealing';
-import type { RunRecord } from '../types.ts';
+import type { RunRecord } from './types.ts';
 
 /** The columns of a run that clients may see. */
 export const RUN_COLUMNS = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,

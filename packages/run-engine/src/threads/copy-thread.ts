@@ -1,8 +1,8 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
-import type { CopiedThread, CopyThread, ThreadTtl } from '../types.ts';
 import { WRITING_TAKES } from './states-behind.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
+import type { CopiedThread, CopyThread, ThreadTtl } from './types.ts';
 
 /**
  * The new id where the copied bytes, JSON that the project's serializer wrote, name their own thread. Encrypted bytes stay as they

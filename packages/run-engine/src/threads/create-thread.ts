@@ -1,10 +1,10 @@
 import { toSqlJson } from '@runyard/database';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from '../types.ts';
 import { FENCES_OF_MADE, removeLeftovers } from './leftovers.ts';
 import { THREAD_COLUMNS, type ThreadRow, threadOfRow } from './thread-row.ts';
 import { expiryIn, ttlParameters } from './thread-ttl.ts';
+import type { CreateThread, NewThread, ThreadRecord, ThreadTtl } from './types.ts';
 
 const MADE = `
   made AS (

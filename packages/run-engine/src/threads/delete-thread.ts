@@ -2,7 +2,7 @@ import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { lockFences, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { DeletedRun } from '../types.ts';
+import type { DeletedRun } from '../runs/types.ts';
 
 /**
  * Deletes a thread with everything of it in the caller's transaction, also while a run is under way: with the fence gone

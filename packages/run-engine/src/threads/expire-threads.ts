@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
-import type { ExpiredThreads, PruneStrategy } from '../types.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
 import { lockFreeThreads } from './prune-threads.ts';
+import type { ExpiredThreads, PruneStrategy } from './types.ts';
 
 /** Threads past their time that have no run in flight, longest expired first; a guess without locks. */
 export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<string[]> {

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import type { PruneStrategy } from '../types.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
+import type { PruneStrategy } from './types.ts';
 
 /**
  * Prunes threads in the caller's transaction and answers which. Those that do not exist, and those with a run in flight, are

@@ -5,9 +5,10 @@ import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, NEXT_EPOCH } from '../locks.ts';
 import { sealedState } from '../sealed-state.ts';
-import type { CompleteDraft, Fence, KeyedThread, ThreadRecord, ThreadTtl } from '../types.ts';
+import type { Fence, KeyedThread } from '../types.ts';
 import { alreadyExists, insertThread } from './create-thread.ts';
 import { removeLeftovers } from './leftovers.ts';
+import type { CompleteDraft, ThreadRecord, ThreadTtl } from './types.ts';
 import { bindKey } from './under-key.ts';
 
 export interface ThreadDraftsOptions {

@@ -1,19 +1,12 @@
 import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
-import type {
-  CopiedThread,
-  CopyThread,
-  ExpiredThreads,
-  KeyedThread,
-  PruneStrategy,
-  ThreadStorage,
-  ThreadTtl,
-} from '../types.ts';
+import type { KeyedThread } from '../types.ts';
 import { copyThread } from './copy-thread.ts';
 import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
 import { threadStorage } from './thread-storage.ts';
+import type { CopiedThread, CopyThread, ExpiredThreads, PruneStrategy, ThreadStorage, ThreadTtl } from './types.ts';
 import { underKey } from './under-key.ts';
 
 export interface ThreadHistoriesOptions {

@@ -1,4 +1,4 @@
-import type { ThreadRecord } from '../types.ts';
+import type { ThreadRecord } from './types.ts';
 
 export const THREAD_COLUMNS = 'thread_id, status, metadata, config, error, created_at, updated_at, state_updated_at';
 

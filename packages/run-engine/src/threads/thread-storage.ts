@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ThreadStorage } from '../types.ts';
+import type { ThreadStorage } from './types.ts';
 
 /** Writes of the platform's own among those of tasks; not the thread's. */
 const OWN_WRITES = "channel NOT LIKE '\\_\\_runyard\\_%'";

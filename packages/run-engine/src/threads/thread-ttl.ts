@@ -1,4 +1,4 @@
-import type { ThreadTtl } from '../types.ts';
+import type { ThreadTtl } from './types.ts';
 
 /** When a thread with that many minutes expires, counted from this transaction on; null without minutes. */
 export function expiryIn(minutes: string): string {

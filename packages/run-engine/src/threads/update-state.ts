@@ -3,9 +3,10 @@ import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
-import type { CommitStateUpdate, Fence } from '../types.ts';
+import type { Fence } from '../types.ts';
 import { WRITING_TAKES } from './states-behind.ts';
 import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
+import type { CommitStateUpdate } from './types.ts';
 
 /**
  * Gives the right to write a thread that has no run in flight: the fence for the checkpoints of a state update. It holds

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import type { CancelAction, Fence, LeaseRenewal, WorkerRegistration } from '../types.ts';
+import type { CancelAction, Fence } from '../types.ts';
 import type { ClockWatch } from './clock-watch.ts';
+import type { LeaseRenewal, WorkerRegistration } from './types.ts';
 
 const DATABASE_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 

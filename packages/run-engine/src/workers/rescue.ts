@@ -2,9 +2,9 @@ import type pg from 'pg';
 import type { RunEvents } from '../run-events.ts';
 import type { ReleaseOptions } from '../runs/release-runs.ts';
 import { findStatesBehind, type StateBehind } from '../threads/states-behind.ts';
-import type { SweptRun } from '../types.ts';
 import { findStuckThreads, mendThreads } from './stuck-threads.ts';
 import { takeRunsOfLapsedWorkers } from './sweep.ts';
+import type { SweptRun } from './types.ts';
 
 export interface RescueOptions extends ReleaseOptions {
   pool: pg.Pool;

@@ -3,10 +3,10 @@ import type pg from 'pg';
 import { lockOwnedRuns, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
-import type { SweepResult, TakenRuns } from '../types.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { databaseTime } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
+import type { SweepResult, TakenRuns } from './types.ts';
 
 export interface SweepOptions extends ReleaseOptions {
   /** How long the result of an ended run is kept on its row, and the row of one whose thread is not kept. */

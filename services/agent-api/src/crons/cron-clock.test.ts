@@ -3,8 +3,8 @@ import { silentLogger } from '@runyard/service-kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CronClock } from './cron-clock.ts';
 
-/** An engine whose next slot is at a moment of the fake clock. */
-class PlayedEngine {
+/** Crons whose next slot is at a moment of the fake clock. */
+class PlayedCrons {
   dueAt: number | undefined;
   asked = 0;
   fired: number[] = [];
@@ -19,7 +19,7 @@ class PlayedEngine {
     return this.dueAt === undefined ? undefined : Math.max(0, this.dueAt - Date.now());
   }
 
-  async fireCrons(): Promise<FiredSlot[]> {
+  async fire(): Promise<FiredSlot[]> {
     if (this.isTakenElsewhere) return [];
     this.dueAt = undefined;
     this.fired.push(Date.now());
@@ -27,17 +27,17 @@ class PlayedEngine {
   }
 }
 
-let engine: PlayedEngine;
+let crons: PlayedCrons;
 let clock: CronClock;
 let told: number;
 const passed = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
-  engine = new PlayedEngine();
+  crons = new PlayedCrons();
   told = 0;
   clock = new CronClock({
-    engine,
+    crons,
     graphIds: ['agent'],
     toRun: () => {
       throw new Error('not asked here');
@@ -55,64 +55,64 @@ afterEach(async () => {
 
 describe('a cron clock', () => {
   it('sleeps until the slot and fires it then', async () => {
-    engine.dueAt = 7_000;
+    crons.dueAt = 7_000;
     clock.start();
     await passed(6_999);
-    expect(engine.fired).toEqual([]);
-    expect(engine.asked).toBe(1);
+    expect(crons.fired).toEqual([]);
+    expect(crons.asked).toBe(1);
     await passed(1);
-    expect(engine.fired).toEqual([7_000]);
+    expect(crons.fired).toEqual([7_000]);
     expect(told).toBe(1);
   });
 
   it('looks seldom while nothing is to come', async () => {
     clock.start();
     await passed(59_999);
-    expect(engine.asked).toBe(2);
+    expect(crons.asked).toBe(2);
   });
 
   it('is called by a change, also one that comes while it looks', async () => {
     clock.start();
     await passed(100);
-    engine.dueAt = 5_000;
+    crons.dueAt = 5_000;
     clock.soon();
     await passed(4_900);
-    expect(engine.fired).toEqual([5_000]);
+    expect(crons.fired).toEqual([5_000]);
     clock.soon();
-    engine.dueAt = 5_001;
+    crons.dueAt = 5_001;
     clock.soon();
     await passed(1);
-    expect(engine.fired).toEqual([5_000, 5_001]);
+    expect(crons.fired).toEqual([5_000, 5_001]);
   });
 
   it('does not spin on what another process has in hand', async () => {
-    engine.dueAt = 0;
-    engine.isTakenElsewhere = true;
+    crons.dueAt = 0;
+    crons.isTakenElsewhere = true;
     clock.start();
     await passed(1_000);
-    expect(engine.asked).toBeLessThan(6);
-    engine.isTakenElsewhere = false;
+    expect(crons.asked).toBeLessThan(6);
+    crons.isTakenElsewhere = false;
     await passed(250);
-    expect(engine.fired).toHaveLength(1);
+    expect(crons.fired).toHaveLength(1);
   });
 
   it('goes on after the database was away, asking less and less often, and no less than every five seconds', async () => {
-    engine.failures = Array.from({ length: 6 }, () => new Error('away'));
-    engine.dueAt = 0;
+    crons.failures = Array.from({ length: 6 }, () => new Error('away'));
+    crons.dueAt = 0;
     clock.start();
     await passed(3_000);
-    expect(engine.asked).toBe(3);
+    expect(crons.asked).toBe(3);
     await passed(17_000);
     // After 0.5, 1, 2, 4, 5 and 5 seconds.
-    expect(engine.fired).toEqual([17_500]);
+    expect(crons.fired).toEqual([17_500]);
   });
 
   it('fires nothing more once it is stopped', async () => {
-    engine.dueAt = 1_000;
+    crons.dueAt = 1_000;
     clock.start();
     await passed(10);
     await clock.stop();
     await passed(60_000);
-    expect(engine.fired).toEqual([]);
+    expect(crons.fired).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
-import type { CreateRun, DueCron, FiredSlot, RunEngine } from '@runyard/run-engine';
+import type { CreateRun, CronFiring, DueCron, FiredSlot } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import { DueWork } from '../due-work.ts';
 
 export interface CronClockOptions {
-  engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot'>;
+  crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot'>;
   /** Crons of other graphs wait for a process that has them. */
   graphIds: readonly string[];
   toRun: (cron: DueCron) => CreateRun;
@@ -50,12 +50,12 @@ export class CronClock {
 
   /** Fires what is due; answers the milliseconds until there is something to do again. */
   async #fireDue(): Promise<number> {
-    const { engine, graphIds, toRun, onFired, logger } = this.#options;
+    const { crons, graphIds, toRun, onFired, logger } = this.#options;
     while (!this.#due.isStopped) {
-      const inMs = await engine.millisecondsToNextSlot(graphIds);
+      const inMs = await crons.millisecondsToNextSlot(graphIds);
       if (inMs === undefined) return LOOK_EVERY_MS;
       if (inMs > 0) return Math.min(Math.ceil(inMs), LOOK_EVERY_MS);
-      const slots = await engine.fireCrons({ graphIds, toRun });
+      const slots = await crons.fire({ graphIds, toRun });
       if (slots.length === 0) return TAKEN_MS;
       for (const { cronId, slot, refusal } of slots) {
         if (refusal) logger.warn('a cron made no run', { cronId, slot, error: refusal });

@@ -16,7 +16,7 @@ import { CronStore } from './cron-store.ts';
 export interface CronParts {
   prisma: PrismaClient;
   atRest: AtRest;
-  engine: Pick<RunEngine, 'fireCrons' | 'millisecondsToNextSlot' | 'currentEpoch'>;
+  engine: Pick<RunEngine, 'crons' | 'currentEpoch'>;
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
   wakeups: Pick<RunWakeups, 'kick'>;
@@ -36,7 +36,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
   const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, metrics, logger } = parts;
   const slotsTotal = metrics.counter('lg_api_cron_slots_total', 'Slots of crons that were fired.', ['outcome']);
   const clock = new CronClock({
-    engine,
+    crons: engine.crons,
     graphIds,
     toRun: (cron) => ({
       ...runOfCron(cron, parts),
