@@ -1,18 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { defineCreation } from '../../idempotency.ts';
-import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import {
-  Command,
-  Interrupt,
-  Limit,
-  Offset,
-  PAGINATION_HEADERS,
-  QueryList,
-  SortOrder,
-  ThreadStatus,
-  words,
-} from './parts.ts';
+import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, words } from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);
 
@@ -179,7 +167,7 @@ export type ThreadSearchRequest = Static<typeof ThreadSearchRequest>;
 export const ThreadCountRequest = Type.Object(filters, { $id: 'ThreadCountRequest' });
 export type ThreadCountRequest = Static<typeof ThreadCountRequest>;
 
-const exampleThread: Thread = {
+export const EXAMPLE_THREAD: Thread = {
   thread_id: '01a1c7de-8c1b-7c3e-9d52-0a4c8d7e1f20',
   created_at: '2026-11-20T20:18:31.041459+00:00',
   updated_at: '2026-11-20T20:18:31.041459+00:00',
@@ -190,120 +178,4 @@ const exampleThread: Thread = {
   values: null,
 };
 export const THREAD_PARAMS = Type.Object({ thread_id: Uuid });
-export const EXAMPLE_THREAD_ID = exampleThread.thread_id;
-const notFound = { description: 'No such thread.', schema: ErrorResponse };
-const invalid = { description: 'The request is not as described here.', schema: ErrorResponse };
-const tags = ['Threads'];
-
-export const createThread = defineCreation('threads', {
-  operationId: 'createThread',
-  method: 'post',
-  path: '/threads',
-  permission: 'runs:create',
-  summary: 'Create a thread',
-  tags,
-  access: 'principal',
-  body: ThreadCreate,
-  bodyOptional: true,
-  responses: {
-    200: { description: 'The thread.', schema: Thread, example: exampleThread },
-    400: { description: 'The supersteps name no graph or an unknown node; nothing was made.', schema: SuperstepError },
-    409: { description: 'A thread with that id exists.', schema: ErrorResponse },
-    422: { description: 'The request, or a value of a superstep, is not as it should be.', schema: SuperstepError },
-  },
-  examples: { body: { metadata: { owner: 'ada' }, if_exists: 'do_nothing' } },
-});
-
-export const searchThreads = defineOperation({
-  operationId: 'searchThreads',
-  method: 'post',
-  path: '/threads/search',
-  permission: 'runs:read',
-  summary: 'Search threads',
-  tags,
-  access: 'principal',
-  body: ThreadSearchRequest,
-  bodyOptional: true,
-  responses: {
-    200: {
-      description: 'One page of threads, most recently updated first unless sorted otherwise.',
-      schema: Type.Array(Type.Partial(Thread)),
-      headers: PAGINATION_HEADERS,
-      example: [exampleThread],
-    },
-    422: invalid,
-  },
-  examples: { body: { metadata: { owner: 'ada' }, status: 'idle', select: ['thread_id', 'status'] } },
-});
-
-export const countThreads = defineOperation({
-  operationId: 'countThreads',
-  method: 'post',
-  path: '/threads/count',
-  permission: 'runs:read',
-  summary: 'Count threads',
-  tags,
-  access: 'principal',
-  body: ThreadCountRequest,
-  bodyOptional: true,
-  responses: { 200: { description: 'How many match.', schema: Type.Integer(), example: 3 }, 422: invalid },
-  examples: { body: { status: 'idle' } },
-});
-
-export const getThread = defineOperation({
-  operationId: 'getThread',
-  method: 'get',
-  path: '/threads/{thread_id}',
-  permission: 'runs:read',
-  summary: 'Get a thread',
-  tags,
-  access: 'principal',
-  params: THREAD_PARAMS,
-  query: Type.Object({
-    include: Type.Optional({ ...QueryList, description: '`ttl`: when the thread expires. Several with commas.' }),
-  }),
-  responses: {
-    200: { description: 'The thread.', schema: Thread, example: exampleThread },
-    404: notFound,
-    422: invalid,
-  },
-  examples: { params: { thread_id: EXAMPLE_THREAD_ID }, query: { include: 'ttl' } },
-});
-
-export const patchThread = defineOperation({
-  operationId: 'patchThread',
-  method: 'patch',
-  path: '/threads/{thread_id}',
-  permission: 'runs:update',
-  summary: 'Merge metadata into a thread, or change how long it is kept, which needs `runs:delete` too',
-  headers: { prefer: '`return=minimal` answers 204 without a body.' },
-  tags,
-  access: 'principal',
-  params: THREAD_PARAMS,
-  body: ThreadPatch,
-  responses: {
-    200: { description: 'The thread.', schema: Thread, example: exampleThread },
-    204: { description: 'Done; asked with `Prefer: return=minimal`.' },
-    404: notFound,
-    422: invalid,
-  },
-  examples: {
-    params: { thread_id: EXAMPLE_THREAD_ID },
-    body: { metadata: { topic: 'travel' }, ttl: { strategy: 'delete', ttl: 60 } },
-  },
-});
-
-export const deleteThread = defineOperation({
-  operationId: 'deleteThread',
-  method: 'delete',
-  path: '/threads/{thread_id}',
-  permission: 'runs:delete',
-  summary: 'Delete a thread with its runs and checkpoints',
-  tags,
-  access: 'principal',
-  params: THREAD_PARAMS,
-  responses: { 204: { description: 'Gone.' }, 404: notFound, 422: invalid },
-  examples: { params: { thread_id: EXAMPLE_THREAD_ID } },
-});
-
-export const THREAD_OPERATIONS = [createThread, searchThreads, countThreads, getThread, patchThread, deleteThread];
+export const EXAMPLE_THREAD_ID = EXAMPLE_THREAD.thread_id;
