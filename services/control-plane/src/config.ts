@@ -83,6 +83,12 @@ export const configSchema = Type.Object({
       description: 'Page where people go after `GET /v2/auth/callback`. Default: a small one of this service.',
     }),
   ),
+  OAUTH_PROVIDER_TIMEOUT_SECONDS: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 60,
+    description: 'How long an OAuth provider may take for an answer.',
+  }),
   OAUTH_FLOW_TTL_SECONDS: Type.Integer({
     default: 3600,
     minimum: 10,

@@ -9,6 +9,7 @@ import { callbackRoutes } from './flows/callback-routes.ts';
 import { FlowService } from './flows/flow-service.ts';
 import { RedirectUris } from './flows/redirect-uris.ts';
 import { oauthRoutes } from './oauth-routes.ts';
+import { ProviderRequests } from './protocol/provider-requests.ts';
 import { ProviderClients } from './providers/provider-clients.ts';
 import { ProviderService } from './providers/provider-service.ts';
 import { Signals } from './signals.ts';
@@ -28,17 +29,25 @@ export function openOAuthBroker(
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
+  const requests = new ProviderRequests(outbound, config.OAUTH_PROVIDER_TIMEOUT_SECONDS * 1000);
   const signals = new Signals(config.DATA_REDIS_URI, logger);
   lifecycle.onStop('signals of the OAuth broker', () => signals.close());
   // Whoever waits is answered before the connections are cut.
   lifecycle.onDrain('waits of the OAuth broker', () => signals.drain());
 
   const vault = new TokenVault(sealer);
-  const clients = new ProviderClients({ database, sealer, outbound });
+  const clients = new ProviderClients({ database, sealer, requests });
   const revocations = new Revocations({ clients, vault, logger });
   const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
-  const providers = new ProviderService({ database, clients, policy, outbound, redirectUris, revocations });
-  const refresh = new TokenRefresh({ database, clients, vault, signals, logger });
+  const providers = new ProviderService({ database, clients, policy, requests, redirectUris, revocations });
+  const refresh = new TokenRefresh({
+    database,
+    clients,
+    vault,
+    signals,
+    logger,
+    providerTimeoutMs: requests.timeoutMs,
+  });
   const flows = new FlowService({
     database,
     sealer,

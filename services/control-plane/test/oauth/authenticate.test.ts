@@ -1,10 +1,10 @@
-import type { OAuthProvider, WaitResponse } from '@runyard/contracts';
+import type { OAuthTokenSummary, WaitResponse } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SECRET, someone, TestBroker } from './broker.ts';
+import { someone, TestBroker } from './broker.ts';
 
 let broker: TestBroker;
 beforeAll(async () => {
-  broker = await TestBroker.start(['plain', 'pinned', 'waits']);
+  broker = await TestBroker.start(['plain']);
   await broker.provider('plain');
 });
 afterAll(() => broker.close());
@@ -26,29 +26,179 @@ describe('a token of a provider', () => {
     expect(await broker.server.knows(waited.body.token!)).toBe(true);
     const again = await broker.authenticate('plain', { user_id: 'a@b.c' }, alice);
     expect(again).toMatchObject({ status: 'completed', token: waited.body.token });
+    expect(await broker.platform.dump()).not.toContain(waited.body.token);
+    expect(broker.platform.service.output()).not.toContain(waited.body.token);
   });
 
-  it('wakes who waits for it at once', async () => {
+  it('wakes who waits for it at once, and nobody else learns of it', async () => {
     const alice = someone();
     const begun = await broker.authenticate('plain', {}, alice);
-    const waiting = broker.call<WaitResponse>('GET', `/wait/${begun.auth_id}?timeout=300`, undefined, alice);
+    const wait = `/wait/${begun.auth_id}?timeout=300`;
+    const waiting = broker.call<WaitResponse>('GET', wait, undefined, alice);
+    expect((await broker.call('GET', wait, undefined, someone())).body).toEqual({ status: 'not_found' });
     await broker.callback('plain', await broker.consent(begun));
     expect((await waiting).body).toMatchObject({ status: 'completed', token: expect.any(String) });
   });
+
+  it.each(['nothing', '0192f7a0-0000-7000-8000-0000000000ff'])('is not waited for under the id %s', async (id) => {
+    expect(await broker.call('GET', `/wait/${id}`)).toEqual({ status: 200, body: { status: 'not_found' } });
+  });
+
+  it('is not waited for any longer than asked', async () => {
+    const begun = await broker.authenticate('plain', {}, someone());
+    const alice = someone();
+    expect((await broker.call('GET', `/wait/${begun.auth_id}?timeout=0.1`, undefined, alice)).body).toEqual({
+      status: 'not_found',
+    });
+    const own = await broker.authenticate('plain', {}, alice);
+    expect((await broker.call('GET', `/wait/${own.auth_id}?timeout=0.1`, undefined, alice)).body).toEqual({
+      status: 'timeout',
+    });
+  });
+
+  it('is bound to the code that was asked for, where the provider says that it can', async () => {
+    const begun = new URL((await broker.authenticate('plain', {}, someone())).url!);
+    expect(begun.searchParams.get('code_challenge_method')).toBe('S256');
+    expect(begun.searchParams.get('redirect_uri')).toBe('https://agents.example.com/v2/auth/callback/plain');
+  });
+
+  it('is refreshed a minute before it ends', async () => {
+    const alice = someone();
+    broker.server.lifetimeSeconds = 50;
+    const first = await broker.connect('plain', {}, alice);
+    broker.server.lifetimeSeconds = 3600;
+    const second = (await broker.authenticate('plain', {}, alice)).token;
+    expect(second).not.toBe(first);
+    expect(await broker.server.knows(second!)).toBe(true);
+    expect((await broker.authenticate('plain', {}, alice)).token).toBe(second);
+  });
+
+  it('is the same for each of many who ask at once, and refreshed once for them', async () => {
+    const alice = someone();
+    broker.server.lifetimeSeconds = 50;
+    await broker.connect('plain', {}, alice);
+    broker.server.lifetimeSeconds = 3600;
+    const before = broker.server.tokenRequests.length;
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => broker.authenticate('plain', {}, alice)));
+    expect(new Set(tokens.map(({ token }) => token)).size).toBe(1);
+    expect(broker.server.tokenRequests.slice(before)).toEqual(['refresh_token']);
+  });
+
+  it('is asked for again with what it was good for when more is needed', async () => {
+    const alice = someone();
+    await broker.connect('plain', { scopes: ['repo'] }, alice);
+    const more = await broker.authenticate('plain', { scopes: ['mail'] }, alice);
+    expect(more.status).toBe('pending');
+    expect(new URL(more.url!).searchParams.get('scope')).toBe('mail repo');
+    await broker.callback('plain', await broker.consent(more));
+    expect(await broker.authenticate('plain', { scopes: ['repo', 'mail'] }, alice)).toMatchObject({
+      status: 'completed',
+    });
+    const { body } = await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, alice);
+    expect(body.map(({ scopes }) => scopes.sort())).toEqual([['mail', 'repo']]);
+  });
+
+  it('is another one when a new one is wanted, and either can be named', async () => {
+    const alice = someone();
+    const first = await broker.connect('plain', {}, alice);
+    const second = await broker.connect('plain', { force_new: true, is_default: false }, alice);
+    expect((await broker.authenticate('plain', {}, alice)).token).toBe(first);
+    const { body } = await broker.call<OAuthTokenSummary[]>('GET', '/tokens?provider_id=plain', undefined, alice);
+    const other = body.find(({ is_default }) => !is_default)!;
+    expect((await broker.authenticate('plain', { token_id: other.id }, alice)).token).toBe(second);
+    const foreign = { provider: 'plain', scopes: [], token_id: other.id };
+    expect((await broker.call('POST', '/authenticate', foreign, someone())).status).toBe(404);
+  });
+
+  it('of one user is not another one of the same caller', async () => {
+    const app = someone();
+    await broker.connect('plain', { user_id: 'alice' }, app);
+    expect((await broker.authenticate('plain', { user_id: 'bob' }, app)).status).toBe('pending');
+    expect((await broker.authenticate('plain', {}, app)).status).toBe('pending');
+  });
+
+  it('of another user of the organization is not given out', async () => {
+    const alice = someone();
+    await broker.connect('plain', {}, alice);
+    const asked = { ls_user_id: alice.sub, agent_id: 'mail-agent' };
+    expect(await broker.authenticate('plain', asked, someone())).toEqual({
+      status: 'connection_required',
+      user_id: alice.sub,
+    });
+  });
+
+  it('of an unknown provider, or of applications that there are none of, is refused', async () => {
+    const unknown = await broker.call('POST', '/authenticate', { provider: 'nowhere', scopes: [] });
+    expect(unknown).toMatchObject({ status: 404, body: { detail: "OAuth provider 'nowhere' not found." } });
+    const hosted = { provider: 'plain', scopes: [], use_agent_builder_public_oauth: true };
+    expect((await broker.call('POST', '/authenticate', hosted)).status).toBe(400);
+  });
 });
 
-describe('a provider', () => {
-  it('never shows its secret, and keeps it sealed', async () => {
-    const created = await broker.provider('pinned', { uses_pkce: true });
-    expect(created).toMatchObject({
-      provider_id: 'pinned',
-      uses_pkce: true,
-      code_challenge_method: 'S256',
-      provider_type: null,
-      is_dynamic_client: false,
+describe('an agent', () => {
+  const user = () => ({ ...someone(), permissions: ['runs:create', 'deployments:read'] });
+
+  async function tokenOf(as: ReturnType<typeof user>): Promise<string> {
+    await broker.connect('plain', {}, as);
+    return (await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, as)).body[0]!.id;
+  }
+
+  it('uses what its users connected to it, for whoever runs it in the workspace', async () => {
+    const [alice, bob] = [user(), user()];
+    const oauth_token_id = await tokenOf(alice);
+    const made = await broker.call('POST', '/agents/mail/connections', { oauth_token_id }, alice);
+    expect(made).toMatchObject({
+      status: 201,
+      body: { agent_id: 'mail', oauth_token_id, provider_id: 'plain', created_by: alice.sub },
     });
-    const { body: list } = await broker.call<OAuthProvider[]>('GET', '/providers');
-    expect(JSON.stringify([created, list])).not.toContain(SECRET);
-    expect(await broker.platform.dump()).not.toContain(SECRET);
+    expect((await broker.call('GET', '/agents/mail/connections', undefined, bob)).body).toEqual({ data: [made.body] });
+    const { token } = await broker.authenticate('plain', {}, alice);
+    const asked = { agent_id: 'mail', ls_user_id: alice.sub };
+    expect(await broker.authenticate('plain', { agent_id: 'mail' }, bob)).toMatchObject({ status: 'completed', token });
+    expect(await broker.authenticate('plain', asked, bob)).toMatchObject({ status: 'completed', token });
+    expect((await broker.authenticate('plain', { agent_id: 'other' }, bob)).status).toBe('pending');
+    const reader = { ...bob, permissions: ['deployments:read'] };
+    expect((await broker.authenticate('plain', { agent_id: 'mail' }, reader)).status).toBe('pending');
+    const elsewhere = { ...bob, workspace_id: '22222222-0000-4000-8000-000000000002' };
+    expect((await broker.authenticate('plain', { agent_id: 'mail' }, elsewhere)).status).toBe('pending');
+
+    const connection = `/agents/mail/connections/${made.body.id}`;
+    expect((await broker.call('DELETE', connection, undefined, bob)).status).toBe(403);
+    expect((await broker.call('DELETE', connection, undefined, alice)).status).toBe(204);
+    expect((await broker.call('DELETE', connection, undefined, alice)).status).toBe(404);
+    expect((await broker.authenticate('plain', { agent_id: 'mail' }, bob)).status).toBe('pending');
+    expect((await broker.authenticate('plain', {}, alice)).status).toBe('completed');
+  });
+
+  it('is connected to tokens of the caller alone, one of each provider', async () => {
+    const [alice, bob] = [user(), user()];
+    const oauth_token_id = await tokenOf(alice);
+    const refused = await broker.call('POST', '/agents/one/connections', { oauth_token_id }, bob);
+    expect(refused.status).toBe(404);
+    for (let time = 0; time < 2; time++) {
+      await broker.call('POST', '/agents/one/connections', { oauth_token_id }, alice);
+    }
+    const { body } = await broker.call<{ data: unknown[] }>('GET', '/agents/one/connections', undefined, alice);
+    expect(body.data).toHaveLength(1);
+  });
+
+  it('has a token of its own, which goes when the next one comes', async () => {
+    const [first, second] = [
+      { access_token: 'first-agent-token', expires_in_seconds: 3600 },
+      { access_token: 'second-agent-token', metadata: { region: 'eu' } },
+    ];
+    const made = await broker.call('POST', '/agents/robot/providers/plain/tokens', first);
+    expect(made.status).toBe(201);
+    const replaced = await broker.call('POST', '/agents/robot/providers/plain/tokens', second);
+    const { body } = await broker.call<{ data: unknown[] }>('GET', '/agents/robot/connections');
+    expect(body.data).toEqual([replaced.body]);
+    expect(await broker.authenticate('plain', { agent_id: 'robot' }, user())).toMatchObject({
+      status: 'completed',
+      token: 'second-agent-token',
+      metadata: { region: 'eu' },
+    });
+    const user_ = user();
+    expect((await broker.call('POST', '/agents/robot/providers/plain/tokens', first, user_)).status).toBe(403);
+    expect(await broker.platform.dump()).not.toContain(String(made.body.oauth_token_id));
   });
 });

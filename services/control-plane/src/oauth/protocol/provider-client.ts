@@ -1,5 +1,4 @@
 import type { OAuthProviderType, TokenEndpointAuthMethod } from '@runyard/contracts';
-import type { OutboundClient } from '@runyard/outbound';
 import { decodeJwt } from 'jose';
 import {
   type AuthorizationServer,
@@ -20,8 +19,8 @@ import {
   validateAuthResponse,
 } from 'oauth4webapi';
 import { providerError } from './errors.ts';
-import { requestOptions } from './outbound-fetch.ts';
 import { peculiaritiesOf } from './peculiarities.ts';
+import type { ProviderRequests } from './provider-requests.ts';
 
 /** A provider as it is spoken to, its secret open. */
 export interface ProviderSettings {
@@ -62,12 +61,12 @@ interface TokenAnswer {
 /** Speaks OAuth 2 with one provider. Every failure is a ProviderRefusedError, a ProviderAwayError or about the address. */
 export class ProviderClient {
   readonly #settings: ProviderSettings;
-  readonly #outbound: OutboundClient;
+  readonly #requests: ProviderRequests;
   readonly #server: AuthorizationServer;
 
-  constructor(settings: ProviderSettings, outbound: OutboundClient) {
+  constructor(settings: ProviderSettings, requests: ProviderRequests) {
     this.#settings = settings;
-    this.#outbound = outbound;
+    this.#requests = requests;
     const { authUrl, tokenUrl, server } = settings;
     this.#server = {
       ...server,
@@ -157,7 +156,7 @@ export class ProviderClient {
     await this.#asking(async () => {
       const server = { ...this.#server, revocation_endpoint: endpoint };
       const client = { client_id: this.#settings.clientId };
-      const options = requestOptions(this.#outbound);
+      const options = this.#requests.options();
       const response = await revocationRequest(server, client, this.#clientAuth(), token, options);
       await processRevocationResponse(response).catch((error: unknown) => {
         if (!(error instanceof ResponseBodyError) || error.status >= 500) throw error;
@@ -174,7 +173,7 @@ export class ProviderClient {
 
   #tokenRequest() {
     const { resource } = this.#settings;
-    return { ...requestOptions(this.#outbound), ...(resource === null ? {} : { additionalParameters: { resource } }) };
+    return { ...this.#requests.options(), ...(resource === null ? {} : { additionalParameters: { resource } }) };
   }
 
   #clientAuth(): ClientAuth {

@@ -1,8 +1,10 @@
-import type { OutboundClient } from '@runyard/outbound';
 import { type AuthorizationServer, discoveryRequest, processDiscoveryResponse } from 'oauth4webapi';
-import { requestOptions } from './outbound-fetch.ts';
+import type { ProviderRequests } from './provider-requests.ts';
 
-/** What is kept of it: what the broker goes by. */
+/**
+ * What is kept of it: what the broker goes by. That a server names itself in its answers (RFC 9207) is not: front ends pass on code and
+ * state alone, and each provider has a redirect URI of its own, which does the same. A name that does come is compared.
+ */
 const KEPT = [
   'issuer',
   'authorization_endpoint',
@@ -11,19 +13,18 @@ const KEPT = [
   'revocation_endpoint',
   'code_challenge_methods_supported',
   'token_endpoint_auth_methods_supported',
-  'authorization_response_iss_parameter_supported',
 ] as const;
 
 /** What an authorization server says of itself (RFC 8414, or OpenID Connect discovery); null when it says nothing. */
 export async function discoverServer(
   issuer: URL,
-  outbound: OutboundClient,
+  requests: ProviderRequests,
   deadline?: AbortSignal,
 ): Promise<AuthorizationServer | null> {
   let failure: unknown;
   for (const algorithm of ['oauth2', 'oidc'] as const) {
     try {
-      const response = await discoveryRequest(issuer, { algorithm, ...requestOptions(outbound, deadline) });
+      const response = await discoveryRequest(issuer, { algorithm, ...requests.options(deadline) });
       if (response.status === 404) continue;
       return kept(await processDiscoveryResponse(issuer, response));
     } catch (error) {
@@ -40,12 +41,12 @@ export async function discoverServer(
  */
 export async function discoverDescribed(
   provider: { authUrl: string; tokenUrl: string },
-  outbound: OutboundClient,
+  requests: ProviderRequests,
   deadline: AbortSignal,
 ): Promise<AuthorizationServer | null> {
   const origins = new Set([new URL(provider.authUrl).origin, new URL(provider.tokenUrl).origin]);
   for (const origin of origins) {
-    const server = await discoverServer(new URL(origin), outbound, deadline).catch(() => null);
+    const server = await discoverServer(new URL(origin), requests, deadline).catch(() => null);
     if (isSame(server?.authorization_endpoint, provider.authUrl) && isSame(server?.token_endpoint, provider.tokenUrl)) {
       return server;
     }

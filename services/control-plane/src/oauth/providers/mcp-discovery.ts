@@ -1,5 +1,4 @@
 import type { TokenEndpointAuthMethod } from '@runyard/contracts';
-import type { OutboundClient } from '@runyard/outbound';
 import { BadRequestError } from '@runyard/service-kit';
 import {
   type AuthorizationServer,
@@ -9,7 +8,7 @@ import {
   resourceDiscoveryRequest,
 } from 'oauth4webapi';
 import { providerError } from '../protocol/errors.ts';
-import { outboundFetch, requestOptions } from '../protocol/outbound-fetch.ts';
+import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { discoverServer } from '../protocol/server-metadata.ts';
 
 /** All of the discovery together: somebody waits for it. */
@@ -38,13 +37,13 @@ interface ProtectedResource {
  */
 export async function discoverMcpServer(
   request: { providerId: string; name: string; mcpServerUrl: URL; redirectUri: string },
-  outbound: OutboundClient,
+  requests: ProviderRequests,
 ): Promise<DiscoveredProvider> {
   const { providerId, name, mcpServerUrl, redirectUri } = request;
   const deadline = AbortSignal.timeout(DISCOVERY_MS);
   try {
-    const { resource, issuer } = await protectedResource(mcpServerUrl, outbound, deadline);
-    const server = await discoverServer(issuer, outbound, deadline);
+    const { resource, issuer } = await protectedResource(mcpServerUrl, requests, deadline);
+    const server = await discoverServer(issuer, requests, deadline);
     if (!server?.authorization_endpoint || !server.token_endpoint) {
       throw new BadRequestError(`The MCP server tells of no authorization server at ${issuer.origin}.`);
     }
@@ -63,7 +62,7 @@ export async function discoverMcpServer(
         response_types: ['code'],
         token_endpoint_auth_method: authMethod,
       },
-      requestOptions(outbound, deadline),
+      requests.options(deadline),
     );
     const client = await processDynamicClientRegistrationResponse(registration);
     const registered = AUTH_METHODS.find((method) => method === client.token_endpoint_auth_method);
@@ -81,14 +80,14 @@ export async function discoverMcpServer(
 
 async function protectedResource(
   url: URL,
-  outbound: OutboundClient,
+  requests: ProviderRequests,
   deadline: AbortSignal,
 ): Promise<ProtectedResource> {
-  const options = requestOptions(outbound, deadline);
-  const named = await metadataNamedBy(url, outbound, deadline);
+  const options = requests.options(deadline);
+  const named = await metadataNamedBy(url, requests, deadline);
   const places = [
     ...(named
-      ? [() => outboundFetch(outbound, named, { method: 'GET', headers: { accept: 'application/json' } }, deadline)]
+      ? [() => requests.fetch(named, { method: 'GET', headers: { accept: 'application/json' } }, deadline)]
       : []),
     () => resourceDiscoveryRequest(url, options),
     () => resourceDiscoveryRequest(new URL(url.origin), options),
@@ -105,16 +104,14 @@ async function protectedResource(
 }
 
 /** Where the server itself says its metadata are, when it is asked without a token. */
-async function metadataNamedBy(url: URL, outbound: OutboundClient, deadline: AbortSignal): Promise<string | undefined> {
-  const answer = await outbound.request(url.href, {
-    method: 'GET',
-    headers: { accept: 'application/json, text/event-stream' },
-    timeoutMs: DISCOVERY_MS,
-    signal: deadline,
-  });
-  const challenge = answer.headers['www-authenticate'];
-  if (answer.status !== 401 || challenge === undefined) return undefined;
-  return /resource_metadata="([^"]+)"/i.exec(String(challenge))?.[1];
+async function metadataNamedBy(
+  url: URL,
+  requests: ProviderRequests,
+  deadline: AbortSignal,
+): Promise<string | undefined> {
+  const accept = 'application/json, text/event-stream';
+  const { status, challenge } = await requests.challenge(url.href, accept, deadline);
+  return status === 401 ? /resource_metadata="([^"]+)"/i.exec(challenge)?.[1] : undefined;
 }
 
 /** The resource as its metadata name it, if that is the server asked about or one that it is part of. */

@@ -1,9 +1,9 @@
-import type { OutboundClient } from '@runyard/outbound';
 import type { Sealer } from '@runyard/sealing';
 import type { AuthorizationServer } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
 import { ProviderClient, type ProviderSettings } from '../protocol/provider-client.ts';
+import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { discoverDescribed } from '../protocol/server-metadata.ts';
 
 /** A person waits meanwhile. */
@@ -15,18 +15,18 @@ const ASK_AGAIN_MS = 10 * 60_000;
 export class ProviderClients {
   readonly #database: Database;
   readonly #sealer: Sealer;
-  readonly #outbound: OutboundClient;
+  readonly #requests: ProviderRequests;
 
-  constructor(options: { database: Database; sealer: Sealer; outbound: OutboundClient }) {
+  constructor(options: { database: Database; sealer: Sealer; requests: ProviderRequests }) {
     this.#database = options.database;
     this.#sealer = options.sealer;
-    this.#outbound = options.outbound;
+    this.#requests = options.requests;
   }
 
   async of(provider: OAuthProvider): Promise<ProviderClient> {
     return new ProviderClient(
       settingsOf(provider, await this.#serverOf(provider), this.#secretOf(provider)),
-      this.#outbound,
+      this.#requests,
     );
   }
 
@@ -49,7 +49,7 @@ export class ProviderClients {
     const { id, serverMetadata, metadataCheckedAt } = provider;
     if (serverMetadata !== null) return serverMetadata as unknown as AuthorizationServer;
     if (metadataCheckedAt && Date.now() - metadataCheckedAt.getTime() < ASK_AGAIN_MS) return null;
-    const found = await discoverDescribed(provider, this.#outbound, AbortSignal.timeout(DISCOVERY_MS));
+    const found = await discoverDescribed(provider, this.#requests, AbortSignal.timeout(DISCOVERY_MS));
     provider.serverMetadata = found as OAuthProvider['serverMetadata'];
     provider.metadataCheckedAt = new Date();
     // Only as long as it is the provider that was asked about.

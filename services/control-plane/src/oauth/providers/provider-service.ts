@@ -1,6 +1,6 @@
 import type { McpDiscoverRequest, OAuthProvider, OAuthProviderCreate, OAuthProviderPatch } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
-import { type OutboundClient, type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
+import { type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
@@ -8,6 +8,7 @@ import type { OAuthProvider as Row } from '../../generated/client.ts';
 import { Prisma } from '../../generated/client.ts';
 import { mustManageOrganization } from '../caller-rights.ts';
 import type { RedirectUris } from '../flows/redirect-uris.ts';
+import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import type { Revocations } from '../tokens/revocations.ts';
 import { discoverMcpServer } from './mcp-discovery.ts';
 import type { ProviderClients } from './provider-clients.ts';
@@ -18,7 +19,7 @@ interface Parts {
   database: Database;
   clients: ProviderClients;
   policy: OutboundPolicy;
-  outbound: OutboundClient;
+  requests: ProviderRequests;
   redirectUris: RedirectUris;
   revocations: Revocations;
 }
@@ -61,7 +62,7 @@ export class ProviderService {
         authUrl: this.#address(body.auth_url),
         tokenUrl: this.#address(body.token_url),
         usesPkce: body.uses_pkce ?? false,
-        codeChallengeMethod: body.code_challenge_method ?? (body.uses_pkce ? 'S256' : null),
+        codeChallengeMethod: body.code_challenge_method ?? 'S256',
         providerType: body.provider_type ?? null,
         tokenEndpointAuthMethod: body.client_secret ? authMethod : 'none',
         createdBy: caller.identity,
@@ -72,13 +73,13 @@ export class ProviderService {
 
   async discover(caller: Principal, body: McpDiscoverRequest): Promise<OAuthProvider> {
     mustManageOrganization(caller);
-    const { database, clients, outbound, redirectUris } = this.#parts;
+    const { database, clients, requests, redirectUris } = this.#parts;
     const { provider_id: providerId, name } = body;
     const mcpServerUrl = this.#address(body.mcp_server_url);
     if (await providerStore.find(database.prisma, caller.organizationId, providerId)) throw taken(providerId);
     const redirectUri = redirectUris.of(providerId);
     const request = { providerId, name, mcpServerUrl: new URL(mcpServerUrl), redirectUri };
-    const { server, resource, clientId, clientSecret, authMethod } = await discoverMcpServer(request, outbound);
+    const { server, resource, clientId, clientSecret, authMethod } = await discoverMcpServer(request, requests);
     const id = uuidv7();
     return this.#insert({
       id,

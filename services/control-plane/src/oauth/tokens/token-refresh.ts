@@ -12,9 +12,8 @@ import type { TokenSecrets, TokenVault } from './token-vault.ts';
 
 /** A token is refreshed so long before it ends: whoever gets it has to have the time to use it. */
 const AHEAD_MS = 60_000;
-/** Longer than a provider may take to answer. A process that dies holds others up for so long. */
-const LEASE_MS = 15_000;
-const PATIENCE_MS = 20_000;
+/** The lease on a refresh is by so much longer than a provider may take. A process that dies holds others up for all of it. */
+const LEASE_MARGIN_MS = 5_000;
 
 interface Parts {
   database: Database;
@@ -22,6 +21,7 @@ interface Parts {
   vault: TokenVault;
   signals: Signals;
   logger: Logger;
+  providerTimeoutMs: number;
 }
 
 /** A token that can be used now; null: it cannot be made usable without its person. */
@@ -66,19 +66,20 @@ export class TokenRefresh {
   }
 
   async #refreshed(id: string): Promise<UsableToken> {
-    const { database, signals } = this.#parts;
+    const { database, signals, providerTimeoutMs } = this.#parts;
+    const leaseMs = providerTimeoutMs + LEASE_MARGIN_MS;
     const duty = { name: `refresh of OAuth token ${id}`, holder: randomUUID() };
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + leaseMs + LEASE_MARGIN_MS;
     const listening = signals.listen(signalOf(id));
     try {
       for (;;) {
-        if (await acquireDuty(database.pool, { ...duty, leaseMs: LEASE_MS })) {
+        if (await acquireDuty(database.pool, { ...duty, leaseMs })) {
           return await this.#refresh(id).finally(async () => {
             await releaseDuty(database.pool, duty).catch(() => undefined); // It lapses.
             signals.send(signalOf(id));
           });
         }
-        await listening.next(Math.min(LEASE_MS, until - Date.now()));
+        await listening.next(Math.min(leaseMs, until - Date.now()));
         const token = await this.#read(id);
         if (!token) return null;
         const usable = this.#asItIs(token, AHEAD_MS);

@@ -1,0 +1,51 @@
+import { type HandlerRequest, type Logger, UnavailableError } from '@runyard/service-kit';
+import { expect, it } from 'vitest';
+import { callbackRoutes } from './callback-routes.ts';
+import type { FlowService } from './flow-service.ts';
+import { RedirectUris } from './redirect-uris.ts';
+
+const log = { info: () => undefined, error: () => undefined } as unknown as Logger;
+
+async function callback(finish: () => Promise<void>, finishedUrl?: string) {
+  const routes = callbackRoutes({ finish } as unknown as FlowService, { ...(finishedUrl && { finishedUrl }) });
+  const { handler } = routes.find(({ operation }) => operation.operationId === 'oauthCallback')!;
+  const request = { params: { provider_id: 'git&hub' }, query: { code: 'c', state: 's' }, log };
+  return (await handler(request as unknown as HandlerRequest))!;
+}
+const fails = async () => {
+  throw new UnavailableError('The <database> is not available');
+};
+
+it('a page that is configured hears how it went, and gets nothing of what came back', async () => {
+  const page = 'https://ui.example/connected?tab=accounts';
+  for (const [finish, status] of [
+    [async () => undefined, 'completed'],
+    [fails, 'failed'],
+  ] as const) {
+    const answer = await callback(finish, page);
+    expect(answer).toMatchObject({
+      status: 303,
+      headers: { location: `https://ui.example/connected?tab=accounts&provider_id=git%26hub&status=${status}` },
+    });
+  }
+});
+
+it('without one a person reads it here, whatever kind of failure it was', async () => {
+  const answer = await callback(fails);
+  expect(answer.status).toBe(503);
+  expect(answer.body).toContain('The &lt;database&gt; is not available');
+  const unexpected = await callback(async () => {
+    throw new Error('secret detail');
+  });
+  expect(unexpected.status).toBe(500);
+  expect(unexpected.body).not.toContain('secret detail');
+});
+
+it('only what was begun without a front end is finished by whoever comes back', () => {
+  const own = new RedirectUris('https://agents.example/base/');
+  expect(own.of('github')).toBe('https://agents.example/base/v2/auth/callback/github');
+  expect(own.isOwn(own.of('github'))).toBe(true);
+  const frontEnd = new RedirectUris('https://agents.example', 'https://ui.example/host-oauth-callback/');
+  expect(frontEnd.of('github')).toBe('https://ui.example/host-oauth-callback/github');
+  expect(frontEnd.isOwn(frontEnd.of('github'))).toBe(false);
+});

@@ -1,0 +1,60 @@
+import type { OutboundClient } from '@runyard/outbound';
+import { allowInsecureRequests, customFetch } from 'oauth4webapi';
+
+/** Metadata of large servers has some ten kilobytes. */
+const BODY_BYTES_MAX = 1024 * 1024;
+const BODYLESS = new Set([204, 205, 304]);
+
+interface FetchRequest {
+  method: string;
+  headers: Record<string, string>;
+  body?: unknown;
+}
+
+/** Requests to providers, through the outbound client, which decides what may be reached. Redirects are not followed. */
+export class ProviderRequests {
+  /** From a name's resolution to the end of an answer. */
+  readonly timeoutMs: number;
+  readonly #outbound: OutboundClient;
+
+  constructor(outbound: OutboundClient, timeoutMs: number) {
+    this.#outbound = outbound;
+    this.timeoutMs = timeoutMs;
+  }
+
+  async fetch(url: string, { method, headers, body }: FetchRequest, deadline?: AbortSignal): Promise<Response> {
+    const answer = await this.#outbound.request(url, {
+      method: method as 'GET' | 'POST',
+      headers,
+      ...(body === undefined || body === null ? {} : { body: String(body) }),
+      timeoutMs: this.timeoutMs,
+      maxBodyBytes: BODY_BYTES_MAX,
+      ...(deadline && { signal: deadline }),
+    });
+    const type = answer.headers['content-type'];
+    return new Response(BODYLESS.has(answer.status) ? null : answer.body, {
+      status: answer.status,
+      headers: typeof type === 'string' ? { 'content-type': type } : {},
+    });
+  }
+
+  /** What a server without a token is told to look at: the answer's status and its challenge, without its body. */
+  async challenge(url: string, accept: string, deadline: AbortSignal): Promise<{ status: number; challenge: string }> {
+    const { timeoutMs } = this;
+    const answer = await this.#outbound.request(url, {
+      method: 'GET',
+      headers: { accept },
+      timeoutMs,
+      signal: deadline,
+    });
+    return { status: answer.status, challenge: String(answer.headers['www-authenticate'] ?? '') };
+  }
+
+  /** How oauth4webapi sends. `http:` is the outbound policy's to refuse. `deadline` bounds several requests together. */
+  options(deadline?: AbortSignal) {
+    return {
+      [allowInsecureRequests]: true,
+      [customFetch]: (url: string, request: FetchRequest) => this.fetch(url, request, deadline),
+    };
+  }
+}

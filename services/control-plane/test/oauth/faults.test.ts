@@ -1,0 +1,242 @@
+import type { ServerResponse } from 'node:http';
+import type { OAuthTokenSummary } from '@runyard/contracts';
+import { onDatabase } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { someone, TestBroker } from './broker.ts';
+
+let broker: TestBroker;
+beforeAll(async () => {
+  broker = await TestBroker.start(['plain', 'other', 'moved'], { OAUTH_PROVIDER_TIMEOUT_SECONDS: '2' });
+  await broker.provider('plain');
+  await broker.provider('other');
+});
+afterAll(() => broker.close());
+afterEach(() => {
+  broker.server.instead.clear();
+  broker.server.lifetimeSeconds = 3600;
+});
+
+const sql = (text: string, ...values: unknown[]) =>
+  onDatabase(broker.platform.database.url, (client) => client.query(text, values));
+const json = (res: ServerResponse, status: number, body: unknown) =>
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+const ask = (as: object, body: object = {}) =>
+  broker.call('POST', '/authenticate', { provider: 'plain', scopes: ['repo'], ...body }, as);
+
+/** Somebody with a token that is good for so long. */
+async function holder(lifetimeSeconds: number) {
+  const alice = someone();
+  broker.server.lifetimeSeconds = lifetimeSeconds;
+  const token = await broker.connect('plain', {}, alice);
+  return { alice, token };
+}
+
+/** Somebody whose token is over. */
+async function lateHolder(refreshToken: string | null = 'a-refresh-token') {
+  const alice = someone();
+  const body = {
+    provider_id: 'plain',
+    access_token: 'old',
+    refresh_token: refreshToken,
+    expires_in_seconds: 1,
+    scopes: ['repo'],
+  };
+  const { body: made } = await broker.call('POST', '/tokens/import', body, alice);
+  await sql("UPDATE oauth_token SET expires_at = now() - interval '1 hour' WHERE id = $1", made.token_id);
+  return alice;
+}
+
+describe('a provider that does not refresh', () => {
+  it('is told as such when it is away, and asked again', async () => {
+    const alice = await lateHolder();
+    broker.server.instead.set('/token', (_, res) => res.destroy());
+    expect(await ask(alice)).toEqual({
+      status: 502,
+      body: { detail: "The OAuth provider 'plain' cannot be reached." },
+    });
+    broker.server.instead.set('/token', (_, res) => json(res, 200, { access_token: 'fresh', token_type: 'Bearer' }));
+    expect(await ask(alice)).toMatchObject({ status: 200, body: { status: 'completed', token: 'fresh' } });
+  });
+
+  it.each([
+    ['a page', (res: ServerResponse) => res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>')],
+    ['no token', (res: ServerResponse) => json(res, 200, { token_type: 'bearer' })],
+    ['a list', (res: ServerResponse) => json(res, 200, ['canary-token'])],
+    [
+      'half an answer',
+      (res: ServerResponse) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"access_'),
+    ],
+    ['a wrong lifetime', (res: ServerResponse) => json(res, 200, { access_token: 'canary-token', expires_in: 'soon' })],
+    ['a redirect', (res: ServerResponse) => res.writeHead(307, { location: 'http://169.254.169.254/' }).end()],
+    ['nothing for long', () => undefined],
+    ['a failure', (res: ServerResponse) => json(res, 503, { error: 'temporarily_unavailable' })],
+  ])('is told as such when it answers with %s', async (_, answer) => {
+    const alice = await lateHolder();
+    broker.server.instead.set('/token', (_req, res) => void answer(res));
+    expect((await ask(alice)).status).toBe(502);
+    expect(broker.platform.service.output()).not.toContain('canary-token');
+  });
+
+  it('does not take a token away that is good for a little longer', async () => {
+    const { alice, token } = await holder(50);
+    broker.server.instead.set('/token', (_, res) => res.destroy());
+    expect((await ask(alice)).body).toMatchObject({ status: 'completed', token });
+  });
+
+  it.each([
+    ['by the standard', 400, { error: 'invalid_grant' }],
+    ['as GitHub does', 200, { error: 'bad_refresh_token' }],
+  ])('and refuses %s leads back to the person, without being asked again', async (_, status, answer) => {
+    const alice = await lateHolder();
+    let asked = 0;
+    broker.server.instead.set('/token', (_req, res) => {
+      asked += 1;
+      json(res, status, answer);
+    });
+    for (let time = 0; time < 2; time++) {
+      expect((await ask(alice)).body).toMatchObject({
+        status: 'token_expired',
+        url: expect.any(String),
+        auth_id: expect.any(String),
+      });
+    }
+    expect(asked).toBe(1);
+    broker.server.instead.clear();
+    const begun = await broker.authenticate('plain', {}, alice);
+    await broker.callback('plain', await broker.consent(begun));
+    expect((await ask(alice)).body).toMatchObject({ status: 'completed' });
+    const { body } = await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, alice);
+    expect(body).toHaveLength(1);
+  });
+
+  it('gives no token without a refresh token either', async () => {
+    const alice = await lateHolder(null);
+    expect((await ask(alice)).body).toMatchObject({ status: 'token_expired', url: expect.any(String) });
+  });
+
+  it('and was moved to another address does not get what the old one gave', async () => {
+    await broker.provider('moved');
+    const alice = someone();
+    const body = { provider_id: 'moved', access_token: 'old', refresh_token: 'refresh-canary', expires_in_seconds: 1 };
+    await broker.call('POST', '/tokens/import', body, alice);
+    await broker.call('PATCH', '/providers/moved', { token_url: 'http://127.0.0.1:9/token' });
+    await sql("UPDATE oauth_token SET expires_at = now() - interval '1 hour'");
+    expect((await ask(alice, { provider: 'moved' })).body).toMatchObject({ status: 'token_expired' });
+  });
+});
+
+describe('the callback', () => {
+  it('takes a state once', async () => {
+    const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
+    const all = await Promise.all(Array.from({ length: 4 }, () => broker.callback('plain', query)));
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+    expect(await (await broker.callback('plain', query)).text()).toContain('was used before');
+  });
+
+  it.each([
+    ['no state', {}],
+    ['an invented state', { state: '0192f7a0-0000-4000-8000-0000000000ff.abc' }],
+    ['nonsense', { state: '\u0000<script>alert(1)</script>' }],
+  ])('refuses %s', async (_, query) => {
+    const page = await broker.callback('plain', { code: 'x', ...query });
+    expect(page.status).toBe(400);
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(await page.text()).not.toContain('<script>');
+  });
+
+  it('refuses a state of another provider, and leaves it good', async () => {
+    const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
+    expect((await broker.callback('other', query)).status).toBe(400);
+    expect((await broker.callback('plain', query)).status).toBe(200);
+  });
+
+  it('shows what the provider says, as text, and ends the wait', async () => {
+    const alice = someone();
+    const begun = await broker.authenticate('plain', {}, alice);
+    const state = new URL(begun.url!).searchParams.get('state')!;
+    const waiting = broker.call('GET', `/wait/${begun.auth_id}?timeout=60`, undefined, alice);
+    const page = await broker.callback('plain', {
+      error: 'access_denied',
+      error_description: '<img src=x onerror=alert(1)>',
+      state,
+    });
+    expect(page.status).toBe(400);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    const text = await page.text();
+    expect(text).toContain('access_denied: &lt;img');
+    expect(text).not.toContain('<img');
+    expect((await waiting).body).toEqual({ status: 'not_found' });
+  });
+
+  it('by a front end is for the user who began, and a wrong one uses nothing up', async () => {
+    const alice = someone();
+    const query = Object.fromEntries(await broker.consent(await broker.authenticate('plain', {}, alice)));
+    const body = { code: query.code, state: query.state };
+    expect((await broker.call('POST', '/callback/plain', body, someone())).status).toBe(403);
+    const elsewhere = { ...alice, organization_id: '11111111-0000-4000-8000-000000000009' };
+    expect((await broker.call('POST', '/callback/plain', body, elsewhere)).status).toBe(403);
+    expect(await broker.call('POST', '/callback/plain', body, alice)).toMatchObject({
+      status: 200,
+      body: { provider_id: 'plain' },
+    });
+    expect((await broker.call('POST', '/callback/plain', body, alice)).status).toBe(400);
+  });
+
+  it('goes nowhere that a request names', async () => {
+    const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
+    query.set('redirect_uri', 'https://evil.example');
+    query.set('return_to', 'https://evil.example');
+    const page = await broker.callback('plain', query);
+    expect({ status: page.status, location: page.headers.get('location') }).toEqual({ status: 200, location: null });
+  });
+
+  it('comes too late after a while', async () => {
+    const begun = await broker.authenticate('plain', {}, someone());
+    const query = await broker.consent(begun);
+    await sql("UPDATE oauth_flow SET expires_at = now() - interval '1 s' WHERE id = $1", begun.auth_id);
+    expect((await broker.callback('plain', query)).status).toBe(400);
+  });
+});
+
+describe('an address of a provider', () => {
+  it.each([
+    'http://169.254.169.254/latest',
+    'http://[::1]/token',
+    'http://10.0.0.1/token',
+    'http://localhost:8080/token',
+    'https://metadata.google.internal/token',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://user:secret@example.com/token',
+    'nonsense',
+  ])('is not %s', async (url) => {
+    const body = {
+      provider_id: 'bad',
+      name: 'x',
+      client_id: 'x',
+      auth_url: 'https://a.example',
+      token_url: 'https://a.example',
+    };
+    for (const changes of [{ token_url: url }, { auth_url: url }]) {
+      expect((await broker.call('POST', '/providers', { ...body, ...changes })).status).toBe(400);
+      expect((await broker.call('PATCH', '/providers/plain', changes)).status).toBe(400);
+    }
+    const mcp = { provider_id: 'bad', name: 'x', mcp_server_url: url };
+    expect((await broker.call('POST', '/providers/mcp-discover', mcp)).status).toBe(400);
+  });
+});
+
+describe('the setup page of a Git application', () => {
+  it.each(['install', 'update', 'request'])('says how it went after %s', async (action) => {
+    const url = `${broker.platform.service.url}/v2/auth/setup/github?setup_action=${action}&installation_id=17`;
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('installation 17');
+  });
+
+  it('knows no other action', async () => {
+    const page = await fetch(`${broker.platform.service.url}/v2/auth/setup/github?setup_action=explode`);
+    expect(page.status).toBe(422);
+  });
+});

@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OAuthProvider } from '@runyard/contracts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { someone, TestBroker } from './broker.ts';
+
+/** An MCP server that another server protects. */
+let answer: (req: IncomingMessage, res: ServerResponse) => void;
+const mcp = createServer((req, res) => answer(req, res));
+let mcpUrl: string;
+let broker: TestBroker;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => mcp.listen(0, '127.0.0.1', resolve));
+  mcpUrl = `http://127.0.0.1:${(mcp.address() as AddressInfo).port}/mcp`;
+  broker = await TestBroker.start([]);
+});
+afterAll(async () => {
+  await broker.close();
+  mcp.closeAllConnections();
+  mcp.close();
+});
+afterEach(() => broker.server.instead.clear());
+
+const discover = (provider_id: string, mcp_server_url = mcpUrl) =>
+  broker.call<OAuthProvider & { detail: string }>('POST', '/providers/mcp-discover', {
+    provider_id,
+    name: 'Tickets',
+    mcp_server_url,
+  });
+const metadata = () => JSON.stringify({ resource: mcpUrl, authorization_servers: [broker.server.url] });
+
+/** Metadata at the place it is named in the challenge, and nowhere else. */
+const byChallenge = (req: IncomingMessage, res: ServerResponse) => {
+  if (req.url === '/metadata') return res.setHeader('content-type', 'application/json').end(metadata());
+  const where = new URL('/metadata', mcpUrl).href;
+  return res.writeHead(401, { 'www-authenticate': `Bearer realm="x", resource_metadata="${where}"` }).end();
+};
+/** At the well-known place. */
+const wellKnown = (req: IncomingMessage, res: ServerResponse) => {
+  if (req.url === '/.well-known/oauth-protected-resource/mcp') {
+    return res.setHeader('content-type', 'application/json').end(metadata());
+  }
+  return res.writeHead(req.url === '/mcp' ? 401 : 404).end();
+};
+
+it.each([
+  ['its challenge', 'tickets-1', byChallenge],
+  ['the well-known place', 'tickets-2', wellKnown],
+])('the provider of an MCP server is found by %s, and the platform is a client of it', async (_, id, server) => {
+  answer = server;
+  const { status, body } = await discover(id);
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: {
+      provider_id: id,
+      client_id: expect.any(String),
+      auth_url: broker.server.authUrl,
+      token_url: broker.server.tokenUrl,
+      uses_pkce: true,
+      code_challenge_method: 'S256',
+      mcp_server_url: mcpUrl,
+      is_dynamic_client: true,
+    },
+  });
+  const alice = someone();
+  const begun = await broker.authenticate(id, {}, alice);
+  expect(new URL(begun.url!).searchParams.get('resource')).toBe(mcpUrl);
+  expect((await broker.callback(id, await broker.consent(begun))).status).toBe(200);
+  expect((await broker.authenticate(id, {}, alice)).status).toBe('completed');
+});
+
+it('a server that is its own authorization server is discovered as that', async () => {
+  const { status, body } = await discover('own', `${broker.server.url}/mcp`);
+  expect({ status, body }).toMatchObject({ status: 200, body: { auth_url: broker.server.authUrl } });
+});
+
+it('a server whose authorization server registers nobody is refused with what to do', async () => {
+  answer = wellKnown;
+  const { url } = broker.server;
+  const server = { issuer: url, authorization_endpoint: `${url}/auth`, token_endpoint: `${url}/token` };
+  broker.server.instead.set('/.well-known/oauth-authorization-server', (_, res) =>
+    res.setHeader('content-type', 'application/json').end(JSON.stringify(server)),
+  );
+  const { status, body } = await discover('closed');
+  expect({ status, detail: body.detail }).toEqual({ status: 400, detail: expect.stringContaining('client id') });
+});
+
+it.each([
+  ['garbage', (res: ServerResponse) => res.setHeader('content-type', 'application/json').end('{{{')],
+  [
+    'an authorization server in the inner network',
+    (res: ServerResponse) =>
+      res
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ resource: mcpUrl, authorization_servers: ['http://10.1.2.3'] })),
+  ],
+  [
+    'another server',
+    (res: ServerResponse) =>
+      res
+        .setHeader('content-type', 'application/json')
+        .end(
+          JSON.stringify({
+            resource: 'https://elsewhere.example/mcp',
+            authorization_servers: ['https://elsewhere.example'],
+          }),
+        ),
+  ],
+])('a server that tells of %s makes no provider', async (_, reply) => {
+  answer = (req, res) =>
+    req.url === '/.well-known/oauth-protected-resource/mcp' ? reply(res) : res.writeHead(404).end();
+  const { status } = await discover('bad');
+  expect([400, 502]).toContain(status);
+  expect((await broker.call('GET', '/providers/bad')).status).toBe(404);
+});
+
+it('a name that is taken registers no client', async () => {
+  answer = wellKnown;
+  await discover('once');
+  let registered = false;
+  broker.server.instead.set('/reg', (_, res) => {
+    registered = true;
+    res.writeHead(500).end();
+  });
+  expect((await discover('once')).status).toBe(409);
+  expect(registered).toBe(false);
+});

@@ -1,0 +1,255 @@
+import type { OAuthProvider, OAuthTokenSummary } from '@runyard/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SECRET, someone, TestBroker } from './broker.ts';
+
+let broker: TestBroker;
+beforeAll(async () => {
+  broker = await TestBroker.start(['plain', 'gone']);
+  await broker.provider('plain');
+});
+afterAll(() => broker.close());
+
+const exists = (id: string, as = {}) => broker.call('GET', `/tokens/exists?provider_id=${id}`, undefined, as);
+const list = async (as: object) => (await broker.call<OAuthTokenSummary[]>('GET', '/tokens', undefined, as)).body;
+
+describe('a provider', () => {
+  it('never shows its secret, and keeps it sealed', async () => {
+    const created = await broker.provider('pinned', { uses_pkce: true });
+    expect(created).toMatchObject({
+      provider_id: 'pinned',
+      client_id: 'runyard',
+      uses_pkce: true,
+      code_challenge_method: 'S256',
+      provider_type: null,
+      token_endpoint_auth_method: 'client_secret_post',
+      mcp_server_url: null,
+      is_dynamic_client: false,
+    });
+    const { body: all } = await broker.call<OAuthProvider[]>('GET', '/providers');
+    expect(all.map(({ provider_id }) => provider_id)).toContain('pinned');
+    expect(JSON.stringify([created, all])).not.toContain(SECRET);
+    expect(await broker.platform.dump()).not.toContain(SECRET);
+  });
+
+  it('is changed in what is sent, and is known to its organization alone', async () => {
+    await broker.provider('changing');
+    const { body } = await broker.call('PATCH', '/providers/changing', { name: 'Changed', client_secret: null });
+    expect(body).toMatchObject({ name: 'Changed', client_id: 'runyard', auth_url: broker.server.authUrl });
+    const elsewhere = { organization_id: '11111111-0000-4000-8000-000000000009' };
+    expect((await broker.call('GET', '/providers/changing', undefined, elsewhere)).status).toBe(404);
+    expect((await broker.call('GET', '/providers', undefined, elsewhere)).body).toEqual([]);
+  });
+
+  it('is made, changed and deleted by administrators', async () => {
+    const member = { permissions: ['organization:read'] };
+    expect((await broker.call('GET', '/providers/plain', undefined, member)).status).toBe(200);
+    const body = {
+      provider_id: 'x',
+      name: 'x',
+      client_id: 'x',
+      auth_url: 'https://a.example',
+      token_url: 'https://a.example',
+    };
+    for (const [method, path, sent] of [
+      ['POST', '/providers', body],
+      ['PATCH', '/providers/plain', { name: 'x' }],
+      ['DELETE', '/providers/plain', undefined],
+      ['POST', '/providers/mcp-discover', { provider_id: 'x', name: 'x', mcp_server_url: 'https://a.example' }],
+    ] as const) {
+      expect({ method, path, status: (await broker.call(method, path, sent, member)).status }).toMatchObject({
+        status: 403,
+      });
+    }
+  });
+
+  it('has a name of its own', async () => {
+    const body = {
+      provider_id: 'plain',
+      name: 'x',
+      client_id: 'x',
+      auth_url: 'https://a.example',
+      token_url: 'https://a.example',
+    };
+    expect(await broker.call('POST', '/providers', body)).toMatchObject({
+      status: 409,
+      body: { detail: "An OAuth provider 'plain' already exists in this organization." },
+    });
+  });
+
+  it('takes its tokens with it', async () => {
+    const alice = someone();
+    await broker.provider('gone');
+    const token = await broker.connect('gone', {}, alice);
+    expect(await broker.call('DELETE', '/providers/gone')).toEqual({
+      status: 200,
+      body: { message: "OAuth provider 'gone' deleted." },
+    });
+    expect(await broker.server.knows(token)).toBe(false);
+    expect(await list(alice)).toEqual([]);
+  });
+});
+
+describe('whether there is a token', () => {
+  it('is told for each user alone, across agents', async () => {
+    const alice = someone();
+    await broker.connect('plain', { user_id: 'somebody', agent_id: 'some-agent' }, alice);
+    expect(await exists('plain', alice)).toEqual({ status: 200, body: { has_token: true } });
+    expect(await exists('plain', someone())).toEqual({ status: 200, body: { has_token: false } });
+    const elsewhere = { ...alice, organization_id: '11111111-0000-4000-8000-000000000009' };
+    expect((await exists('plain', elsewhere)).body).toEqual({ has_token: false });
+  });
+
+  it('is no for an unknown provider, whatever it is called', async () => {
+    for (const id of ['nowhere', '', '%00', '%F0%9F%8D%B5', 'x'.repeat(3000)]) {
+      expect({ id, ...(await exists(id)) }).toEqual({ id, status: 200, body: { has_token: false } });
+    }
+  });
+
+  it('cannot be said without a provider', async () => {
+    expect(await broker.call('GET', '/tokens/exists')).toEqual({
+      status: 422,
+      body: { detail: [{ loc: ['query', 'provider_id'], msg: 'Field required', type: 'missing' }] },
+    });
+  });
+
+  it('is told for several at once', async () => {
+    const alice = someone();
+    await broker.connect('plain', {}, alice);
+    const answer = await broker.call('POST', '/tokens/exists/batch', { provider_ids: ['plain', 'nowhere'] }, alice);
+    expect(answer).toEqual({ status: 200, body: { has_token: { plain: true, nowhere: false } } });
+  });
+
+  it('is asked by a caller who is known', async () => {
+    const answer = await fetch(`${broker.platform.service.url}/v2/auth/tokens/exists?provider_id=plain`, {
+      headers: { 'x-tenant-id': '22222222-0000-4000-8000-000000000001' },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('a stored token', () => {
+  it('is listed without its value', async () => {
+    const alice = someone();
+    const token = await broker.connect('plain', { scopes: ['openid', 'email', 'repo'] }, alice);
+    const tokens = await list(alice);
+    expect(tokens).toMatchObject([
+      {
+        provider_id: 'plain',
+        provider_account_label: 'alice@example.com',
+        scopes: expect.arrayContaining(['repo']),
+        is_default: true,
+      },
+    ]);
+    expect(JSON.stringify(tokens)).not.toContain(token);
+  });
+
+  it('is revoked at the provider and deleted, by its owner alone', async () => {
+    const alice = someone();
+    const token = await broker.connect('plain', {}, alice);
+    const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
+    expect((await broker.call('DELETE', `/tokens/${id}`, undefined, someone())).status).toBe(404);
+    expect((await broker.call('DELETE', `/tokens/${id}`, undefined, alice)).status).toBe(204);
+    expect(await broker.server.knows(token)).toBe(false);
+    expect(await list(alice)).toEqual([]);
+  });
+
+  it('stays while the provider cannot be told, and goes with all of that provider', async () => {
+    const alice = someone();
+    await broker.connect('plain', {}, alice);
+    const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
+    broker.server.instead.set('/token/revocation', (_, res) => res.writeHead(503).end());
+    try {
+      expect((await broker.call('DELETE', `/tokens/${id}`, undefined, alice)).status).toBe(502);
+      expect(await list(alice)).toHaveLength(1);
+      expect(await broker.call('DELETE', '/tokens?provider_id=plain', undefined, alice)).toEqual({
+        status: 200,
+        body: {
+          message: 'Deleted 1 token. The provider could not be told to revoke 1 of them.',
+          provider_id: 'plain',
+        },
+      });
+    } finally {
+      broker.server.instead.clear();
+    }
+    expect(await list(alice)).toEqual([]);
+  });
+
+  it('gets a label, and may become the default', async () => {
+    const alice = someone();
+    await broker.connect('plain', {}, alice);
+    await broker.connect('plain', { force_new: true }, alice);
+    const [newer, older] = (await list(alice)) as [OAuthTokenSummary, OAuthTokenSummary];
+    expect([newer.is_default, older.is_default]).toEqual([true, false]);
+    const patch = { provider_account_label: 'work', is_default: true };
+    const path = `/tokens/${older.id}/metadata`;
+    expect((await broker.call('PATCH', path, patch, someone())).status).toBe(404);
+    expect((await broker.call('PATCH', path, patch, alice)).body).toMatchObject({ ...patch, id: older.id });
+    expect((await list(alice)).map(({ is_default }) => is_default)).toEqual([false, true]);
+  });
+
+  it('can come from elsewhere', async () => {
+    const alice = someone();
+    const body = {
+      provider_id: 'plain',
+      access_token: 'imported-canary',
+      expires_in_seconds: 600,
+      scopes: ['repo'],
+      metadata: { instance_url: 'https://x.example' },
+    };
+    const { status, body: answer } = await broker.call('POST', '/tokens/import', body, alice);
+    expect({ status, answer }).toEqual({ status: 200, answer: { token_id: expect.any(String) } });
+    expect(await broker.authenticate('plain', { token_id: answer.token_id }, alice)).toMatchObject({
+      status: 'completed',
+      token: 'imported-canary',
+      metadata: { instance_url: 'https://x.example' },
+    });
+    expect((await broker.call('POST', '/tokens/import', { ...body, provider_id: 'nowhere' }, alice)).status).toBe(404);
+    expect(await broker.platform.dump()).not.toContain('imported-canary');
+  });
+
+  it('of a whole Slack workspace is told of to its workspace, and revoked by administrators', async () => {
+    const slack = '/tokens/workspace/slack';
+    expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: false });
+    const everywhere = { workspace_id: undefined };
+    expect(await broker.call('GET', `${slack}/exists`, undefined, everywhere)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('requires workspace specification') },
+    });
+    expect((await broker.call('DELETE', slack, undefined, { permissions: ['runs:create'] })).status).toBe(403);
+
+    const bot = {
+      ok: true,
+      access_token: 'xoxb-canary-token',
+      token_type: 'bot',
+      scope: 'chat:write',
+      team: { name: 'Tea' },
+    };
+    broker.server.instead.set('/token', (_, res) =>
+      res.setHeader('content-type', 'application/json').end(JSON.stringify(bot)),
+    );
+    const revoked: string[] = [];
+    broker.server.instead.set('/api/auth.revoke', (req, res) => {
+      req.on('data', (chunk) => revoked.push(new URLSearchParams(String(chunk)).get('token')!));
+      req.on('end', () => res.setHeader('content-type', 'application/json').end('{"ok":true}'));
+    });
+    try {
+      await broker.provider('slack', { provider_type: 'slack', uses_pkce: true });
+      const begun = await broker.authenticate('slack', { scopes: ['chat:write', 'users:read'] }, someone());
+      const url = new URL(begun.url!);
+      expect(url.searchParams.get('scope')).toBe('chat:write,users:read');
+      const state = url.searchParams.get('state')!;
+      expect((await broker.callback('slack', { code: 'a-code', state })).status).toBe(200);
+      expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: true });
+      expect(await broker.authenticate('slack', { scopes: ['chat:write'] }, someone())).toMatchObject({
+        status: 'completed',
+        token: 'xoxb-canary-token',
+        metadata: { team: { name: 'Tea' } },
+      });
+      expect((await broker.call('DELETE', slack)).body).toEqual({ message: 'Deleted 1 token.' });
+    } finally {
+      broker.server.instead.clear();
+    }
+    expect(revoked).toEqual(['xoxb-canary-token']);
+    expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: false });
+  });
+});
