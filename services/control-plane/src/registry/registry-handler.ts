@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
 import { outageOf } from '@runyard/database';
-import { type Request, type RequestHandler, type Response, readBody, sendWithoutReading } from '@runyard/service-kit';
+import {
+  ClientGoneError,
+  type Request,
+  type RequestHandler,
+  type Response,
+  readBody,
+  sendWithoutReading,
+} from '@runyard/service-kit';
 import { type Blobs, rangeOf } from './blobs.ts';
 import { MANIFEST_LIMIT_BYTES, type Manifests } from './manifests.ts';
 import {

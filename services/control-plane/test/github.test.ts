@@ -1,0 +1,182 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, GithubDelivery, GithubIntegration, GithubWebhook, Revision } from '@runyard/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OTHER_WORKSPACE } from './support/callers.ts';
+import { TestPlatform } from './support/platform.ts';
+import { LINK_PACKAGES, PROJECT } from './support/sources.ts';
+
+let platform: TestPlatform;
+let repository: string;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start();
+  repository = join(platform.folder, 'repository');
+  await mkdir(repository);
+  for (const [name, content] of Object.entries(PROJECT)) await writeFile(join(repository, name), content);
+  git('init', '--quiet', '--initial-branch=main');
+  commit('the project');
+});
+afterAll(() => platform.close());
+
+function git(...args: string[]): string {
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  return execFileSync('git', [...identity, '-C', repository, ...args], { encoding: 'utf8' }).trim();
+}
+
+function commit(message: string): string {
+  git('add', '--all');
+  git('commit', '--quiet', '--allow-empty', '--message', message);
+  return git('rev-parse', 'HEAD');
+}
+
+/** Without a ref there is nothing to build. */
+const create = (changes: Record<string, unknown> = {}, source_revision_config: object = {}) =>
+  platform.create({
+    source: 'github',
+    source_config: { repo_url: repository, build_on_push: true, install_command: LINK_PACKAGES, ...changes },
+    source_revision_config,
+  });
+
+describe('a repository', () => {
+  it('is built at a commit, which the revision names', async () => {
+    const sha = git('rev-parse', 'main');
+    const { status, body } = await create({}, { repo_ref: 'main', langgraph_config_path: 'langgraph.json' });
+    expect(status).toBe(201);
+    const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
+    expect(revision.source_revision_config).toMatchObject({ repo_ref: 'main', repo_commit_sha: sha });
+  });
+
+  it('that has no such branch fails its build with the words of git', async () => {
+    const { body } = await create({}, { repo_ref: 'nowhere', langgraph_config_path: 'langgraph.json' });
+    const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'BUILD_FAILED');
+    expect(failed.status_message).toMatch(/git fetch: fatal: couldn't find remote ref refs\/heads\/nowhere/);
+  });
+
+  it.each([
+    ['of an inner network', { repo_url: 'http://10.0.0.1/acme/agent' }, {}, /may not|not allowed|private|refused/i],
+    ['over ssh', { repo_url: 'git@github.com:acme/agent.git' }, {}, /URL is not valid/],
+    ['without its URL', { repo_url: null }, {}, /'source_config.repo_url' is required/],
+    ['with an option for a branch', {}, { repo_ref: '--upload-pack=x' }, /no branch or tag/],
+    ['that builds a tag on push', {}, { repo_ref: 'refs/tags/v1' }, /build_on_push' is for branches/],
+  ])('%s is refused', async (_, changes, revisionConfig, expected) => {
+    const { status, body } = await create(changes, { langgraph_config_path: 'langgraph.json', ...revisionConfig });
+    expect(status).toBe(400);
+    expect((body as unknown as { detail: string }).detail).toMatch(expected);
+  });
+});
+
+describe('a webhook', () => {
+  let deployment: Deployment;
+  let webhook: GithubWebhook;
+  beforeAll(async () => {
+    // A branch that is not there: what is made by pushes need not be built here.
+    const revisionConfig = { repo_ref: 'feature', langgraph_config_path: 'langgraph.json' };
+    deployment = (await create({}, revisionConfig)).body;
+    webhook = (await platform.call<GithubWebhook>('GET', `/v2/deployments/${deployment.id}/github-webhook`)).body;
+  });
+
+  async function deliver(body: object | string, { secret = webhook.secret, id = deployment.id } = {}) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const signature = `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`;
+    const path = `/v1/integrations/github/webhooks/${id}`;
+    const answer = await fetch(platform.service.url + path, {
+      method: 'POST',
+      body: text,
+      headers: { 'content-type': 'application/json', 'x-hub-signature-256': signature, 'x-github-event': 'push' },
+    });
+    return { status: answer.status, body: (await answer.json()) as GithubDelivery & { detail?: string } };
+  }
+  const push = (changes: object = {}) => ({
+    ref: 'refs/heads/feature',
+    before: 'a'.repeat(40),
+    after: crypto.randomUUID(),
+    created: false,
+    deleted: false,
+    repository: { clone_url: repository },
+    ...changes,
+  });
+  const revisions = async () =>
+    (await platform.call<{ resources: Revision[] }>('GET', `/v2/deployments/${deployment.id}/revisions`)).body
+      .resources;
+
+  it('builds a push to the linked branch, once however often it is delivered', async () => {
+    const before = (await revisions()).length;
+    const event = push();
+    const { status, body } = await deliver(event);
+    expect(status).toBe(200);
+    const [newest, ...others] = await revisions();
+    expect([newest!.id, others.length]).toEqual([body.revision_id, before]);
+    expect((await deliver(event)).body).toEqual({ revision_id: null, ignored: 'this push was delivered before' });
+    expect(await revisions()).toHaveLength(before + 1);
+  });
+
+  it.each([
+    ['another branch', { ref: 'refs/heads/main' }, 'this is another branch'],
+    ['a tag of the name', { ref: 'refs/tags/feature' }, 'this is another branch'],
+    ['a branch that begins', { created: true }, 'a branch or a tag was made or deleted'],
+    ['a branch that ends', { deleted: true }, 'a branch or a tag was made or deleted'],
+    [
+      'another repository',
+      { repository: { clone_url: 'https://github.com/acme/other.git' } },
+      'this is another repository',
+    ],
+    ['something else', { ref: undefined, zen: 'Keep it logically awesome.' }, 'this is no push'],
+  ])('does nothing for %s', async (_, changes, ignored) => {
+    expect(await deliver(push(changes))).toEqual({ status: 200, body: { revision_id: null, ignored } });
+  });
+
+  it('refuses what is not signed with its secret, and says nothing of what is there', async () => {
+    const refusal = { status: 401, body: { detail: 'The signature does not match' } };
+    expect(await deliver(push(), { secret: 'a guess' })).toEqual(refusal);
+    expect(await deliver(push(), { id: crypto.randomUUID() })).toEqual(refusal);
+    expect((await deliver('not JSON')).status).toBe(400);
+    const path = `/v2/deployments/${deployment.id}/github-webhook`;
+    const replaced = await platform.call<GithubWebhook>('POST', path);
+    expect(await deliver(push())).toEqual(refusal);
+    webhook = replaced.body;
+    expect((await deliver(push())).status).toBe(200);
+    expect(await platform.dump()).not.toContain(webhook.secret);
+  });
+
+  it('is shown to those who may change the deployment', async () => {
+    const path = `/v2/deployments/${deployment.id}/github-webhook`;
+    const reader = { as: { permissions: ['deployments:read'] } };
+    expect((await platform.call('GET', path, reader)).status).toBe(403);
+    expect((await platform.call('GET', path, { as: { workspace_id: OTHER_WORKSPACE } })).status).toBe(404);
+    const { body } = await platform.create();
+    const answer = await platform.call('GET', `/v2/deployments/${body.id}/github-webhook`);
+    expect(answer.body).toEqual({ detail: "Webhooks are only available for 'github' source deployments." });
+  });
+});
+
+describe('an integration', () => {
+  const path = '/v1/integrations/github/install';
+  const body = { name: 'acme', url: 'https://github.com', token: 'a token to read with' };
+
+  it("keeps a token for the workspace's private repositories of one server", async () => {
+    const made = await platform.call<GithubIntegration>('POST', path, { body });
+    expect(made).toMatchObject({ status: 201, body: { name: 'acme', installation_id: expect.any(Number) } });
+    expect((await platform.call('GET', path)).body).toEqual([made.body]);
+    expect((await platform.call('GET', path, { as: { workspace_id: OTHER_WORKSPACE } })).body).toEqual([]);
+    expect(await platform.dump()).not.toContain(body.token);
+
+    const integration_id = made.body.id;
+    const elsewhere = await create({ repo_url: 'https://git.example.com/acme/agent', integration_id });
+    expect(elsewhere.body).toMatchObject({
+      detail: expect.stringMatching(/is for repositories of https:\/\/github.com/),
+    });
+    expect((await create({ repo_url: 'https://github.com/acme/agent', integration_id })).status).toBe(201);
+
+    expect((await platform.call('DELETE', `${path}/${integration_id}`)).status).toBe(204);
+    expect((await platform.call('DELETE', `${path}/${integration_id}`)).status).toBe(404);
+    const gone = await create({ repo_url: 'https://github.com/acme/agent', integration_id });
+    expect(gone.body).toMatchObject({ detail: expect.stringMatching(/there is no integration/) });
+  });
+
+  it.each(['https://github.com/acme', 'http://10.0.0.1', '/srv', 'nonsense'])('is not for %s', async (url) => {
+    expect((await platform.call('POST', path, { body: { ...body, url } })).status).toBe(400);
+  });
+});
