@@ -42,7 +42,7 @@ import { GithubWebhooks } from './sources/github/webhooks.ts';
 import { ranImages } from './sources/image-sources.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
-import { sourcesPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
+import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 
 /** Both `src/` and `dist/` lie beside it. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -148,7 +148,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       removeFiles: async (id) => {
         await rm(logSegments.folderOf(config.DATA_DIR, id), { recursive: true, force: true });
         await builds.remove(id);
-        await storage.removeBelow(sourcesPrefix(id));
+        await storage.removeBelow(objectsPrefix(id));
         await registry.removeImages(id);
         if (await ranImages(prisma, id)) await containers.removeLeftovers(id);
       },

@@ -50,10 +50,15 @@ export class Artifacts {
   /** A folder to build in. What earlier attempts have left, ended or killed, is removed; their processes cannot write to it. */
   async begin(input: BuildInput): Promise<string> {
     const folder = this.#folderOf(input);
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     const attempt = join(folder, randomUUID());
     await mkdir(attempt, { recursive: true, mode: 0o700 });
     return attempt;
+  }
+
+  /** The attempt failed. */
+  discard(input: BuildInput): Promise<void> {
+    return rm(this.#folderOf(input), { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** The attempt is whole. */

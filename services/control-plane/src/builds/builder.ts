@@ -44,7 +44,7 @@ export class Builder {
       await this.#artifacts.complete(order.input, folder);
       return project;
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await this.#artifacts.discard(order.input);
       order.signal.throwIfAborted();
       if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
       throw error;

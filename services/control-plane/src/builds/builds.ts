@@ -5,6 +5,7 @@ import { withDeadline } from '../drivers/process/deadline.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
+import { secretMask } from '../logs/secret-mask.ts';
 import type { Slots } from '../reconciler/slots.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
@@ -85,7 +86,8 @@ export class Builds {
         });
       } catch (error) {
         if (!(error instanceof BuildFailure)) throw error;
-        throw new BuildFailure(withLastLines(error.message, log), { cause: error });
+        const mask = secretMask(Object.values(secrets));
+        throw new BuildFailure(withLastLines(mask(error.message), log), { cause: error });
       } finally {
         await log.close();
       }

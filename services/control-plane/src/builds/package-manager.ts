@@ -30,7 +30,7 @@ export async function detectInstallation(root: string, projectFolder: string): P
   const folders = foldersBetween(projectFolder, root);
   for (const folder of folders) {
     const found = await detect({ cwd: folder, stopDir: folder, strategies: ['lockfile'] });
-    if (found) return installation(folder, found.agent, await versionOf(folder, found.name, found.version), 'frozen');
+    if (found) return installation(folder, found.agent, await versionNamed(folder, found.name), 'frozen');
   }
   const folder = await installRoot(folders);
   if (folder === null) return null;
@@ -39,7 +39,8 @@ export async function detectInstallation(root: string, projectFolder: string): P
     stopDir: folder,
     strategies: ['packageManager-field', 'devEngines-field'],
   });
-  return installation(folder, named?.agent ?? 'npm', named?.version, 'install');
+  const { agent, name }: { agent: Agent; name: AgentName } = named ?? { agent: 'npm', name: 'npm' };
+  return installation(folder, agent, await versionNamed(folder, name), 'install');
 }
 
 /** The package manager that a command of the project's author begins with, if it is one that has to be fetched. */
@@ -48,9 +49,7 @@ export async function toolOfCommand(command: string, folder: string): Promise<Pa
   if (name === undefined) return null;
   const agentName = name.startsWith('pnp') ? 'pnpm' : name === 'yarn' ? 'yarn' : 'bun';
   const found = await detect({ cwd: folder, stopDir: folder });
-  return found?.name === agentName
-    ? toolOf(found.agent, await versionOf(folder, agentName, found.version))
-    : toolOf(agentName, undefined);
+  return toolOf(found?.name === agentName ? found.agent : agentName, await versionNamed(folder, agentName));
 }
 
 function installation(
@@ -85,15 +84,11 @@ function checked(version: string | undefined): string | undefined {
   return version !== undefined && VERSION.test(version) ? version : undefined;
 }
 
-/** By the field alone: a lock file says which format it has, not which release wrote it. */
-async function versionOf(folder: string, name: AgentName, found: string | undefined): Promise<string | undefined> {
-  if (found !== undefined) return found;
-  const named = await detect({
-    cwd: folder,
-    stopDir: folder,
-    strategies: ['packageManager-field', 'devEngines-field'],
-  });
-  return named?.name === name ? named.version : undefined;
+/** The version that the `packageManager` field names: a lock file says which format it has, not which release wrote it. */
+async function versionNamed(folder: string, name: AgentName): Promise<string | undefined> {
+  const field = (await readManifest(folder))?.packageManager;
+  const [, named, version] = typeof field === 'string' ? (/^(\w+)@([^+]+)/.exec(field) ?? []) : [];
+  return named === name ? version : undefined;
 }
 
 /** The folder and those above it, up to the root. */
@@ -114,11 +109,16 @@ async function installRoot(folders: string[]): Promise<string | null> {
   return nearest;
 }
 
-async function readManifest(folder: string): Promise<{ workspaces?: unknown } | null> {
+interface Manifest {
+  workspaces?: unknown;
+  packageManager?: unknown;
+}
+
+async function readManifest(folder: string): Promise<Manifest | null> {
   const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null);
   if (text === null) return null;
   try {
-    return (JSON.parse(text) ?? {}) as { workspaces?: unknown };
+    return (JSON.parse(text) ?? {}) as Manifest;
   } catch (cause) {
     throw new BuildFailure(`package.json is not valid JSON: ${(cause as Error).message}`, { cause });
   }

@@ -1,16 +1,16 @@
 import type { DeploymentSource, RevisionStatus, SourceRevisionConfig } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
-import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
-import { BuildFailure } from '../builds/build-failure.ts';
+import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
-import { type Driver, type RunningRevision, StartFailure } from '../drivers/driver.ts';
+import type { Driver, RunningRevision } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { ensureDatabase, specOf } from './revision-specs.ts';
+import { databaseFor, fail, RevisionEnded, reach, skipSuperseded } from './revision-steps.ts';
 import type { RolloutStore } from './rollout-store.ts';
 import type { Slots } from './slots.ts';
 
@@ -70,13 +70,15 @@ export class DeploymentRollout {
    */
   async notice(): Promise<void> {
     const { store } = this.#parts;
-    const deployment = await store.find(this.#id);
-    if (!deployment || deployment.deleteRequestedAt) this.#interrupt();
+    // Those of now: while it looks, the next step may begin.
+    const working = this.#working;
     const id = this.#workingOn;
+    const deployment = await store.find(this.#id);
+    if (!deployment || deployment.deleteRequestedAt) interrupt(working);
     if (id === undefined) return;
     const open = await store.openRevisions(this.#id);
     const revision = open.find((each) => each.id === id);
-    if (!revision || (isWaiting(revision.status) && open.at(-1) !== revision)) this.#interrupt();
+    if (!revision || (isWaiting(revision.status) && open.at(-1) !== revision)) interrupt(working);
   }
 
   async step(): Promise<StepResult> {
@@ -89,7 +91,7 @@ export class DeploymentRollout {
     }
     if (deployment.deleteRequestedAt) return this.#remove();
 
-    const open = await this.#skipSuperseded(await this.#parts.store.openRevisions(this.#id));
+    const open = await skipSuperseded(this.#parts.store, await this.#parts.store.openRevisions(this.#id));
     let result: StepResult = 'settled';
     if (deployment.activeRevisionId && this.#serving?.revisionId !== deployment.activeRevisionId) {
       result = await this.#bringUp(deployment, deployment.activeRevisionId);
@@ -107,7 +109,7 @@ export class DeploymentRollout {
    */
   async stop(graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
     this.#isStopped = true;
-    this.#interrupt();
+    interrupt(this.#working);
     const serving = this.#serving;
     this.#serving = undefined;
     await this.#routing;
@@ -118,26 +120,6 @@ export class DeploymentRollout {
     }
     await Promise.all([serving, ...this.#draining.keys()].map((running) => running?.stop(graceMs)));
     await Promise.all(this.#draining.values());
-  }
-
-  #interrupt(): void {
-    this.#working.abort(new Error('interrupted'));
-  }
-
-  /** Of revisions that wait, only the newest is rolled out. One that already began goes first. */
-  async #skipSuperseded(open: Revision[]): Promise<Revision[]> {
-    const { store } = this.#parts;
-    const newest = open.at(-1);
-    const remaining: Revision[] = [];
-    for (const revision of open) {
-      if (!isWaiting(revision.status) || revision === newest) {
-        remaining.push(revision);
-        continue;
-      }
-      await store.moveRevision(revision, 'QUEUED');
-      await store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.');
-    }
-    return remaining;
   }
 
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
@@ -172,28 +154,17 @@ export class DeploymentRollout {
       return true;
     }
     let access: DatabaseAccess;
-    try {
-      access = await ensureDatabase(this.#parts, deployment);
-    } catch (error) {
-      const reason = sanitizeErrorText((error as Error).message);
-      if (isUnavailable(error)) {
-        this.#logger.error('the database of a deployment could not be made and is tried again', { error });
-        return false;
-      }
-      this.#logger.error('the database of a deployment could not be made', { error });
-      await store.moveRevision(revision, 'CREATE_FAILED', `Its database could not be made: ${reason}`);
-      return true;
-    }
-
     let running: RunningRevision;
     const interrupted = this.#working.signal;
+    const reached = (status: RevisionStatus) => reach(store, revision, status);
     try {
-      await this.#reach(revision, 'QUEUED');
-      if (this.#parts.builds.isBuilt(revision.source)) await this.#reach(revision, 'AWAITING_BUILD');
-      await this.#build(deployment, revision, () => this.#reach(revision, 'BUILDING'));
-      await this.#reach(revision, 'AWAITING_DEPLOY');
+      access = await databaseFor(this.#parts, deployment, revision, this.#logger);
+      await reached('QUEUED');
+      if (this.#parts.builds.isBuilt(revision.source)) await reached('AWAITING_BUILD');
+      await this.#build(deployment, revision, () => reached('BUILDING'));
+      await reached('AWAITING_DEPLOY');
       const isFirst = deployment.activeRevisionId === null;
-      running = await this.#start(revision, access, { isFirst, onBegin: () => this.#reach(revision, 'DEPLOYING') });
+      running = await this.#start(revision, access, { isFirst, onBegin: () => reached('DEPLOYING') });
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
       if (interrupted.aborted || this.#isStopped || error instanceof RevisionEnded) return true;
@@ -201,18 +172,10 @@ export class DeploymentRollout {
         this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
         return false;
       }
-      await this.#fail(revision, error);
+      await fail(store, revision, error, this.#logger);
       return true;
     }
     return this.#activate(revision, running, access);
-  }
-
-  /** Moves on, unless it is there already: as when another process has begun with it. @throws RevisionEnded */
-  async #reach(revision: Revision, status: RevisionStatus): Promise<void> {
-    const { store } = this.#parts;
-    if (await store.moveRevision(revision, status)) return;
-    const now = await store.findRevision(revision.id);
-    if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
   }
 
   /** Sees to it that what the revision runs lies ready on this machine. */
@@ -258,18 +221,6 @@ export class DeploymentRollout {
     this.#serving = running;
     this.#route(running);
     return true;
-  }
-
-  async #fail(revision: Revision, error: unknown): Promise<void> {
-    const { store } = this.#parts;
-    const isItsFault = error instanceof StartFailure || error instanceof BuildFailure || error instanceof AppError;
-    if (!isItsFault) this.#logger.error('a revision could not be started', { revisionId: revision.id, error });
-    const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));
-    this.#logger.warn('a revision failed', { revisionId: revision.id, reason });
-    if (await store.moveRevision(revision, 'BUILD_FAILED', reason)) return;
-    // Built again where it was to start: it had been built before.
-    await store.moveRevision(revision, 'DEPLOYING');
-    await store.moveRevision(revision, 'DEPLOY_FAILED', reason);
   }
 
   #start(
@@ -343,7 +294,6 @@ export class DeploymentRollout {
   }
 }
 
-/** It was interrupted or skipped meanwhile: nothing more is to be done with it. */
-class RevisionEnded extends Error {
-  override readonly name = 'RevisionEnded';
+function interrupt(work: AbortController): void {
+  work.abort(new Error('interrupted'));
 }

@@ -40,12 +40,18 @@ export class RolloutStore {
     });
   }
 
-  /** The active revision, the latest, and those that have not come to an end. */
+  /** Those whose builds are to be kept: the active revision, the latest, and those under way, where they came so far. */
   async revisionsInUse(deploymentId: string): Promise<Revision[]> {
     const deployment = await this.find(deploymentId);
     const named = [deployment?.activeRevisionId, deployment?.latestRevisionId].filter((id) => id != null);
     return this.#database.prisma.revision.findMany({
-      where: { deploymentId, OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }] },
+      where: {
+        deploymentId,
+        OR: [
+          { id: { in: named }, status: { in: ['DEPLOYED', 'DEPLOY_FAILED'] } },
+          { status: { in: ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] } },
+        ],
+      },
     });
   }
 

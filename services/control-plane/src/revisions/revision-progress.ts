@@ -19,5 +19,5 @@ export function hasReached(status: string, stage: RevisionStatus): boolean {
 
 /** Nothing was done for it yet that a newer one would have to wait for. */
 export function isWaiting(status: string): boolean {
-  return hasReached(status, 'CREATING') && !hasReached(status, 'BUILDING') && status !== 'AWAITING_DEPLOY';
+  return hasReached(status, 'CREATING') && !hasReached(status, 'BUILDING');
 }

@@ -16,9 +16,12 @@ export const uploadStore = {
     return queries.sourceUpload.findFirst({ where: { deploymentId, objectPath } });
   },
 
-  /** False when the upload is gone, with its deployment. */
+  /** False when the upload is gone with its deployment, or about to be. */
   async received(queries: Queries, id: string, bytes: number): Promise<boolean> {
-    const { count } = await queries.sourceUpload.updateMany({ where: { id }, data: { bytes } });
+    const { count } = await queries.sourceUpload.updateMany({
+      where: { id, deployment: { deleteRequestedAt: null } },
+      data: { bytes },
+    });
     return count > 0;
   },
 

@@ -5,8 +5,8 @@ import type { BuildSources } from '../../builds/builds.ts';
 import { unpackArchive } from '../../builds/unpack-archive.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 
-/** The folder of a deployment's archives in the object storage. */
-export const sourcesPrefix = (deploymentId: string) => `deployments/${deploymentId}/sources/`;
+/** Everything a deployment has in the object storage is below it. */
+export const objectsPrefix = (deploymentId: string) => `deployments/${deploymentId}/`;
 
 /** What revisions of `internal_source` are built from. */
 export function uploadSources(storage: ObjectStorage): BuildSources {

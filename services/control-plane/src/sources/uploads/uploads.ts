@@ -24,7 +24,7 @@ import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
 import type { UploadGrant, UploadSignatures } from './upload-signatures.ts';
 import { uploadStore } from './upload-store.ts';
-import { sourcesPrefix } from './uploaded-source.ts';
+import { objectsPrefix } from './uploaded-source.ts';
 
 export interface UploadsOptions {
   prisma: PrismaClient;
@@ -78,7 +78,7 @@ export class Uploads {
 
     const uploadId = uuidv7();
     const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
-    const objectPath = `${sourcesPrefix(deploymentId)}${uploadId}.tar.gz`;
+    const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
     await uploadStore.insert(prisma, { id: uploadId, deploymentId, objectPath, expiresAt: new Date(expires * 1000) });
     const url = new URL(`${publicUrl.replace(/\/+$/, '')}/v2/uploads/${uploadId}`);
     url.searchParams.set('expires', String(expires));

@@ -1,0 +1,84 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { detectInstallation, toolOfCommand } from './package-manager.ts';
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'runyard-packages-'));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function files(contents: Record<string, unknown>): Promise<void> {
+  for (const [name, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
+
+/** What installs the project, with the folder as seen from the root. */
+async function detected(projectFolder = '.') {
+  const found = await detectInstallation(root, join(root, projectFolder));
+  return found && [found.tool?.package ?? null, found.command, found.folder.slice(root.length)];
+}
+
+describe('packages are installed', () => {
+  it.each<[string, Record<string, unknown>, unknown]>([
+    ['npm', { 'package-lock.json': {} }, [null, 'npm ci --no-audit --no-fund', '']],
+    ['pnpm', { 'pnpm-lock.yaml': '' }, ['pnpm@10', 'pnpm i --frozen-lockfile', '']],
+    ['yarn', { 'yarn.lock': '' }, ['yarn@1', 'yarn install --frozen-lockfile', '']],
+    ['bun', { 'bun.lock': '' }, ['bun@1', 'bun install --frozen-lockfile', '']],
+  ])('by %s when the lock file is its own, exactly as locked', async (_, lock, expected) => {
+    await files({ 'package.json': {}, ...lock });
+    expect(await detected()).toEqual(expected);
+  });
+
+  it('in the version that packageManager names, without a lock file too', async () => {
+    await files({ 'package.json': { packageManager: 'pnpm@9.15.0+sha512.abc' } });
+    expect(await detected()).toEqual(['pnpm@9.15.0', 'pnpm i', '']);
+    await files({ 'pnpm-lock.yaml': '' });
+    expect(await detected()).toEqual(['pnpm@9.15.0', 'pnpm i --frozen-lockfile', '']);
+    await files({ 'package.json': { packageManager: 'yarn@4.5.0' }, 'yarn.lock': '' });
+    await rm(join(root, 'pnpm-lock.yaml'));
+    expect(await detected()).toEqual(['@yarnpkg/cli-dist@4.5.0', 'yarn install --immutable', '']);
+  });
+
+  it('by npm where nothing says otherwise, and a version that is none is not believed', async () => {
+    await files({ 'package.json': {} });
+    expect(await detected()).toEqual([null, 'npm i --no-audit --no-fund', '']);
+    await files({ 'package.json': { packageManager: 'pnpm@$(touch hacked)' } });
+    expect((await detected())?.[0]).toMatch(/^pnpm@10$/);
+  });
+
+  it('at the root of a workspace, be it known by a lock file or by its manifest', async () => {
+    await files({ 'package.json': { workspaces: ['apps/*'] }, 'apps/agent/package.json': {} });
+    expect(await detected('apps/agent')).toEqual([null, 'npm i --no-audit --no-fund', '']);
+    await files({ 'pnpm-lock.yaml': '' });
+    expect(await detected('apps/agent')).toEqual(['pnpm@10', 'pnpm i --frozen-lockfile', '']);
+    await files({ 'apps/agent/package-lock.json': {} });
+    expect(await detected('apps/agent')).toEqual([null, 'npm ci --no-audit --no-fund', '/apps/agent']);
+  });
+
+  it('not at all without a package.json, and not above the source', async () => {
+    await files({ 'inner/langgraph.json': {}, 'package-lock.json': {}, 'package.json': {} });
+    expect(await detectInstallation(join(root, 'inner'), join(root, 'inner'))).toBeNull();
+  });
+});
+
+describe("an author's own command", () => {
+  it.each([
+    ['pnpm install --prod', 'pnpm@10'],
+    ['CI=1 yarn', 'yarn@1'],
+    ['bun install', 'bun@1'],
+    ['npm ci', null],
+    ['make packages', null],
+  ])('%s is run with its package manager at hand', async (command, expected) => {
+    expect((await toolOfCommand(command, root))?.package ?? null).toBe(expected);
+  });
+
+  it('gets the version the project names', async () => {
+    await files({ 'package.json': { packageManager: 'pnpm@9.15.0' } });
+    expect((await toolOfCommand('pnpm i', root))?.package).toBe('pnpm@9.15.0');
+  });
+});

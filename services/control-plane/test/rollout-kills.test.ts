@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { RevisionStatus } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { createEmpty, deploy } from './support/sources.ts';
+
+let platform: TestPlatform;
+let held: pg.Client;
+beforeAll(async () => {
+  platform = await TestPlatform.start();
+  held = new pg.Client({ connectionString: platform.database.url });
+  await held.connect();
+  await held.query('CREATE TABLE held_status (status text)');
+  await held.query(`CREATE FUNCTION hold_revision() RETURNS trigger AS $$
+    BEGIN
+      IF EXISTS (SELECT 1 FROM held_status WHERE status = NEW.status) THEN PERFORM pg_advisory_xact_lock(4242); END IF;
+      RETURN NEW;
+    END $$ LANGUAGE plpgsql`);
+  await held.query('CREATE TRIGGER hold BEFORE UPDATE ON revision FOR EACH ROW EXECUTE FUNCTION hold_revision()');
+});
+afterAll(async () => {
+  await held.end();
+  await platform.close();
+});
+
+/** Whoever gives a revision this status stands still in the middle of it, until let go on. */
+async function holdAt(
+  status: RevisionStatus,
+): Promise<{ reached: () => Promise<unknown>; release: () => Promise<void> }> {
+  await held.query('SELECT pg_advisory_lock(4242)');
+  await held.query('INSERT INTO held_status VALUES ($1)', [status]);
+  const waiting = `SELECT 1 FROM pg_locks JOIN pg_database d ON d.oid = database
+    WHERE locktype = 'advisory' AND NOT granted AND d.datname = current_database()`;
+  return {
+    reached: () =>
+      waitFor(async () => (await held.query(waiting)).rowCount === 1, { what: `a revision on its way to ${status}` }),
+    async release() {
+      await held.query('DELETE FROM held_status');
+      await held.query('SELECT pg_advisory_unlock(4242)');
+    },
+  };
+}
+
+/** Process ids of everything that runs for a revision, whoever its parent is. */
+function processesOf(revisionId: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return existsSync(`/proc/${pid}/exe`) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(revisionId);
+      } catch {
+        return false; // Ended meanwhile, or somebody else's.
+      }
+    });
+}
+
+it('a control-plane that is killed before any step of a roll-out goes on with it, and until then the active revision is the one that serves', async () => {
+  const { id } = await createEmpty(platform);
+  let active: string | null = null;
+  for (const status of ['QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'] as const) {
+    const hold = await holdAt(status);
+    const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
+    const next = body.latest_revision_id!;
+    await hold.reached();
+    expect((await platform.get(id)).body.active_revision_id).toBe(active);
+    await platform.service.stop({ signal: 'SIGKILL' });
+    await hold.release();
+    await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, { what: 'the end of its children' });
+
+    await platform.startService();
+    await platform.untilStatus(id, next, 'DEPLOYED');
+    expect((await platform.get(id)).body.active_revision_id).toBe(next);
+    expect(await platform.upstreamOf(id)).toMatch(/^http:/);
+    // Nothing was started twice: one agent server and one worker of it.
+    expect(processesOf(next)).toHaveLength(2);
+    if (active !== null)
+      await waitFor(() => processesOf(active!).length === 0, { what: 'the end of the replaced revision' });
+    active = next;
+  }
+});

@@ -1,0 +1,196 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, Revision } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start();
+});
+afterAll(() => platform.close());
+
+const revisionOf = async (id: string, revisionId: string) =>
+  (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body;
+const projectOf = async (id: string): Promise<string> => {
+  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
+  return ((await answer.json()) as { env: { PROJECT_DIR: string } }).env.PROJECT_DIR;
+};
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+
+/** A command that says where it is and waits to be let go on. */
+function gate(name: string) {
+  const path = join(platform.folder, name);
+  return {
+    command: `echo $$ > ${path}.at && while [ ! -e ${path}.open ]; do sleep 0.05; done`,
+    /** The process id of whoever is there. */
+    reached: () =>
+      waitFor(async () => Number(await readFile(`${path}.at`, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 }),
+    open: () => writeFile(`${path}.open`, ''),
+  };
+}
+
+async function deployed(id: string, order = {}): Promise<string> {
+  const { status, body } = await deploy(platform, id, order);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+  return body.latest_revision_id!;
+}
+
+describe('an uploaded source', () => {
+  it('waits for its first revision, and is then built and run', async () => {
+    const { id, latest_revision_id: empty } = await createEmpty(platform);
+    await platform.untilStatus(id, empty!, 'QUEUED');
+    await deployed(id);
+    expect((await revisionOf(id, empty!)).status).toBe('SKIPPED');
+    const project = await projectOf(id);
+    expect(project.startsWith(join(platform.folder, 'artifacts', id))).toBe(true);
+    expect(JSON.parse(await readFile(join(project, 'langgraph.json'), 'utf8'))).toEqual(
+      JSON.parse(PROJECT['langgraph.json']),
+    );
+  });
+
+  it('is built once for revisions that differ in nothing of it, and what is not used any more is removed', async () => {
+    const { id } = await createEmpty(platform);
+    await deployed(id);
+    const first = await projectOf(id);
+    const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
+      body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
+    });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    await waitFor(async () => (await platform.routeOf(id))?.active_revision_id === body.latest_revision_id);
+    expect(await projectOf(id)).toBe(first);
+    await deployed(id, { build_command: 'touch built' });
+    await waitFor(() => !existsSync(first), { timeoutMs: 15_000, what: 'the end of the first build' });
+    expect(existsSync(join(await projectOf(id), 'built'))).toBe(true);
+  });
+
+  it('is built where it is gone from the disk', async () => {
+    const { id } = await createEmpty(platform);
+    await deployed(id);
+    const project = await projectOf(id);
+    await platform.service.stop();
+    const { rm } = await import('node:fs/promises');
+    await rm(join(platform.folder, 'artifacts'), { recursive: true });
+    await platform.startService();
+    await waitFor(async () => (await projectOf(id).catch(() => project)) !== project, { timeoutMs: 25_000 });
+  });
+
+  it('leaves no file when its deployment is deleted', async () => {
+    const { id } = await createEmpty(platform);
+    await deployed(id);
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    for (const folder of ['artifacts', 'builds', 'objects/deployments', 'logs']) {
+      expect(await readdir(join(platform.folder, folder)).catch(() => [])).not.toContain(id);
+    }
+  });
+});
+
+describe('a build that fails', () => {
+  it.each<[string, object, RegExp]>([
+    [
+      'its install command',
+      { install_command: 'echo no such package >&2; exit 4' },
+      /ended with code 4\.\nThe last lines[\s\S]*no such package/,
+    ],
+    ['its build command', { build_command: 'exit 5' }, /`exit 5` ended with code 5/],
+    [
+      'a program that is not there',
+      { install_command: 'no-such-tool install' },
+      /not installed here[\s\S]*no-such-tool/,
+    ],
+    ['its langgraph.json', { files: { 'langgraph.json': '{ nonsense' } }, /langgraph\.json is not valid JSON/],
+    [
+      'a graph',
+      { files: { ...PROJECT, 'agent.mjs': 'throw new Error("no model");' } },
+      /Graph "agent" did not load: no model/,
+    ],
+    [
+      'a LangGraph that is too old',
+      {
+        files: {
+          ...PROJECT,
+          'agent.mjs': 'export const graph = {};',
+        },
+        install_command:
+          'mkdir -p node_modules/@langchain/langgraph/node_modules/@langchain/langgraph-checkpoint && cd node_modules/@langchain/langgraph && echo "{\\"name\\":\\"@langchain/langgraph\\",\\"version\\":\\"1.0.0\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js && cd node_modules/@langchain/langgraph-checkpoint && echo "{\\"name\\":\\"@langchain/langgraph-checkpoint\\",\\"version\\":\\"0.0.17\\",\\"main\\":\\"i.js\\"}" > package.json && touch i.js',
+      },
+      /@langchain\/langgraph-checkpoint 0\.0\.17; the oldest supported version is 1\.0\.0/,
+    ],
+  ])('by %s says so with the last lines of its log, and what serves goes on', async (_, order, reason) => {
+    const { id } = await createEmpty(platform);
+    const active = await deployed(id);
+    const { body } = await deploy(platform, id, order);
+    const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
+    expect(failed.status_message).toMatch(reason);
+    expect(failed.status_message).not.toContain(platform.folder);
+    expect((await platform.get(id)).body.active_revision_id).toBe(active);
+    expect((await platform.routeOf(id))!.upstreams).toHaveLength(1);
+  });
+});
+
+it('what a build runs sees nothing of the platform, and of the secrets those that open registries', async () => {
+  const { id } = await createEmpty(platform);
+  const out = join(platform.folder, 'environment');
+  await deployed(id, {
+    install_command: `env > ${out} && echo the key is model-key-value && ${LINK_PACKAGES}`,
+    secrets: { MODEL_KEY: 'model-key-value', NPM_TOKEN: 'registry-token-value' },
+  });
+  const environment = readFileSync(out, 'utf8');
+  expect(environment).toContain('NPM_TOKEN=registry-token-value');
+  for (const hidden of [
+    'model-key-value',
+    'ENCRYPTION_KEY',
+    'INTERNAL_TOKEN',
+    'DATA_',
+    'RUNYARD_',
+    platform.encryptionKey,
+  ])
+    expect(environment).not.toContain(hidden);
+  expect(platform.service.output()).not.toContain('model-key-value');
+});
+
+it('of revisions that come during a build only the newest is built', async () => {
+  const { id } = await createEmpty(platform);
+  const first = gate('first');
+  const building = await deploy(platform, id, { install_command: `${first.command} && ${LINK_PACKAGES}` });
+  await first.reached();
+  const later = [];
+  for (const name of ['second', 'third']) {
+    later.push(await deploy(platform, id, { build_command: `touch ${join(platform.folder, name)}` }));
+  }
+  await first.open();
+  const [second, third] = later.map((answer) => answer.body.latest_revision_id!);
+  await platform.untilStatus(id, third!, 'DEPLOYED');
+  expect((await revisionOf(id, building.body.latest_revision_id!)).status).toBe('DEPLOYED');
+  expect((await revisionOf(id, second!)).status).toBe('SKIPPED');
+  expect(existsSync(join(platform.folder, 'second'))).toBe(false);
+});
+
+describe('a build under way', () => {
+  it('ends with all it has started when its deployment is deleted', async () => {
+    const { id } = await createEmpty(platform);
+    const held = gate('deleted');
+    await deploy(platform, id, { install_command: `(${held.command}) & wait` });
+    const pid = await held.reached();
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
+    expect((await platform.get(id)).status).toBe(404);
+  });
+
+  it('dies with a control-plane that is killed, and the next one begins it again', async () => {
+    const { id } = await createEmpty(platform);
+    const held = gate('killed');
+    const { body } = await deploy(platform, id, { install_command: `${held.command} && ${LINK_PACKAGES}` });
+    const pid = await held.reached();
+    await platform.service.stop({ signal: 'SIGKILL' });
+    await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
+    await held.open();
+    await platform.startService();
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    expect(await readFile(join(platform.folder, 'killed.at'), 'utf8')).not.toBe(`${pid}\n`);
+  });
+});
