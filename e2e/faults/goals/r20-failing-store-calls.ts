@@ -1,12 +1,15 @@
 import type { Bench } from '../bench/bench.ts';
+import { CutStreams } from '../bench/cut-streams.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { LedgerEntry } from '../bench/ledger.ts';
+import { measureRuns } from '../bench/outage-checks.ts';
 import { StoreFaults } from '../bench/store-faults.ts';
 
 /** Clients that create one run after the other. */
 const CLIENTS = 24;
 const STEPS = 3;
+const STREAMED = { steps: STEPS, sleepMs: 50, events: 5 };
 const RATE = 0.05;
 const SETTLE_MS = 90_000;
 
@@ -30,14 +33,23 @@ export const goal: Goal = {
     const wanted = bench.size({ fast: 250, full: 5_000 });
 
     faults.isOn = true;
+    const streams = new CutStreams({
+      ledger: deployment.ledger,
+      random: bench.random.fork('streams'),
+      input: STREAMED,
+      clients: 4,
+      urls: () => [deployment.url()],
+    });
     const { kept, cancelled } = await load(bench, deployment, wanted);
+    await streams.stop();
     await deployment.truth.untilAllEnded(SETTLE_MS);
     faults.isOn = false;
     const { calls, before, after } = faults.counts;
     bench.log(`${calls} calls, ${before} failed before and ${after} after they took effect`);
 
-    const violations = await deployment.truth.violations(kept);
-    for (const [what, found] of Object.entries(violations)) bench.measureNone(what, found, kept.length);
+    await measureRuns(bench, deployment, [...kept, ...streams.accepted], wanted * 0.8);
+    const streamed = streams.accepted.length;
+    bench.measureNone('streams with events missing, repeated or out of order', streams.faults, streamed, wanted / 100);
     bench.measureNone(
       'cancelled runs that are not as ordered',
       await notAsOrdered(deployment, cancelled),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { openPool } from '@runyard/database';
 import { createTestDatabase } from '@runyard/test-kit';
-import { backgroundParts } from '../bench/background-parts.ts';
+import { backgroundParts } from '../bench/background/index.ts';
 import type { Goal } from '../bench/goal.ts';
 import { storm } from '../bench/start-stop-storm.ts';
 
@@ -20,7 +20,7 @@ export const goal: Goal = {
     const redis = bench.servers.redis.address.url;
     let [stops, seconds] = [0, 0];
     const faults: string[] = [];
-    const parts = backgroundParts({ pool, redis, keyPrefix: `storm-${bench.seed}` });
+    const parts = backgroundParts({ pool, database: database.url, redis, keyPrefix: `storm-${bench.seed}` });
     for (const part of parts) {
       const begun = performance.now();
       const result = await storm(part, { rounds: ROUNDS, times, random: bench.random.fork(part.name) });

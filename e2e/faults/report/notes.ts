@@ -7,6 +7,8 @@ export const notes: Record<string, string> = {
   R13: 'Orders and losses come at random moments of runs that take half a second, not at named points of the code.',
   R14: 'No scheduler leads: each of three may fire whatever is due, and any is killed. Time is that of the database, which is the only one they go by; each of its minutes is a tick for fifty crons.',
   R17: 'Shown from the first release on, or with `--previous REF`. Without either it is left out and counts for nothing.',
+  R18: 'Memory is read once a minute, half a minute after the last fault, once all garbage is collected: of the first agent-api and the first worker with the processes below them, which no fault replaces. What lives is what their heaps and buffers hold, memory is what the system counts.',
   R19: 'The servers are Postgres and Redis, with Redis as the event bus: Kafka is always there.',
   R20: 'What fails is a call to Postgres, on its way there or on the answer’s way back, whichever method of a store makes it.',
+  R22: 'Parts that look after rows of a database find none to look after here.',
 };

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { conclude, runGoals, say } from '../run-goals.ts';
-import { soakGoal } from './soak-goal.ts';
+import { PROMISED, soakGoal } from './soak-goal.ts';
 
 const usage = `npm run test:soak -- [options]
 
@@ -13,8 +13,8 @@ const usage = `npm run test:soak -- [options]
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
-      minutes: { type: 'string', default: '60' },
-      rps: { type: 'string', default: '20' },
+      minutes: { type: 'string', default: String(PROMISED.minutes) },
+      rps: { type: 'string', default: String(PROMISED.rps) },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
       record: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },

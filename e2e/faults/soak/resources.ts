@@ -1,33 +1,65 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { percentile } from '@runyard/test-kit';
+import { InspectedProcess } from './inspected-process.ts';
 
-/** What a process and those below it hold at one moment. */
+/** What a process and those below it hold at one moment, once all garbage is gone. */
 export interface Holding {
   /** Monotonic milliseconds. */
   at: number;
-  bytes: number;
+  /** Objects and buffers that live in the Node processes among them. */
+  liveBytes: number;
+  /** Memory as the system counts it, of all of them. */
+  residentBytes: number;
   /** Files, sockets and pipes, as the system counts them. */
   descriptors: number;
+  /** Timers that are set. */
+  timers: number;
 }
 
-/** Zero where the process is gone. */
-export async function holdingOf(pid: number): Promise<Holding> {
-  const each = await Promise.all((await withThoseBelow(pid)).map(holdingOfOne));
-  return {
-    at: performance.now(),
-    bytes: each.reduce((sum, { bytes }) => sum + bytes, 0),
-    descriptors: each.reduce((sum, { descriptors }) => sum + descriptors, 0),
-  };
-}
+/** Looks into a process and those below it, which run with `INSPECTABLE` as far as they are Node's, as often as it is asked to. */
+export class Watch {
+  readonly #pid: number;
+  readonly #inspected = new Map<number, InspectedProcess>();
 
-async function holdingOfOne(pid: number): Promise<{ bytes: number; descriptors: number }> {
-  const [status, descriptors] = await Promise.all([
-    readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''),
-    readdir(`/proc/${pid}/fd`).catch(() => []),
-  ]);
-  return { bytes: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024, descriptors: descriptors.length };
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** What they hold. A process that ends meanwhile holds nothing. */
+  async look(): Promise<Holding> {
+    const holding: Holding = { at: performance.now(), liveBytes: 0, residentBytes: 0, descriptors: 0, timers: 0 };
+    for (const pid of await withThoseBelow(this.#pid)) {
+      const its = await this.#lookInto(pid).catch((error: Error) => {
+        if (isThere(pid)) throw error;
+      });
+      if (!its) continue;
+      for (const kind of ['liveBytes', 'residentBytes', 'descriptors', 'timers'] as const) holding[kind] += its[kind];
+    }
+    return holding;
+  }
+
+  close(): void {
+    for (const each of this.#inspected.values()) each.close();
+  }
+
+  async #lookInto(pid: number): Promise<Omit<Holding, 'at'>> {
+    const isNode = (await readlink(`/proc/${pid}/exe`)) === process.execPath;
+    const { liveBytes, timers } = isNode ? await (await this.#inspect(pid)).held() : { liveBytes: 0, timers: 0 };
+    const [status, descriptors] = await Promise.all([
+      readFile(`/proc/${pid}/status`, 'utf8'),
+      readdir(`/proc/${pid}/fd`),
+    ]);
+    const residentBytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+    return { liveBytes, timers, residentBytes, descriptors: descriptors.length };
+  }
+
+  async #inspect(pid: number): Promise<InspectedProcess> {
+    const known = this.#inspected.get(pid) ?? (await InspectedProcess.attach(pid));
+    this.#inspected.set(pid, known);
+    return known;
+  }
 }
 
 async function withThoseBelow(pid: number): Promise<number[]> {
@@ -43,22 +75,24 @@ async function withThoseBelow(pid: number): Promise<number[]> {
   return found;
 }
 
-const PIECE_MS = 60_000;
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const TEN_MINUTES_MS = 600_000;
+const MEGABYTE = 2 ** 20;
 
 /**
- * Megabytes per ten minutes by which the memory of a process grows: a line laid through the lowest tenth of each minute,
- * since what a garbage collector has not come to yet is not held. Theil–Sen: the median of the slopes between all pairs,
- * which a few odd minutes do not tilt.
+ * Megabytes per ten minutes by which something grows, by Theil and Sen: the median of the slopes between all pairs of looks,
+ * which a few odd ones do not tilt.
  */
-export function growth(samples: readonly Holding[]): number {
-  const pieces = new Map<number, number[]>();
-  for (const { at, bytes } of samples) {
-    const piece = Math.floor(at / PIECE_MS);
-    pieces.set(piece, [...(pieces.get(piece) ?? []), bytes]);
-  }
-  const points = [...pieces].map(([piece, bytes]) => ({ minute: piece, megabytes: percentile(bytes, 0.1) / 2 ** 20 }));
-  const slopes = points.flatMap((a, index) =>
-    points.slice(index + 1).map((b) => (b.megabytes - a.megabytes) / (b.minute - a.minute)),
+export function growth(looks: readonly { at: number; bytes: number }[]): number {
+  const slopes = looks.flatMap((a, index) =>
+    looks.slice(index + 1).map((b) => (b.bytes - a.bytes) / MEGABYTE / ((b.at - a.at) / TEN_MINUTES_MS)),
   );
-  return percentile(slopes, 0.5) * 10;
+  return percentile(slopes, 0.5);
 }

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
-import type { BenchDeployment } from '../bench/deployment.ts';
+import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
-import type { Part } from '../bench/part.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
+import { INSPECTABLE } from './inspected-process.ts';
 import { faultsOf } from './random-faults.ts';
-import { growth, type Holding, holdingOf } from './resources.ts';
+import { growth, type Holding, Watch } from './resources.ts';
+import { StreamedLoad } from './streamed-load.ts';
 
 export interface SoakOptions {
   minutes: number;
@@ -15,14 +16,24 @@ export interface SoakOptions {
   rps: number;
 }
 
-const ENV = { WORKER_LEASE_SECONDS: '5', BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '10' };
+/** What the goal is about. */
+export const PROMISED: SoakOptions = { minutes: 60, rps: 20 };
+const ENV = {
+  WORKER_LEASE_SECONDS: '5',
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '10',
+  NODE_OPTIONS: INSPECTABLE,
+  // Of the processes with the project's code.
+  PROJECT_ENV: JSON.stringify({ NODE_OPTIONS: INSPECTABLE }),
+};
 const INPUT = { steps: 2, sleepMs: 50, events: 2, bytes: 100 };
-const FAULT_EVERY_MS = 60_000;
-const SAMPLE_EVERY_MS = 5_000;
-/** Of the whole time: memory may grow in it, as caches and heaps fill. At most ten minutes. */
+const STREAM_EVERY_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** Of the whole time: memory may grow in it, as caches fill and what is used often is compiled. At most ten minutes. */
 const WARM_UP = 0.25;
 /** Connections that are kept for a while after their last use are gone by then. */
 const SETTLED_MS = 90_000;
+/** What rests has timers that come and go. */
+const LOOKS_AT_START = 5;
 
 /** Load for a long time with one thing going wrong every minute. */
 export const soakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
@@ -34,87 +45,140 @@ export const soakGoal = ({ minutes, rps }: SoakOptions): Goal => ({
 
 async function soak(bench: Bench, { minutes, rps }: SoakOptions): Promise<void> {
   const deployment = await bench.deployment({ agentApis: 2, workers: 2, env: ENV });
-  const [api, worker] = [deployment.agentApis[0] as Part, deployment.workers[0] as Part];
-  const steady = new Map([
-    ['agent-api', api],
-    ['run-worker', worker],
-  ]);
-  // What is opened at the first use and kept is not left behind.
-  await underLoad(deployment, rps, () => pause(10_000));
-  await pause(SETTLED_MS / 3);
-  const atStart = await descriptors(steady);
-
-  const samples = new Map([...steady.keys()].map((name) => [name, [] as Holding[]]));
-  const sampling = setInterval(async () => {
-    for (const [name, part] of steady) samples.get(name)?.push(await holdingOf(part.pid));
-  }, SAMPLE_EVERY_MS);
-  const begun = performance.now();
-  const faults = faultsOf(bench, deployment);
-  const struck: string[] = [];
-  const runs = await underLoad(deployment, rps, async () => {
-    const end = begun + minutes * 60_000;
-    for (let next = begun + FAULT_EVERY_MS / 2; next < end; next += FAULT_EVERY_MS) {
-      await pause(Math.max(0, next - performance.now()));
-      const fault = bench.random.pick(faults);
-      bench.log(`minute ${Math.floor((performance.now() - begun) / 60_000)}: ${fault.name}`);
-      await fault.strike();
-      struck.push(fault.name);
-    }
-    await pause(Math.max(0, end - performance.now()));
+  // No fault replaces these.
+  const steady = { 'agent-api': deployment.agentApis[0]!, 'run-worker': deployment.workers[0]! };
+  const watched = Object.entries(steady).map(([name, { pid }]) => {
+    const watch = new Watch(pid);
+    bench.onClose(async () => watch.close());
+    return { name, watch, looks: [] as Holding[] };
   });
-  clearInterval(sampling);
+  // What is opened at the first use and kept is not left behind.
+  await underLoad(bench, deployment, rps, () => pause(10_000));
+  await pause(SETTLED_MS / 3);
+  const atStart = new Map<string, Holding[]>();
+  for (const { name, watch } of watched) atStart.set(name, await looksAtRest(watch));
+
+  const begun = performance.now();
+  const {
+    runs,
+    streams,
+    result: struck,
+  } = await underLoad(bench, deployment, rps, () =>
+    strikeAndLook(bench, deployment, watched, begun + minutes * MINUTE_MS),
+  );
   await deployment.truth.untilAllEnded(120_000);
 
-  bench.measureEnough('faults', struck.length, Math.floor(minutes * 0.8));
-  await measureRuns(bench, deployment, runs);
+  // Less than the promise is about is told as what it is.
+  bench.measureEnough('minutes', minutes, PROMISED.minutes);
+  const asked = deployment.history.calls.length / (minutes * 60);
+  bench.measureEnough('runs asked for in a second', asked, 0.9 * PROMISED.rps);
+  bench.measureEnough('faults', struck, Math.floor(minutes * 0.8));
+  bench.measureEnough('streams read to their end', streams, Math.floor(minutes * 10));
+  await measureRuns(bench, deployment, runs, Math.floor(minutes * 60 * rps * 0.5));
   const failures = deployment.history.failures().map(({ method, path, status }) => `${method} ${path}: ${status}`);
   bench.measureNone('answers ≥ 500 other than 503 with Retry-After', failures, deployment.history.calls.length);
-  const warm = begun + Math.min(600_000, minutes * 60_000 * WARM_UP);
-  for (const [name, taken] of samples) {
-    const later = taken.filter(({ at }) => at > warm);
-    bench.measure({
-      what: `growth of ${name} after warm-up`,
-      measured: growth(later),
-      limit: 1,
-      unit: 'MB/10 min',
-      samples: later.length,
-    });
+  const warm = begun + Math.min(10, minutes * WARM_UP) * MINUTE_MS;
+  for (const { name, looks } of watched) {
+    measureGrowth(
+      bench,
+      name,
+      looks.filter(({ at }) => at > warm),
+      Math.floor(minutes / 2),
+    );
   }
-  await measureLeftOpen(bench, steady, atStart);
+  for (const { name, watch } of watched) await measureLeft(bench, name, watch, atStart.get(name) ?? []);
 }
 
-/** All runs that were accepted while `work` went on. */
-async function underLoad(deployment: BenchDeployment, rps: number, work: () => Promise<unknown>) {
+/** Half a minute after each look something is struck, so that looks are at what has recovered. Gives the number of faults. */
+async function strikeAndLook(
+  bench: Bench,
+  deployment: BenchDeployment,
+  watched: readonly { name: string; watch: Watch; looks: Holding[] }[],
+  end: number,
+): Promise<number> {
+  const faults = faultsOf(bench, deployment);
+  let struck = 0;
+  const until = (at: number) => pause(Math.max(0, at - performance.now()));
+  for (let minute = performance.now(); minute < end; minute += MINUTE_MS) {
+    await until(minute);
+    for (const { name, watch, looks } of watched) {
+      // One that fails is one sample less.
+      const holding = await watch.look().catch((error: Error) => bench.log(`${name}: ${error.message}`));
+      if (!holding) continue;
+      looks.push(holding);
+      bench.log(`${name}: ${told(holding)}`);
+    }
+    await until(minute + MINUTE_MS / 2);
+    const fault = bench.random.pick(faults);
+    bench.log(fault.name);
+    await fault.strike();
+    struck += 1;
+  }
+  await until(end);
+  return struck;
+}
+
+/** What came of all that was asked for while `work` went on. */
+async function underLoad<T>(bench: Bench, deployment: BenchDeployment, rps: number, work: () => Promise<T>) {
   const { agentApis } = deployment;
   const everyMs = (1000 / rps) * agentApis.length;
   const loads = agentApis.map((_, at) => new SteadyLoad(deployment, { everyMs, input: INPUT, at }));
-  await work();
-  return (await Promise.all(loads.map((load) => load.stop()))).flat();
+  const streamed = new StreamedLoad(deployment, {
+    everyMs: STREAM_EVERY_MS,
+    input: INPUT,
+    random: bench.random.fork('streams'),
+    at: 0,
+  });
+  const result = await work();
+  const runs: AcceptedRun[] = (await Promise.all(loads.map((load) => load.stop()))).flat();
+  await streamed.stop();
+  return { runs, streams: streamed.whole, result };
 }
 
-async function descriptors(parts: Map<string, Part>): Promise<Map<string, number>> {
-  const counted = [...parts].map(async ([name, part]) => [name, (await holdingOf(part.pid)).descriptors] as const);
-  return new Map(await Promise.all(counted));
-}
-
-/** Files and connections once all is quiet, against those at the start. */
-async function measureLeftOpen(bench: Bench, parts: Map<string, Part>, atStart: Map<string, number>): Promise<void> {
-  let atEnd = await descriptors(parts);
-  const more = (name: string) => (atEnd.get(name) ?? 0) - (atStart.get(name) ?? 0);
-  await waitFor(
-    async () => {
-      atEnd = await descriptors(parts);
-      return [...parts.keys()].every((name) => more(name) <= 0);
-    },
-    { timeoutMs: SETTLED_MS, intervalMs: 1_000, what: 'connections to be closed' },
-  ).catch(() => undefined); // Told by the numbers.
-  for (const name of parts.keys()) {
+function measureGrowth(bench: Bench, name: string, looks: readonly Holding[], needed: number): void {
+  const kinds = { 'what lives in': 'liveBytes', 'memory of': 'residentBytes' } as const;
+  for (const [what, kind] of Object.entries(kinds)) {
     bench.measure({
-      what: `descriptors of ${name} left open`,
-      measured: Math.max(0, more(name)),
-      limit: 0,
-      unit: '',
-      samples: atEnd.get(name) ?? 0,
+      what: `growth of ${what} ${name} after warm-up`,
+      measured: growth(looks.map((look) => ({ at: look.at, bytes: look[kind] }))),
+      limit: 1,
+      unit: 'MB/10 min',
+      samples: looks.length,
+      needed,
     });
   }
+}
+
+async function looksAtRest(watch: Watch): Promise<Holding[]> {
+  const looks: Holding[] = [];
+  while (looks.length < LOOKS_AT_START) looks.push(await watch.look());
+  return looks;
+}
+
+/** Files, connections and timers once all is quiet, against those at the start. */
+async function measureLeft(bench: Bench, name: string, watch: Watch, atStart: readonly Holding[]): Promise<void> {
+  for (const kind of ['descriptors', 'timers'] as const) {
+    const before = Math.max(...atStart.map((look) => look[kind]));
+    let now = Number.POSITIVE_INFINITY;
+    await waitFor(
+      async () => {
+        now = (await watch.look())[kind];
+        return now <= before;
+      },
+      { timeoutMs: SETTLED_MS, intervalMs: 1_000, what: `the ${kind} of ${name} to be as at the start` },
+    ).catch(() => undefined); // Told by the number.
+    bench.log(`${kind} of ${name}: ${now}, ${before} at the start`);
+    bench.measure({
+      what: `${kind} of ${name} left`,
+      measured: Math.max(0, now - before),
+      limit: 0,
+      unit: '',
+      samples: before,
+    });
+  }
+}
+
+function told({ liveBytes, residentBytes, descriptors, timers }: Holding): string {
+  const megabytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+  return `${megabytes(liveBytes)} MB live of ${megabytes(residentBytes)}, ${descriptors} descriptors, ${timers} timers`;
 }

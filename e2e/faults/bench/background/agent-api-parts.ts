@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { ApiServers, type RunEngine } from '@runyard/run-engine';
+import { RunStreams } from '@runyard/run-stream';
+import { silentLogger as logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import { CronClock } from '../../../../services/agent-api/src/crons/cron-clock.ts';
+import { Announcement } from '../../../../services/agent-api/src/project/announcement.ts';
+import { createRescueRounds } from '../../../../services/agent-api/src/runs/rescue-rounds.ts';
+import { RunWatch } from '../../../../services/agent-api/src/streams/run-watch.ts';
+import { createThreadSweeper } from '../../../../services/agent-api/src/threads/thread-sweeper.ts';
+import { WebhookSender } from '../../../../services/agent-api/src/webhooks/webhook-sender.ts';
+import type { BackgroundPart } from '../start-stop-storm.ts';
+import { EVERY_MS, engineOf, nothing, type PartServers, stoppedBy } from './part-servers.ts';
+
+export function agentApiParts({ pool, redis, keyPrefix }: PartServers): BackgroundPart[] {
+  const engine = engineOf(pool);
+  const queue = { redis, keyPrefix };
+  return [
+    {
+      name: 'thread sweeper',
+      open: () => {
+        const settings = { sweepEveryMs: EVERY_MS, sweepLimit: 10 } as Parameters<
+          typeof createThreadSweeper
+        >[0]['settings'];
+        return stoppedBy(createThreadSweeper({ engine, pool, settings, onDeleted: nothing, logger }), 'close');
+      },
+    },
+    { name: 'rescue rounds', open: () => rescue(pool, engine, new RunStreams(queue)) },
+    {
+      name: 'crons clock',
+      open: () => {
+        const clock = new CronClock({
+          crons: engine.crons,
+          graphIds: ['ledger'],
+          toRun: () => {
+            throw new Error('there are no crons');
+          },
+          onFired: nothing,
+          logger,
+        });
+        return { start: () => clock.start(), stop: () => clock.stop() };
+      },
+    },
+    {
+      name: 'webhook sender',
+      open: () => {
+        const claims = { claim: async () => ({ claimed: [], nextInMs: EVERY_MS }), settle: async () => undefined };
+        const sender = new WebhookSender({
+          queue: { ...claims, giveBack: async () => undefined, endAllFor: async () => undefined } as never,
+          deliver: async () => {
+            throw new Error('there are no webhooks');
+          },
+          concurrency: 2,
+          onResult: nothing,
+          logger,
+        });
+        return { start: () => sender.start(), stop: () => sender.stop(1_000) };
+      },
+    },
+    {
+      name: 'announcement',
+      open: () => {
+        const servers = new ApiServers(pool);
+        return new Announcement({ servers, url: 'http://127.0.0.1:1', token: 'token', revisionId: null, logger });
+      },
+    },
+    {
+      name: 'run watch',
+      open: () => {
+        const watch = new RunWatch({
+          findInFlight: (runIds) => engine.runsInFlight(runIds),
+          onUntold: async () => undefined,
+          onError: nothing,
+          checkEveryMs: EVERY_MS,
+        });
+        return { start: () => watch.watch(randomUUID(), nothing), stop: () => watch.close() };
+      },
+    },
+  ];
+}
+
+function rescue(pool: pg.Pool, engine: RunEngine, streams: RunStreams) {
+  const rounds = createRescueRounds({
+    engine,
+    streams,
+    state: { readAnew: async () => undefined } as never,
+    pool,
+    logger,
+  });
+  return {
+    start: () => rounds.start(),
+    async stop() {
+      await rounds.close();
+      await streams.close();
+    },
+  };
+}

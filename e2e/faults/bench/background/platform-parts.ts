@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { silentLogger as logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import { Reconciler } from '../../../../services/control-plane/src/reconciler/reconciler.ts';
+import { OpenExchanges } from '../../../../services/gateway/src/authentication/open-exchanges.ts';
+import { SilentUpstreams } from '../../../../services/gateway/src/proxy/silent-upstreams.ts';
+import { DeploymentTable } from '../../../../services/gateway/src/routing/deployment-table.ts';
+import { RouteFeed } from '../../../../services/gateway/src/routing/route-feed.ts';
+import { LastUse } from '../../../../services/org-access/src/api-keys/last-use.ts';
+import type { BackgroundPart } from '../start-stop-storm.ts';
+import { EVERY_MS, type PartServers } from './part-servers.ts';
+
+const nothingIsUsed = {} as ConstructorParameters<typeof LastUse>[0]['prisma'];
+
+/** Of gateway, control-plane and org-access. */
+export function platformParts({ pool }: PartServers): BackgroundPart[] {
+  return [
+    {
+      name: 'route feed',
+      open: () =>
+        new RouteFeed({
+          table: new DeploymentTable(),
+          fetchSnapshot: async () => ({ routes: [] }),
+          refreshMs: EVERY_MS,
+          logger,
+        }),
+    },
+    { name: 'open exchanges', open: () => new OpenExchanges({ maxPerKey: 10 }) },
+    {
+      name: 'silent upstreams',
+      open: () => new SilentUpstreams({ silentMs: 4 * EVERY_MS }),
+    },
+    {
+      name: 'last use of keys',
+      open: () => new LastUse({ prisma: nothingIsUsed, logger }),
+    },
+    { name: 'reconciler', open: () => reconciler(pool) },
+  ];
+}
+
+/** With no deployment to work on. */
+function reconciler(pool: pg.Pool) {
+  const store = { allIds: async () => (await pool.query<{ id: string }>('SELECT 1 AS id WHERE false')).rows };
+  const opened = new Reconciler({
+    parts: { store } as never,
+    pool,
+    holder: randomUUID(),
+    leaseMs: 4 * EVERY_MS,
+    sweepMs: EVERY_MS,
+    logger,
+  });
+  return { start: () => opened.start(), stop: () => opened.stop(0) };
+}
