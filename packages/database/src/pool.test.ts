@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { Metrics } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -161,3 +162,49 @@ describe('kinds of errors', () => {
     expect(isUnavailable(new Error('something else'))).toBe(false);
   });
 });
+
+describe('a server that cannot tell when a client has gone', () => {
+  const SETTING = 'client_connection_check_interval';
+  let refusing: Server;
+  let refused = 0;
+  /** As Postgres on systems that cannot tell: it ends a connection that asks for it. */
+  beforeAll(async () => {
+    const { hostname, port } = new URL(database.url);
+    refusing = createServer((client) => {
+      client.once('data', (hello) => {
+        if (hello.includes(SETTING)) {
+          refused += 1;
+          client.end(fatal('22023', `invalid value for parameter "${SETTING}": 5000`));
+          return;
+        }
+        const server = connect(Number(port), hostname);
+        server.on('error', () => client.destroy());
+        server.write(hello);
+        client.pipe(server).pipe(client);
+      });
+      client.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => new Promise<void>((resolve) => refusing.close(() => resolve())));
+
+  it('is used without that, and asked once', async () => {
+    const url = new URL(database.url);
+    url.host = `127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    const pool = open({ connectionString: url.href });
+    const { rows } = await pool.query(`SELECT current_setting('tcp_keepalives_idle') AS idle`);
+    expect(rows).toHaveLength(1);
+    const clients = await Promise.all([pool.connect(), pool.connect()]);
+    for (const client of clients) client.release();
+    expect(refused).toBe(1);
+    expect(poolUse(pool).failed).toBe(0);
+  });
+});
+
+/** What a server says before it ends a connection. */
+function fatal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(fields.byteLength + 4, 1);
+  return Buffer.concat([head, fields]);
+}

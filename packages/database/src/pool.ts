@@ -1,6 +1,6 @@
-import type { Metrics } from '@runyard/service-kit';
 import pg from 'pg';
 import { SilentConnections } from './silent-connections.ts';
+import { sqlState } from './sql-errors.ts';
 
 export interface PoolOptions {
   connectionString: string;
@@ -34,8 +34,10 @@ const NOTICE_DEAD_PEERS = [
   '-c tcp_keepalives_interval=5',
   '-c tcp_keepalives_count=3',
   '-c tcp_user_timeout=25s',
-  '-c client_connection_check_interval=5s',
 ].join(' ');
+/** The last of these: refused by servers on systems that cannot tell, such as Windows, and not known before Postgres 14. */
+const CHECK_SETTING = 'client_connection_check_interval';
+const CHECK_CLIENTS = `-c ${CHECK_SETTING}=5s`;
 /** What closing the pool may take before its connections are closed without the server. */
 const CLOSE_MS = 3_000;
 
@@ -51,7 +53,7 @@ export function openPool(options: PoolOptions): pg.Pool {
     max: options.max,
     min: options.min ?? 0,
     application_name: applicationName,
-    options: NOTICE_DEAD_PEERS,
+    options: `${NOTICE_DEAD_PEERS} ${CHECK_CLIENTS}`,
     statement_timeout: options.statementTimeoutMs ?? 15 * 60_000,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
@@ -70,13 +72,19 @@ export function openPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
+/** Invalid value, unknown name. */
+const REFUSED_SETTING: ReadonlySet<string> = new Set(['22023', '42704']);
+
 type ConnectCallback = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
   done: (release?: unknown) => void,
 ) => void;
 
-/** Counts what callers met; every query of a pool goes through `connect`. Its end does not wait for a silent server. */
+/**
+ * Counts what callers met; every query of a pool goes through `connect`. A server that cannot look after its clients is asked for
+ * everything else. Its end does not wait for a silent server.
+ */
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
@@ -102,16 +110,31 @@ class CountingPool extends pg.Pool {
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     if (this.idleCount === 0 && this.totalCount >= this.options.max) this.queued += 1;
     if (callback) {
-      super.connect((error, client, done) => {
+      const counted: ConnectCallback = (error, client, done) => {
         if (error) this.failed += 1;
         callback(error, client, done);
+      };
+      super.connect((error, client, done) => {
+        if (error && this.#asksForLess(error)) super.connect(counted);
+        else counted(error, client, done);
       });
       return undefined;
     }
-    return super.connect().catch((error: unknown) => {
+    const connected = super.connect().catch((error: unknown) => {
+      if (this.#asksForLess(error)) return super.connect();
+      throw error;
+    });
+    return connected.catch((error: unknown) => {
       this.failed += 1;
       throw error;
     });
+  }
+
+  /** Whether the next connection is worth a try: it will not ask for what this one was refused for. */
+  #asksForLess(error: unknown): boolean {
+    const isRefused = REFUSED_SETTING.has(sqlState(error) ?? '') && (error as Error).message.includes(CHECK_SETTING);
+    if (isRefused) this.options.options = NOTICE_DEAD_PEERS;
+    return isRefused;
   }
 }
 
@@ -132,15 +155,4 @@ export function poolUse(pool: pg.Pool): PoolUse {
   const { queued, failed } = pool instanceof CountingPool ? pool : { queued: 0, failed: 0 };
   const { totalCount: open, idleCount: idle, waitingCount: waiting, options } = pool;
   return { open, idle, waiting, max: options.max, queued, failed };
-}
-
-/** Reports how the pool is used in the process's metrics. */
-export function observePool(pool: pg.Pool, metrics: Metrics): void {
-  metrics.gauge('postgres_pool', 'Connections of the pool, and callers waiting for one.', ['state'], (gauge) => {
-    const { open, idle, waiting, max } = poolUse(pool);
-    gauge.set({ state: 'busy' }, open - idle);
-    gauge.set({ state: 'idle' }, idle);
-    gauge.set({ state: 'waiting' }, waiting);
-    gauge.set({ state: 'max' }, max);
-  });
 }

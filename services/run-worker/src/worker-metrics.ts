@@ -1,4 +1,4 @@
-import { poolUse } from '@runyard/database';
+import { observeDeploymentPool } from '@runyard/database';
 import { staleWrites } from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -121,13 +121,6 @@ export function reportWorkerGauges(
     worker.active,
   );
   gauge('workers_available', 'Free slots', worker.free);
-  gauge('pg_pool_max', 'Database connections at most', () => poolUse(worker.pool).max);
-  gauge('pg_pool_size', 'Database connections open', () => poolUse(worker.pool).open);
-  gauge('pg_pool_available', 'Database connections idle', () => poolUse(worker.pool).idle);
-  gauge('pg_pool_waiting', 'Callers waiting for a connection', () => poolUse(worker.pool).waiting);
-  const counter = (name: string, help: string, read: () => number) =>
-    metrics.countedElsewhere(`lg_api_pg_pool_requests_${name}_total`, help, read);
-  counter('queued', 'Callers that had to wait for a connection', () => poolUse(worker.pool).queued);
-  counter('errors', 'Callers that got no connection', () => poolUse(worker.pool).failed);
+  observeDeploymentPool(worker.pool, metrics);
   observeRedis(metrics, worker.redis);
 }

@@ -1,4 +1,4 @@
-import { type PoolUse, poolUse } from '@runyard/database';
+import { observeDeploymentPool } from '@runyard/database';
 import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse, scrapeLookup } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -39,22 +39,7 @@ export function registerDeploymentMetrics(
   ofQueue('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
   ofQueue('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
-  const ofPool = (name: string, help: string, value: (use: PoolUse) => number) =>
-    metrics.gauge(`lg_api_pg_pool_${name}`, help, [], (gauge) => gauge.set(value(poolUse(pool))));
-  ofPool('max', 'Connections to Postgres at most.', (use) => use.max);
-  ofPool('size', 'Connections to Postgres.', (use) => use.open);
-  ofPool('available', 'Idle connections to Postgres.', (use) => use.idle);
-  ofPool('waiting', 'Callers that wait for a connection.', (use) => use.waiting);
-  metrics.countedElsewhere(
-    'lg_api_pg_pool_requests_queued_total',
-    'Callers that had to wait for a connection.',
-    () => poolUse(pool).queued,
-  );
-  metrics.countedElsewhere(
-    'lg_api_pg_pool_requests_errors_total',
-    'Callers that got no connection.',
-    () => poolUse(pool).failed,
-  );
+  observeDeploymentPool(pool, metrics);
   observeRedis(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),

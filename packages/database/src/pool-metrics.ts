@@ -1,0 +1,28 @@
+import type { Metrics } from '@runyard/service-kit';
+import type pg from 'pg';
+import { type PoolUse, poolUse } from './pool.ts';
+
+/** Reports how the pool is used in the process's metrics. */
+export function observePool(pool: pg.Pool, metrics: Metrics): void {
+  metrics.gauge('postgres_pool', 'Connections of the pool, and callers waiting for one.', ['state'], (gauge) => {
+    const { open, idle, waiting, max } = poolUse(pool);
+    gauge.set({ state: 'busy' }, open - idle);
+    gauge.set({ state: 'idle' }, idle);
+    gauge.set({ state: 'waiting' }, waiting);
+    gauge.set({ state: 'max' }, max);
+  });
+}
+
+/** The same under the names that operators of agent servers know. */
+export function observeDeploymentPool(pool: pg.Pool, metrics: Metrics): void {
+  const gauge = (name: string, help: string, value: (use: PoolUse) => number) =>
+    metrics.gauge(`lg_api_pg_pool_${name}`, help, [], (each) => each.set(value(poolUse(pool))));
+  gauge('max', 'Connections to Postgres at most.', (use) => use.max);
+  gauge('size', 'Connections to Postgres.', (use) => use.open);
+  gauge('available', 'Idle connections to Postgres.', (use) => use.idle);
+  gauge('waiting', 'Callers that wait for a connection.', (use) => use.waiting);
+  const counter = (name: string, help: string, value: (use: PoolUse) => number) =>
+    metrics.countedElsewhere(`lg_api_pg_pool_requests_${name}_total`, help, () => value(poolUse(pool)));
+  counter('queued', 'Callers that had to wait for a connection.', (use) => use.queued);
+  counter('errors', 'Callers that got no connection.', (use) => use.failed);
+}
