@@ -22,6 +22,7 @@ export { type Lifecycle, ServiceLifecycle } from './lifecycle.ts';
 export * from './logger.ts';
 export * from './metrics.ts';
 export * from './open-connections.ts';
+export { freePort } from './ports.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';
 export { type HeartbeatOptions, keepAlive, type RedisConnection, resetConnection } from './redis-heartbeat.ts';

@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { expect, it } from 'vitest';
+import { freePort, isPortFree } from './ports.ts';
+
+it('a free port is none of those that the system gives to whoever asks for any', async () => {
+  const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => '49152 65535');
+  const first = Number(range.trim().split(/\s+/)[0]);
+  for (const port of await Promise.all(Array.from({ length: 20 }, () => freePort()))) {
+    expect(port).toBeGreaterThan(1_023);
+    expect(port).toBeLessThan(first);
+  }
+});
+
+it('a port that somebody listens on is not free', async () => {
+  const port = await freePort();
+  expect(await isPortFree(port)).toBe(true);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  expect(await isPortFree(port)).toBe(false);
+  await new Promise((resolve) => server.close(resolve));
+});
+
+it('a host that is none of this machine has no free port, and that is said', async () => {
+  await expect(freePort('192.0.2.1')).rejects.toThrow('none of 50 ports of 192.0.2.1 was free');
+});
