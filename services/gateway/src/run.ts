@@ -51,6 +51,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const internal = new Agent({
     connections: INTERNAL_CONNECTIONS,
     keepAliveTimeout: UPSTREAM_IDLE_MS,
+    keepAliveMaxTimeout: UPSTREAM_IDLE_MS,
     connect: { timeout: 5_000 },
   });
   lifecycle.onStop('internal connections', () => internal.destroy());

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
-import { waitFor } from '@runyard/test-kit';
+import { FaultLine, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
+import { bodyOf, deploymentRoute, FakeControlPlane, FakeOrgAccess, type FakeServer, serve } from './fake-platform.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
@@ -195,4 +195,19 @@ describe('a deployment whose processes stop and start', () => {
     for (let count = 0; count < 4; count += 1) expect((await post()).status).toBe(200);
     await waitFor(() => asked.length === 4);
   });
+});
+
+it('a connection for the gateway’s own questions is not kept until its server closes it, perhaps under the next question', async () => {
+  const orgAccess = await FakeOrgAccess.start();
+  const line = await FaultLine.to(orgAccess.url);
+  const gateway = await startGateway({ orgAccess, env: { ORG_ACCESS_URL: line.url.replace(/\/$/, '') } });
+  await gateway.untilReady();
+  expect((await fetch(`${gateway.url}/deployments/none/threads`, { headers: { 'x-api-key': 'unknown' } })).status).toBe(
+    401,
+  );
+  expect(line.openConnections).toBeGreaterThan(0);
+  // It says that it keeps connections for 75 s.
+  await waitFor(() => line.openConnections === 0, { what: 'the connection to be closed' });
+  await gateway.close();
+  await line.close();
 });
