@@ -15,14 +15,16 @@ describe('a service process', () => {
   function start(
     behaviour: string,
     secrets: Record<string, unknown> | null = { SAMPLE_SECRET: 'of-13-letters' },
+    { overOnePipe = false } = {},
   ): void {
     output = '';
+    const parentFd = overOnePipe ? '3' : '4';
     child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry], {
       env: {
         PATH: process.env.PATH,
         SAMPLE_BEHAVIOUR: behaviour,
         ...(secrets && { RUNYARD_SECRETS_FD: '3' }),
-        RUNYARD_PARENT_FD: '4',
+        RUNYARD_PARENT_FD: parentFd,
       },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
     });
@@ -34,7 +36,8 @@ describe('a service process', () => {
     }
     const pipe = child.stdio[3] as Writable;
     pipe.on('error', () => {}); // A process that reads no secrets closes it unread.
-    pipe.end(JSON.stringify(secrets ?? {}));
+    if (overOnePipe) pipe.write(`${JSON.stringify(secrets)}\n`);
+    else pipe.end(JSON.stringify(secrets ?? {}));
   }
   const up = () => waitFor(() => output.includes('sample: up'), { timeoutMs: 20_000 });
 
@@ -58,6 +61,14 @@ describe('a service process', () => {
     (child.stdio[4] as Writable).destroy();
     expect(await exited).toEqual([0, null]);
     expect(output).toContain('part closed');
+  });
+
+  it('takes its secrets and the end of its parent over one pipe, as in a container', async () => {
+    start('well', undefined, { overOnePipe: true });
+    await up();
+    expect(output).toContain('"secretLength":13');
+    (child.stdio[3] as Writable).destroy();
+    expect(await exited).toEqual([0, null]);
   });
 
   it('ends at once at the second signal', async () => {

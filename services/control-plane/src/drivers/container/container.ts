@@ -25,6 +25,8 @@ export class Container implements Launched {
   readonly #run: ChildProcess;
   readonly exited: Promise<ChildExit>;
   #exit: ChildExit | undefined;
+  /** The engine's answer, once it was told to remove the container. */
+  #removed: Promise<void> | undefined;
 
   constructor(options: ContainerOptions) {
     this.#options = options;
@@ -42,7 +44,11 @@ export class Container implements Launched {
         resolve(this.#exit);
       };
       run.once('error', (error) => settle({ code: null, signal: null, error }));
-      run.once('exit', (code, signal) => settle({ code, signal }));
+      run.once('exit', (code, signal) => {
+        // A command that was killed does not say what became of its container.
+        const removed = signal === null ? this.#removed : this.#remove();
+        void Promise.resolve(removed).then(() => settle({ code, signal }));
+      });
     });
     createInterface({ input: run.stdout }).on('line', (line) => onLine(line, 'stdout'));
     createInterface({ input: run.stderr }).on('line', (line) => onLine(line, 'stderr'));
@@ -64,9 +70,17 @@ export class Container implements Launched {
 
   /** The engine is told: killing its command would leave the container. */
   kill(): void {
+    void this.#remove().then(() => this.#run.kill('SIGKILL'));
+  }
+
+  /** What cannot be removed now is a leftover for the next start of its deployment. */
+  #remove(): Promise<void> {
     const { command, name } = this.#options;
-    runEngine(command, ['rm', '--force', name], { signal: AbortSignal.timeout(QUICK_MS) })
-      .catch(() => undefined)
-      .finally(() => this.#run.kill('SIGKILL'));
+    const signal = AbortSignal.timeout(QUICK_MS);
+    this.#removed ??= runEngine(command, ['rm', '--force', name], { signal }).then(
+      () => undefined,
+      () => undefined,
+    );
+    return this.#removed;
   }
 }
