@@ -24,7 +24,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const metrics = workerMetrics();
   const seat = {
     host: fake.host,
-    blame: () => 'sole',
+    blame: () => 'sole' as const,
     complain: vi.fn(),
     begun: vi.fn(),
     onStalled: vi.fn(),
@@ -143,6 +143,26 @@ it('the end of a run waits for the database and is written once it is back', asy
   await vi.waitFor(() => expect(engine.finishRun).toHaveBeenCalledTimes(1));
   expect(await execution.done).toEqual({ hasNextRun: true });
   expect(engine.finishRun).toHaveBeenCalledTimes(2);
+});
+
+it('final values that are too large to be written in time end their run by name, and hold up no slot for ever', async () => {
+  const { execution, fake, streams, engine } = execute();
+  const accepted = engine.finishRun.getMockImplementation()!;
+  engine.finishRun.mockImplementation(async (finish) => {
+    if (finish.values === null) return accepted(finish);
+    throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  });
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle({ ...DONE, values: Buffer.alloc(33 * 1024 * 1024) });
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledTimes(4);
+  expect(engine.finishRun.mock.lastCall?.[0]).toMatchObject({
+    status: 'error',
+    threadStatus: 'error',
+    checkpointId: null,
+    error: { error: 'StateTooLargeError', message: 'The final values, 33 MiB, could not be stored in time.' },
+  });
+  await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'error', 'run.end']));
 });
 
 it('a run that was taken over writes nothing and tells nothing', async () => {

@@ -1,23 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
-import { isUnavailable } from '@runyard/database';
 import type { GraphHost, RunEvent, RunHandle, RunOutcome } from '@runyard/graph-host';
-import {
-  type CancelOrder,
-  type ClaimedRun,
-  type ErrorInfo,
-  FencedError,
-  type FinishedRun,
-  type FinishRun,
-  type RunEngine,
-  type RunRelease,
-} from '@runyard/run-engine';
-import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import { type CancelOrder, type ClaimedRun, FencedError, type RunEngine } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
 import type { HostSeat } from '../hosts/supervised-host.ts';
 import type { EventPublisher, RunPublisher } from '../streams/event-publisher.ts';
-import { endEvent, errorEvent, graphEvents, leftOut, type StreamedRun, streamedRun } from '../streams/run-events.ts';
+import { graphEvents, leftOut, type StreamedRun, streamedRun } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
-import { type Ending, endingOf, type StopReason } from './ending.ts';
+import { EndWriter } from './end-writer.ts';
+import { endingOf, type StopReason } from './ending.ts';
 import { runRequest } from './run-request.ts';
 
 export interface ExecutionDeps {
@@ -36,8 +26,6 @@ export interface ExecutionDeps {
   abortGraceMs: number;
 }
 
-/** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
-const RETRY_MS = 500;
 /** Timers take 31 bits of milliseconds; nobody waits 24 days for an attempt. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -51,6 +39,7 @@ export class RunExecution {
   readonly #deps: ExecutionDeps;
   readonly #publisher: RunPublisher;
   readonly #streamed: StreamedRun;
+  readonly #end: EndWriter;
   readonly #startedAt = performance.now();
   #seat: HostSeat | undefined;
   #handle: RunHandle | undefined;
@@ -67,6 +56,8 @@ export class RunExecution {
     this.#deps = deps;
     this.#streamed = streamedRun(run);
     this.#publisher = deps.publisher.open(this.#streamed, () => this.lose());
+    const { engine, metrics, logger } = deps;
+    this.#end = new EndWriter({ engine, run, publisher: this.#publisher, streamed: this.#streamed, metrics, logger });
     this.done = this.#execute();
   }
 
@@ -149,7 +140,8 @@ export class RunExecution {
       this.#isEnding = true;
       metrics.executionLatency.observe(performance.now() - this.#startedAt);
       const blame = this.#seat?.blame() ?? 'none';
-      return await this.#end(endingOf(outcome, this.#stop, { timeoutSeconds, blame }));
+      const ending = endingOf(outcome, this.#stop, { timeoutSeconds, blame });
+      return await this.#end.write(ending, { isHandedBack: this.#stop?.kind === 'drained' });
     } catch (error) {
       if (error instanceof FencedError) metrics.lost.inc();
       else logger.error('a run could not be ended', { runId: this.run.runId, error });
@@ -196,96 +188,4 @@ export class RunExecution {
     }
     return this.#publisher.add(graphEvents(this.#streamed, events));
   }
-
-  async #end(ending: Ending): Promise<{ hasNextRun: boolean }> {
-    switch (ending.kind) {
-      case 'finish':
-        return this.#finish(ending);
-      case 'release':
-        return this.#release(ending.release);
-      case 'drop':
-        this.#deps.metrics.lost.inc();
-        return { hasNextRun: false };
-    }
-  }
-
-  async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
-    const { fence, runId } = this.run;
-    const { values } = ending;
-    const error = ending.error && sanitized(ending.error);
-    const { kind: _kind, ...rest } = ending;
-    const firstEventId = this.#publisher.firstEventId;
-    const finish: FinishRun = { fence, runId, ...rest, error, ...(firstEventId !== undefined && { firstEventId }) };
-    const finished = await this.#finished(finish);
-    this.#count(finished);
-    this.#observeCancel(finished);
-    this.#tellEnd(finished, values);
-    return { hasNextRun: finished.hasNextRun };
-  }
-
-  /** An end whose commit was not heard of may have taken effect: then the fence is gone, and the run over in this attempt. */
-  #finished(finish: FinishRun): Promise<FinishedRun> {
-    const { engine } = this.#deps;
-    let mayBeWritten = false;
-    return this.#untilWritten(async () => {
-      try {
-        return await engine.finishRun(finish);
-      } catch (error) {
-        if (isUnavailable(error)) mayBeWritten = true;
-        if (!mayBeWritten || !(error instanceof FencedError)) throw error;
-        const [run] = await engine.findRuns([finish.runId]);
-        if (!run || run.attempt !== this.run.attempt || run.status === 'pending' || run.status === 'running')
-          throw error;
-        return { status: run.status, error: run.error, isRolledBack: false, hasNextRun: true, cancelledForMs: null };
-      }
-    });
-  }
-
-  async #release(release: RunRelease): Promise<{ hasNextRun: boolean }> {
-    const { engine, metrics } = this.#deps;
-    const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
-    const released = await this.#untilWritten(() => engine.releaseRun(this.run.fence, shown));
-    if (released.outcome === 'pending') {
-      (this.#stop?.kind === 'drained' && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
-      return { hasNextRun: true };
-    }
-    if (released.status === 'error') metrics.failedAfterRetry.inc();
-    this.#observeCancel(released);
-    this.#tellEnd(released, null);
-    return { hasNextRun: true };
-  }
-
-  /** Not waited for: the slot is free as soon as the end is durable. */
-  #tellEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
-    const { status, error, isRolledBack } = ended;
-    const end = endEvent(this.#streamed, status, error ? null : values, isRolledBack);
-    void this.#publisher.end(error ? [errorEvent(this.#streamed, error), end] : [end]);
-  }
-
-  async #untilWritten<T>(write: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!isUnavailable(error) || this.#stop?.kind === 'lost') throw error;
-        this.#deps.logger.warn('the end of a run waits for the database', { runId: this.run.runId, error });
-        await pause(RETRY_MS);
-      }
-    }
-  }
-
-  #observeCancel({ cancelledForMs }: Pick<FinishedRun, 'cancelledForMs'>): void {
-    if (cancelledForMs !== null) this.#deps.metrics.cancelLatency.observe(cancelledForMs);
-  }
-
-  #count({ status }: FinishedRun): void {
-    const { metrics } = this.#deps;
-    if (status === 'success') metrics.succeeded.inc();
-    else if (status === 'interrupted') metrics.cancelled.inc();
-    else metrics.setToError.inc();
-  }
-}
-
-function sanitized({ error, message }: ErrorInfo): ErrorInfo {
-  return { error: sanitizeErrorText(error), message: sanitizeErrorText(message) };
 }

@@ -1,0 +1,162 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isUnavailable, sqlState } from '@runyard/database';
+import {
+  type ClaimedRun,
+  type ErrorInfo,
+  FencedError,
+  type FinishedRun,
+  type FinishRun,
+  type RunEngine,
+  type RunRelease,
+} from '@runyard/run-engine';
+import { type Logger, sanitizeErrorText } from '@runyard/service-kit';
+import type { RunPublisher } from '../streams/event-publisher.ts';
+import { endEvent, errorEvent, type StreamedRun } from '../streams/run-events.ts';
+import type { WorkerMetrics } from '../worker-metrics.ts';
+import type { Ending } from './ending.ts';
+
+export interface EndWriterOptions {
+  engine: Pick<RunEngine, 'finishRun' | 'releaseRun' | 'findRuns'>;
+  run: ClaimedRun;
+  publisher: RunPublisher;
+  streamed: StreamedRun;
+  metrics: WorkerMetrics;
+  logger: Logger;
+}
+
+/** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
+const RETRY_MS = 500;
+/** Final values above this may themselves be why an end is not written in time: so often, and they are left out. */
+const LARGE_BYTES = 32 * 1024 * 1024;
+const TOO_SLOW_MAX = 3;
+/** A statement reached its time limit; no memory for it. */
+const TOO_MUCH: ReadonlySet<string> = new Set(['57014', '53200']);
+
+/** Writes the end of one attempt into Postgres, however long that is away, and tells it on the run's stream once it is durable. */
+export class EndWriter {
+  readonly #options: EndWriterOptions;
+
+  constructor(options: EndWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Says whether the thread has a run waiting. Throws FencedError when the run is somebody else's. */
+  async write(ending: Ending, { isHandedBack }: { isHandedBack: boolean }): Promise<{ hasNextRun: boolean }> {
+    switch (ending.kind) {
+      case 'finish':
+        return this.#finish(ending);
+      case 'release':
+        return this.#release(ending.release, isHandedBack);
+      case 'drop':
+        this.#options.metrics.lost.inc();
+        return { hasNextRun: false };
+    }
+  }
+
+  async #finish(ending: Extract<Ending, { kind: 'finish' }>): Promise<{ hasNextRun: boolean }> {
+    const { run, publisher } = this.#options;
+    const { values } = ending;
+    const error = ending.error && sanitized(ending.error);
+    const { kind: _kind, ...rest } = ending;
+    const { firstEventId } = publisher;
+    const finished = await this.#finished({
+      fence: run.fence,
+      runId: run.runId,
+      ...rest,
+      error,
+      ...(firstEventId !== undefined && { firstEventId }),
+    });
+    this.#count(finished);
+    this.#observeCancel(finished);
+    this.#tellEnd(finished, values);
+    return { hasNextRun: finished.hasNextRun };
+  }
+
+  /** An end whose commit was not heard of may have taken effect: then the fence is gone, and the run over in this attempt. */
+  #finished(asked: FinishRun): Promise<FinishedRun> {
+    const { engine, run } = this.#options;
+    let finish = asked;
+    let mayBeWritten = false;
+    let tooSlow = 0;
+    return this.#untilWritten(async () => {
+      try {
+        return await engine.finishRun(finish);
+      } catch (error) {
+        if (isUnavailable(error)) mayBeWritten = true;
+        if (isLarge(finish) && TOO_MUCH.has(sqlState(error) ?? '')) {
+          tooSlow += 1;
+          if (tooSlow >= TOO_SLOW_MAX) finish = withoutValues(finish);
+        }
+        if (!mayBeWritten || !(error instanceof FencedError)) throw error;
+        const [now] = await engine.findRuns([finish.runId]);
+        if (!now || now.attempt !== run.attempt || now.status === 'pending' || now.status === 'running') throw error;
+        return { status: now.status, error: now.error, isRolledBack: false, hasNextRun: true, cancelledForMs: null };
+      }
+    });
+  }
+
+  async #release(release: RunRelease, isHandedBack: boolean): Promise<{ hasNextRun: boolean }> {
+    const { engine, run, metrics } = this.#options;
+    const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
+    const released = await this.#untilWritten(() => engine.releaseRun(run.fence, shown));
+    if (released.outcome === 'pending') {
+      (isHandedBack && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
+      return { hasNextRun: true };
+    }
+    if (released.status === 'error') metrics.failedAfterRetry.inc();
+    this.#observeCancel(released);
+    this.#tellEnd(released, null);
+    return { hasNextRun: true };
+  }
+
+  /** Not waited for: the slot is free as soon as the end is durable. */
+  #tellEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
+    const { publisher, streamed } = this.#options;
+    const { status, error, isRolledBack } = ended;
+    const end = endEvent(streamed, status, error ? null : values, isRolledBack);
+    void publisher.end(error ? [errorEvent(streamed, error), end] : [end]);
+  }
+
+  async #untilWritten<T>(write: () => Promise<T>): Promise<T> {
+    const { logger, run } = this.#options;
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        logger.warn('the end of a run waits for the database', { runId: run.runId, error });
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  #observeCancel({ cancelledForMs }: Pick<FinishedRun, 'cancelledForMs'>): void {
+    if (cancelledForMs !== null) this.#options.metrics.cancelLatency.observe(cancelledForMs);
+  }
+
+  #count({ status }: FinishedRun): void {
+    const { metrics } = this.#options;
+    if (status === 'success') metrics.succeeded.inc();
+    else if (status === 'interrupted') metrics.cancelled.inc();
+    else metrics.setToError.inc();
+  }
+}
+
+function isLarge({ values }: FinishRun): boolean {
+  return (values?.byteLength ?? 0) > LARGE_BYTES;
+}
+
+/** The end of a run whose result cannot be kept: what its checkpoints hold is read from there. */
+function withoutValues({ values, ...finish }: FinishRun): FinishRun {
+  const megabytes = Math.round((values?.byteLength ?? 0) / 1024 / 1024);
+  const error = {
+    error: 'StateTooLargeError',
+    message: `The final values, ${megabytes} MiB, could not be stored in time.`,
+  };
+  const nothing = { values: null, interrupts: null, checkpointId: null };
+  return { ...finish, ...nothing, status: 'error', threadStatus: 'error', error };
+}
+
+function sanitized({ error, message }: ErrorInfo): ErrorInfo {
+  return { error: sanitizeErrorText(error), message: sanitizeErrorText(message) };
+}
