@@ -40,6 +40,13 @@ export const configSchema = Type.Object({
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
+  SECRET_REFERENCES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
+    }),
+  ),
+
   DEPLOY_TIMEOUT_SECONDS: Type.Integer({
     default: 600,
     minimum: 5,

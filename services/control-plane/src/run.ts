@@ -19,6 +19,7 @@ import { openDatabase } from './database/database.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
+import { DesiredState } from './deployments/desired-state.ts';
 import { openContainerDriver } from './drivers/container/open-container-driver.ts';
 import { DriversByArtifact } from './drivers/drivers-by-artifact.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
@@ -32,7 +33,10 @@ import { RolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
+import { revisionRoutes } from './revisions/revision-routes.ts';
+import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
+import { ReferencedSecrets } from './secrets/secret-references.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
 import { githubSources } from './sources/github/github-source.ts';
@@ -53,6 +57,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { lifecycle, logger } = context;
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
+  const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
@@ -142,6 +147,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       databases: new DeploymentDatabases(config.DATA_POSTGRES_URI),
       dataRedisUri: config.DATA_REDIS_URI,
       secrets,
+      referenced,
       sealer,
       startSlots: new Slots(config.CONCURRENT_STARTS),
       deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
@@ -159,13 +165,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
   lifecycle.onStop('deployments', () => reconciler.stop(stopMs), { timeoutMs: stopMs + STOP_MARGIN_MS });
 
-  const service = new DeploymentService({
-    database,
-    secrets,
-    view,
-    rollouts: reconciler,
-    sourceRules,
-  });
+  const desired = new DesiredState({ database, rollouts: reconciler, sourceRules, referenced });
+  const wanted = { database, desired, secrets, view, rollouts: reconciler };
+  const revisions = new RevisionService(wanted);
   const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
@@ -173,7 +175,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     sealer,
     publicUrl: config.PUBLIC_URL,
-    createRevision: (caller, id) => service.createRevision(caller, id, {}),
+    createRevision: (caller, id) => revisions.create(caller, id, {}),
   });
   const keys = openKeys(
     {
@@ -194,7 +196,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],
     operations: [
-      ...deploymentRoutes(service, keys),
+      ...deploymentRoutes(new DeploymentService(wanted), keys),
+      ...revisionRoutes(revisions, keys),
       ...oauth,
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),

@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deployment, DeploymentList, RevisionList } from '@runyard/contracts';
+import { AGENT_SERVER_LEVEL, type Deployment, type DeploymentList, type RevisionList } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -34,11 +34,17 @@ describe('creating a deployment', () => {
       latest_revision_id: expect.any(String),
       active_revision_id: null,
       image_version: null,
+      agent: null,
       secrets: [],
+      secret_references: [],
     });
     const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
     expect(revision.status_message).toBeNull();
-    expect((await platform.get(body.id)).body).toMatchObject({ status: 'READY', active_revision_id: revision.id });
+    expect((await platform.get(body.id)).body).toMatchObject({
+      status: 'READY',
+      active_revision_id: revision.id,
+      image_version: AGENT_SERVER_LEVEL,
+    });
   });
 
   it.each(['dev', 'prod', 'dev_free', 'dev_zero', 'serverless', 'dedicated'])(
@@ -78,6 +84,12 @@ describe('creating a deployment', () => {
     ['a number for a name', { name: 5 }, ['body', 'name'], 'type_error'],
     ['an unknown source', { source: 'floppy_disk' }, ['body', 'source'], 'anyOf_error'],
     ['no source_config', { source_config: undefined }, ['body', 'source_config'], 'missing'],
+    [
+      'cores out of their range',
+      { source_config: { resource_spec: { cpu: 9 } } },
+      ['body', 'source_config', 'resource_spec'],
+      'anyOf_error',
+    ],
     ['secrets that are no list', { secrets: { A: '1' } }, ['body', 'secrets'], 'anyOf_error'],
   ])('answers 422 with the place of the fault for %s', async (_, changes, loc, type) => {
     const { status, body } = await platform.create(changes);
@@ -121,6 +133,58 @@ describe('creating a deployment', () => {
   });
 });
 
+describe('a deployment of an agent', () => {
+  const agent = { agent_id: 'support', environment: 'production' };
+
+  it('is named by it, found by it, and alone in its environment', async () => {
+    const { status, body: created } = await platform.create({ name: undefined, agent });
+    expect({ status, body: created }).toMatchObject({ status: 201, body: { name: 'support-production', agent } });
+    expect(await platform.create({ name: 'another', agent })).toEqual({
+      status: 409,
+      body: { detail: 'Agent "support" already has a deployment in "production".' },
+    });
+    const found = async (query: string) =>
+      (await platform.call<DeploymentList>('GET', `/v2/deployments?${query}`)).body.resources.map((each) => each.id);
+    expect(await found('agent_id=support&agent_environment=production')).toEqual([created.id]);
+    expect(await found('agent_id=support&agent_environment=staging')).toEqual([]);
+    expect((await platform.create({ name: undefined, agent: { ...agent, environment: 'staging' } })).status).toBe(201);
+  });
+});
+
+describe('several deployments', () => {
+  const remove = (ids: string[], as = {}) =>
+    platform.call('DELETE', `/v2/deployments?${ids.map((id) => `deployment_ids=${id}`).join('&')}`, { as });
+  const empty = async () => {
+    const made = await platform.create({ source: 'internal_docker', source_config: {} });
+    return made.body.id;
+  };
+
+  it('are deleted at once, those that are there', async () => {
+    const [one, two] = [await empty(), await empty()];
+    expect(await remove([one, MISSING])).toEqual({
+      status: 207,
+      body: { deleted: [one], failed: [{ id: MISSING, detail: `Deployment ID ${MISSING} not found.` }] },
+    });
+    expect(await remove([two])).toEqual({ status: 200, body: { deleted: [two], failed: [] } });
+    expect((await platform.get(two)).status).toBe(404);
+  });
+
+  it('are not deleted when none is there, none is named, or the caller may not', async () => {
+    expect(await remove([MISSING])).toEqual({ status: 404, body: { detail: `Deployment ID ${MISSING} not found.` } });
+    expect(await remove([existing.id], { workspace_id: OTHER_WORKSPACE })).toMatchObject({ status: 404 });
+    expect(await remove(['x'])).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['query', 'deployment_ids', 0], type: 'uuid_parsing' }] },
+    });
+    expect(await platform.call('DELETE', '/v2/deployments')).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['query', 'deployment_ids'], type: 'missing' }] },
+    });
+    const permissions = ALL_PERMISSIONS.filter((name) => name !== 'deployments:delete');
+    expect(await remove([existing.id], { permissions })).toMatchObject({ status: 403 });
+  });
+});
+
 describe('a caller', () => {
   /** Each refused for another reason once the caller's rights are looked at, so that nothing is changed. */
   const operations = [
@@ -147,6 +211,11 @@ describe('a caller', () => {
       permission: 'deployments:update',
       method: 'POST',
       path: (id: string) => `/v2/deployments/${id}/revisions/${REVISION}/redeploy`,
+    },
+    {
+      permission: 'deployments:update',
+      method: 'POST',
+      path: (id: string) => `/v2/deployments/${id}/revisions/${REVISION}/interrupt`,
     },
   ];
   const named = [...operations, ...onOne].map(
@@ -229,7 +298,7 @@ describe('the list of deployments', () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it('is filtered by name, part of a name, status, type and ids', async () => {
+  it('is filtered by name, part of a name, status, type, ids and what runs it', async () => {
     expect(await names('?name=existing')).toEqual(['existing']);
     expect(await names('?name=exist')).toEqual([]);
     expect(await names('?name_contains=XIST')).toEqual(['existing']);
@@ -239,9 +308,14 @@ describe('the list of deployments', () => {
     expect(await names('?name=existing&status=UNUSED')).toEqual([]);
     expect(await names('?name=existing&deployment_type=dev')).toEqual(['existing']);
     expect(await names('?name=existing&deployment_type=prod')).toEqual([]);
+    expect(await names(`?name=existing&image_version=${AGENT_SERVER_LEVEL}`)).toEqual(['existing']);
+    expect(await names('?name=existing&image_version=0.0.1')).toEqual([]);
+    expect(await names('?name=existing&remote_reconciled=false')).toEqual(['existing']);
+    expect(await names('?remote_reconciled=true')).toEqual([]);
+    expect(await names(`?tag_value_ids=${MISSING}`)).toEqual([]);
   });
 
-  it.each(['?limit=0', '?limit=101', '?offset=-1', '?status=SLEEPING', '?deployment_ids=x'])(
+  it.each(['?limit=0', '?limit=101', '?offset=-1', '?status=SLEEPING', '?deployment_ids=x', '?tag_value_ids=x'])(
     'answers 422 for %s',
     async (query) => {
       const { status, body } = await platform.call<{ detail: { loc: string[] }[] }>('GET', `/v2/deployments${query}`);
@@ -321,14 +395,4 @@ describe('a deployment that was changed without need for a new revision', () => 
       expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining('cannot change') } });
     }
   });
-});
-
-it('keeps the log of a revision in a file', async () => {
-  const path = join(platform.folder, 'logs', existing.id, `${existing.latest_revision_id}.log`);
-  const entries = (await readFile(path, 'utf8'))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(entries.map((entry) => entry.process)).toEqual(expect.arrayContaining(['agent-api', 'run-worker']));
-  expect(entries[0]).toMatchObject({ level: 'info', message: expect.stringContaining(existing.latest_revision_id!) });
 });

@@ -1,31 +1,95 @@
 import { describe, expect, it } from 'vitest';
-import { changedSourceConfig, needsRevision } from './deployment-changes.ts';
+import { changedRevision, changedSourceConfig, needsRevision } from './deployment-changes.ts';
 
 describe('a change of a deployment makes a new revision', () => {
   it.each([
     ['a list of secrets, also an empty one', { secrets: [] }, true],
-    ['a resource_spec', { source_config: { resource_spec: { memory_mb: 512 } } }, true],
+    ['a list of references to secrets', { secret_references: [] }, true],
+    ['a resource_spec, also an empty one', { source_config: { resource_spec: {} } }, true],
     ['a configuration path', { source_revision_config: { langgraph_config_path: 'other.json' } }, true],
+    ['an image', { source_revision_config: { image_uri: 'registry.example.com/agent:2' } }, true],
     ['nothing', {}, false],
     ['nulls', { secrets: null, source_config: null, source_revision_config: { langgraph_config_path: null } }, false],
     ['a URL alone', { source_config: { custom_url: 'https://elsewhere.example.com' } }, false],
+    ['build_on_push alone', { source_config: { build_on_push: true } }, false],
+    ['commands alone', { source_config: { install_command: 'npm ci', build_command: 'npm run build' } }, false],
+    ['packages or a source alone', { tracked_packages: ['a:1'], revision_source: 'internal_source' as const }, false],
+    ['the commit that was built', { source_revision_config: { repo_commit_sha: 'abc' } }, false],
     ['an empty configuration', { source_config: {}, source_revision_config: {} }, false],
-  ])('for %s', (_, patch, expected) => {
+  ])('for %s: %j', (_, patch, expected) => {
     expect(needsRevision(patch)).toBe(expected);
   });
 });
 
 describe('the source of a deployment', () => {
   const current = { project_path: '/srv/a', deployment_type: 'dev' as const };
+  const change = (fields: object) => changedSourceConfig('local_directory', current, fields);
 
-  it('keeps its folder and its type', () => {
-    expect(() => changedSourceConfig(current, { project_path: '/srv/b' })).toThrow(/cannot change/);
-    expect(() => changedSourceConfig(current, { deployment_type: 'prod' })).toThrow(/cannot change/);
-    expect(changedSourceConfig(current, { project_path: '/srv/a' })).toEqual(current);
+  it.each([
+    ['project_path', '/srv/b'],
+    ['deployment_type', 'prod'],
+    ['repo_url', 'https://example.com/b'],
+    ['integration_id', '0192f7a0-0000-7000-8000-000000000001'],
+    ['listener_id', '0192f7a0-0000-7000-8000-000000000001'],
+    ['listener_config', { k8s_namespace: 'b' }],
+  ])('keeps its %s', (field, value) => {
+    expect(() => change({ [field]: value })).toThrow(`'source_config.${field}' cannot change`);
   });
 
-  it('takes new resources, and never a URL', () => {
-    const changed = changedSourceConfig(current, { resource_spec: { memory_mb: 512 }, custom_url: 'x' });
-    expect(changed).toEqual({ ...current, resource_spec: { memory_mb: 512 } });
+  it('takes the same again, and nulls', () => {
+    expect(change({ project_path: '/srv/a', deployment_type: null, listener_config: null })).toEqual(current);
+  });
+
+  it('takes new resources as a whole, with cores to one decimal, and no URL', () => {
+    const resource_spec = { memory_mb: 512, cpu: 1.26, queue_cpu: null };
+    expect(change({ resource_spec, custom_url: 'https://x.example.com' })).toEqual({
+      ...current,
+      resource_spec: { memory_mb: 512, cpu: 1.3 },
+    });
+  });
+
+  it('has a URL of its own only for an image from elsewhere', () => {
+    const custom_url = 'https://x.example.com';
+    expect(changedSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
+  });
+});
+
+describe('the next revision', () => {
+  const uploaded = { source_tarball_path: 'a/1.tar.gz', langgraph_config_path: 'langgraph.json' };
+  const latest = { source: 'internal_source', sourceRevisionConfig: uploaded };
+  const deployment = { source: 'internal_docker' };
+
+  it('runs the same again when nothing else is named', () => {
+    expect(changedRevision(deployment, latest, { secrets: [] })).toEqual({
+      revisionSource: 'internal_source',
+      sourceRevisionConfig: uploaded,
+    });
+  });
+
+  it('keeps what was configured for its source alone', () => {
+    const next = { source_tarball_path: 'a/2.tar.gz' };
+    expect(
+      changedRevision(deployment, latest, { revision_source: 'internal_source', source_revision_config: next }),
+    ).toEqual({
+      revisionSource: 'internal_source',
+      sourceRevisionConfig: { ...next, langgraph_config_path: 'langgraph.json' },
+    });
+  });
+
+  it("is of the deployment's source unless another is named", () => {
+    const image_uri = 'registry.example.com/agent:2';
+    expect(changedRevision(deployment, latest, { source_revision_config: { image_uri } })).toEqual({
+      revisionSource: 'internal_docker',
+      sourceRevisionConfig: { image_uri },
+    });
+  });
+
+  it('looks for the commit again', () => {
+    const built = { repo_ref: 'main', langgraph_config_path: 'langgraph.json', repo_commit_sha: 'abc' };
+    const pushed = { source: 'github', sourceRevisionConfig: built };
+    expect(changedRevision({ source: 'github' }, pushed, { secrets: [] }).sourceRevisionConfig).toEqual({
+      repo_ref: 'main',
+      langgraph_config_path: 'langgraph.json',
+    });
   });
 });

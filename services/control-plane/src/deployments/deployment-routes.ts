@@ -1,14 +1,11 @@
 import {
   createDeployment,
-  createRevision,
   deleteDeployment,
+  deleteDeployments,
   getDeployment,
-  getRevision,
   isUuid,
   listDeployments,
-  listRevisions,
   patchDeployment,
-  redeployRevision,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, created, noContent, ok, UnprocessableError } from '@runyard/service-kit';
@@ -22,44 +19,42 @@ export function deploymentRoutes(deployments: DeploymentService, keys: Idempoten
         nameContains: query.name_contains,
         status: query.status,
         deploymentType: query.deployment_type,
-        ids: query.deployment_ids === undefined ? undefined : parseIds(query.deployment_ids),
+        ids: parseIds('deployment_ids', query.deployment_ids),
+        imageVersion: query.image_version,
+        isRemote: query.remote_reconciled,
+        tagValueIds: parseIds('tag_value_ids', query.tag_value_ids),
+        agentId: query.agent_id,
+        agentEnvironment: query.agent_environment,
       };
       return ok(await deployments.list(caller, filter, { limit: query.limit, offset: query.offset }));
     }),
     bindCreation(keys, createDeployment, created, ({ caller, body }, keyed) => deployments.create(caller, body, keyed)),
+    bind(deleteDeployments, async ({ caller, query }) => {
+      const ids = query.deployment_ids.map((id) => id.toLowerCase());
+      const outcome = await deployments.deleteAll(caller, ids);
+      return { status: outcome.failed.length === 0 ? 200 : 207, body: outcome };
+    }),
     bind(getDeployment, async ({ caller, params }) => ok(await deployments.get(caller, idOf(params)))),
     bind(patchDeployment, async ({ caller, params, body }) => ok(await deployments.patch(caller, idOf(params), body))),
     bind(deleteDeployment, async ({ caller, params }) => {
       await deployments.delete(caller, idOf(params));
       return noContent();
     }),
-    bind(listRevisions, async ({ caller, params, query }) => {
-      const { limit, offset, ...filter } = query;
-      return ok(await deployments.listRevisions(caller, idOf(params), filter, { limit, offset }));
-    }),
-    bindCreation(keys, createRevision, created, ({ caller, params, body }, keyed) =>
-      deployments.createRevision(caller, idOf(params), body, keyed),
-    ),
-    bind(getRevision, async ({ caller, params }) =>
-      ok(await deployments.getRevision(caller, idOf(params), params.revision_id.toLowerCase())),
-    ),
-    bindCreation(keys, redeployRevision, ok, ({ caller, params }, keyed) =>
-      deployments.redeploy(caller, idOf(params), params.revision_id.toLowerCase(), keyed),
-    ),
   ];
 }
 
 const idOf = (params: { deployment_id: string }) => params.deployment_id.toLowerCase();
 
-function parseIds(text: string): string[] {
+/** Undefined: the parameter was not given. */
+function parseIds(parameter: string, text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
   const ids = text
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
-  const faulty = ids.find((id) => !isUuid(id));
-  if (faulty !== undefined) {
+  if (!ids.every(isUuid)) {
     const msg = 'Value must be a list of UUIDs, separated by commas';
-    const detail = [{ loc: ['query', 'deployment_ids'], msg, type: 'uuid_parsing' }];
+    const detail = [{ loc: ['query', parameter], msg, type: 'uuid_parsing' }];
     throw new UnprocessableError(msg, { body: { detail } });
   }
   return ids.map((id) => id.toLowerCase());

@@ -1,58 +1,33 @@
 import type {
   Deployment,
   DeploymentCreate,
+  DeploymentDeletions,
   DeploymentList,
   DeploymentPatch,
-  DeploymentSource,
-  Revision,
-  RevisionList,
-  SourceConfig,
-  SourceRevisionConfig,
 } from '@runyard/contracts';
 import { type KeyedRequest, lockFor } from '@runyard/database';
-import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
+import {
+  AppError,
+  BadRequestError,
+  ConflictError,
+  NotFoundError,
+  type Principal,
+  UnprocessableError,
+} from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
-import type { Deployment as DeploymentRow, Prisma, Revision as RevisionRow } from '../generated/client.ts';
+import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
+import { isEmpty } from '../revisions/empty-revision.ts';
+import { insertRevision } from '../revisions/new-revision.ts';
+import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';
-import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
-import { changedRevisionConfig, changedSourceConfig, given, needsRevision } from './deployment-changes.ts';
+import { changesOf, type Desired, keptSourceConfig, withoutComputed } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
 import type { DeploymentView } from './deployment-view.ts';
+import { type DesiredState, existing, type Rollouts } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
-import { parseStatuses } from './status-filter.ts';
-
-/** What makes the desired state real; told of changes after they are committed. */
-export interface Rollouts {
-  /** Something about the deployment changed. */
-  changed(deploymentId: string): void;
-  /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
-  removed(deploymentId: string, timeoutMs: number): Promise<void>;
-}
-
-interface Changed {
-  deployment: DeploymentRow;
-  revision: RevisionRow | null;
-}
-
-interface Change<Answer> {
-  makesRevision: boolean;
-  answerOf: (changed: Changed) => Answer;
-  keyed?: KeyedRequest | undefined;
-}
-
-/** What a deployment is to be, decided on how it is now. */
-type Decide = (
-  transaction: Prisma.TransactionClient,
-  current: DeploymentRow,
-) => Promise<{
-  sourceConfig: SourceConfig;
-  sourceRevisionConfig: SourceRevisionConfig;
-  sealedSecrets: string | null;
-  makesRevision: boolean;
-}>;
 
 /** Removing processes and a small database takes about a second; a caller who waits sees the deployment gone. */
 const DELETE_WAIT_MS = 10_000;
@@ -60,107 +35,68 @@ const DELETE_WAIT_MS = 10_000;
 /** What callers want of deployments: written down as desired state, which the reconciler then makes real. */
 export class DeploymentService {
   readonly #database: Database;
+  readonly #desired: DesiredState;
   readonly #secrets: SecretSets;
   readonly #view: DeploymentView;
   readonly #rollouts: Rollouts;
-  readonly #sourceRules: SourceRules;
 
   constructor(options: {
     database: Database;
+    desired: DesiredState;
     secrets: SecretSets;
     view: DeploymentView;
     rollouts: Rollouts;
-    sourceRules: SourceRules;
   }) {
     this.#database = options.database;
+    this.#desired = options.desired;
     this.#secrets = options.secrets;
     this.#view = options.view;
     this.#rollouts = options.rollouts;
-    this.#sourceRules = options.sourceRules;
   }
 
   async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
     const tenant = tenantOf(caller, 'deployments:read');
     const rows = await deploymentStore.list(this.#database.prisma, tenant, filter, page);
-    return { resources: rows.map((row) => this.#render(row, caller)), offset: page.offset + rows.length };
+    return { resources: rows.map((row) => this.#view.deployment(row, caller)), offset: page.offset + rows.length };
   }
 
   async get(caller: Principal, id: string): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:read');
-    return this.#render(existing(await deploymentStore.find(this.#database.prisma, tenant, id), id), caller);
+    return this.#view.deployment(existing(await deploymentStore.find(this.#database.prisma, tenant, id), id), caller);
   }
 
   async create(caller: Principal, body: DeploymentCreate, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:create');
-    const { custom_url: _computed, ...asked } = given(body.source_config);
-    const sourceConfig: SourceConfig = { deployment_type: 'dev', ...asked };
-    const sourceRevisionConfig: SourceRevisionConfig = {
-      langgraph_config_path: 'langgraph.json',
-      ...given(body.source_revision_config),
-    };
-    const [id, revisionId] = [uuidv7(), uuidv7()];
-    const { source } = body;
-    const checked = { tenant, deploymentId: id, source, sourceConfig, sourceRevisionConfig };
-    await checkSource(this.#database.prisma, checked, this.#sourceRules);
-    checkSecrets(body.secrets ?? []);
+    if (body.name == null && body.agent == null) throw nameMissing();
+    const id = uuidv7();
+    const desired = this.#firstDesired(id, body);
+    await this.#desired.check(this.#database.prisma, tenant, id, body.source, desired);
 
-    const sealedSecrets = this.#secrets.seal(id, body.secrets ?? []);
     const created = await this.#database.change(async (transaction) => {
       // Names and slugs are decided one creation at a time.
       await lockFor(transaction, 'deployment names');
-      if (await deploymentStore.isNameTaken(transaction, tenant, body.name)) {
-        throw new BadRequestError(`A deployment named ${JSON.stringify(body.name)} already exists in this workspace.`);
-      }
-      const slug = slugOf(body.name);
-      const deployment = await transaction.deployment.create({
-        data: {
-          ...tenant,
-          id,
-          name: body.name,
-          slug: (await deploymentStore.isSlugTaken(transaction, slug)) ? distinctSlugOf(body.name, id) : slug,
-          source: body.source,
-          sourceConfig: sourceConfig as Prisma.InputJsonObject,
-          sourceRevisionConfig,
-          sealedSecrets,
-          status: 'AWAITING_DATABASE',
-          latestRevisionId: revisionId,
-          createdBy: caller.identity,
-        },
-      });
-      await deploymentEvents.routeChanged(transaction, deployment);
-      await insertRevision(transaction, deployment, revisionId, 1);
-      return this.#render(deployment, caller);
+      const name = await freeName(transaction, tenant, body);
+      const slug = slugOf(name);
+      const row = {
+        ...tenant,
+        id,
+        name,
+        slug: (await deploymentStore.isSlugTaken(transaction, slug)) ? distinctSlugOf(name, id) : slug,
+        source: body.source,
+        agentId: body.agent?.agent_id ?? null,
+        agentEnvironment: body.agent?.environment ?? null,
+        createdBy: caller.identity,
+      };
+      return this.#view.deployment(await insert(transaction, row, desired), caller);
     }, keyed);
     this.#rollouts.changed(id);
     return created;
   }
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
-    return this.#change(caller, id, patch, {
-      makesRevision: needsRevision(patch),
-      answerOf: ({ deployment }) => this.#render(deployment, caller),
-    });
-  }
-
-  async createRevision(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
-    const answerOf = ({ revision }: Changed) => this.#view.revision(revision!);
-    return this.#change(caller, id, patch, { makesRevision: true, answerOf, keyed });
-  }
-
-  async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const answerOf = ({ deployment }: Changed) => this.#render(deployment, caller);
-    const decide: Decide = async (transaction) => {
-      const earlier = await deploymentStore.findRevision(transaction, tenant, id, revisionId);
-      if (!earlier) throw revisionMissing(revisionId);
-      return {
-        sourceConfig: earlier.sourceConfig as SourceConfig,
-        sourceRevisionConfig: earlier.sourceRevisionConfig as SourceRevisionConfig,
-        sealedSecrets: earlier.sealedSecrets,
-        makesRevision: true,
-      };
-    };
-    return this.#inChange(tenant, id, decide, answerOf, keyed);
+    const decide = changesOf(this.#secrets, patch);
+    return this.#desired.change(tenant, id, decide, ({ deployment }) => this.#view.deployment(deployment, caller));
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
@@ -183,104 +119,93 @@ export class DeploymentService {
     await this.#rollouts.removed(id, DELETE_WAIT_MS);
   }
 
-  async listRevisions(caller: Principal, id: string, filter: { status?: string }, page: Page): Promise<RevisionList> {
-    const tenant = tenantOf(caller, 'deployments:read');
-    const statuses = parseStatuses(filter.status);
-    existing(await deploymentStore.find(this.#database.prisma, tenant, id), id);
-    const rows = await deploymentStore.listRevisions(this.#database.prisma, tenant, id, { statuses }, page);
-    return { resources: rows.map((row) => this.#view.revision(row)), offset: page.offset + rows.length };
+  /**
+   * Each for itself: one that cannot be deleted leaves the others deleted.
+   *
+   * @throws NotFoundError when none of them is there
+   */
+  async deleteAll(caller: Principal, ids: readonly string[]): Promise<DeploymentDeletions> {
+    tenantOf(caller, 'deployments:delete');
+    const distinct = [...new Set(ids)];
+    const outcomes = await Promise.allSettled(distinct.map((id) => this.delete(caller, id)));
+    const deleted = distinct.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+    const failures = outcomes.flatMap((outcome, index) =>
+      outcome.status === 'rejected' ? [{ id: distinct[index] as string, reason: outcome.reason as unknown }] : [],
+    );
+    // What is not the caller's to know is the server's failure.
+    const unexpected = failures.find(({ reason }) => !(reason instanceof AppError));
+    if (unexpected) throw unexpected.reason;
+    if (failures.length === distinct.length && failures.every(({ reason }) => reason instanceof NotFoundError)) {
+      throw new NotFoundError(failures.map(({ reason }) => (reason as AppError).message).join(' '));
+    }
+    return { deleted, failed: failures.map(({ id, reason }) => ({ id, detail: (reason as AppError).message })) };
   }
 
-  async getRevision(caller: Principal, id: string, revisionId: string): Promise<Revision> {
-    const tenant = tenantOf(caller, 'deployments:read');
-    existing(await deploymentStore.find(this.#database.prisma, tenant, id), id);
-    const row = await deploymentStore.findRevision(this.#database.prisma, tenant, id, revisionId);
-    if (!row) throw revisionMissing(revisionId);
-    return this.#view.revision(row);
-  }
-
-  #change<Answer>(
-    caller: Principal,
-    id: string,
-    patch: DeploymentPatch,
-    { makesRevision, answerOf, keyed }: Change<Answer>,
-  ): Promise<Answer> {
-    const tenant = tenantOf(caller, 'deployments:update');
-    if (patch.secrets) checkSecrets(patch.secrets);
-    const decide: Decide = async (_, current) => ({
-      sourceConfig: changedSourceConfig(current.sourceConfig as SourceConfig, patch.source_config),
-      sourceRevisionConfig: changedRevisionConfig(
-        current.sourceRevisionConfig as SourceRevisionConfig,
-        patch.source_revision_config,
-      ),
-      sealedSecrets: patch.secrets ? this.#secrets.seal(id, patch.secrets) : current.sealedSecrets,
-      makesRevision,
-    });
-    return this.#inChange(tenant, id, decide, answerOf, keyed);
-  }
-
-  /** Decides and writes a change while nobody else changes the deployment. */
-  async #inChange<Answer>(
-    tenant: Tenant,
-    id: string,
-    decide: Decide,
-    answerOf: (changed: Changed) => Answer,
-    keyed: KeyedRequest | undefined,
-  ): Promise<Answer> {
-    const answer = await this.#database.change(async (transaction) => {
-      const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
-      if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
-      const { makesRevision, ...data } = await decide(transaction, current);
-      if (makesRevision) {
-        const source = current.source as DeploymentSource;
-        await checkSource(transaction, { tenant, deploymentId: id, source, ...data }, this.#sourceRules);
-      }
-      const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
-      const deployment = await transaction.deployment.update({
-        where: { id },
-        data: { ...data, sourceConfig: data.sourceConfig as Prisma.InputJsonObject, latestRevisionId: revisionId },
-      });
-      if (!makesRevision) return answerOf({ deployment, revision: null });
-      const newest = await transaction.revision.aggregate({ where: { deploymentId: id }, _max: { number: true } });
-      const number = (newest._max.number ?? 0) + 1;
-      return answerOf({ deployment, revision: await insertRevision(transaction, deployment, revisionId, number) });
-    }, keyed);
-    this.#rollouts.changed(id);
-    return answer;
-  }
-
-  #render(row: DeploymentRow, caller: Principal): Deployment {
-    return this.#view.deployment(row, { mayUpdate: caller.permissions.includes('deployments:update') });
+  #firstDesired(id: string, body: DeploymentCreate): Desired {
+    const [secrets, references] = [body.secrets ?? [], body.secret_references ?? []];
+    checkSecrets(secrets);
+    checkReferences(references, secrets);
+    return {
+      revisionSource: body.source,
+      sourceConfig: { deployment_type: 'dev', ...keptSourceConfig(body.source, body.source_config) },
+      sourceRevisionConfig: {
+        ...(body.source === 'local_directory' ? { langgraph_config_path: 'langgraph.json' } : {}),
+        ...withoutComputed(body.source_revision_config),
+      },
+      sealedSecrets: this.#secrets.seal(id, secrets),
+      secretReferences: references,
+      trackedPackages: [],
+      makesRevision: true,
+    };
   }
 }
 
-/** A copy of everything the roll-out needs: later changes of the deployment are another revision's. */
-async function insertRevision(
+type NewDeployment = Tenant &
+  Pick<DeploymentRow, 'id' | 'name' | 'slug' | 'source' | 'agentId' | 'agentEnvironment' | 'createdBy'>;
+
+async function insert(
   transaction: Prisma.TransactionClient,
-  deployment: DeploymentRow,
-  id: string,
-  number: number,
-): Promise<RevisionRow> {
-  const revision = await transaction.revision.create({
+  row: NewDeployment,
+  desired: Desired,
+): Promise<DeploymentRow> {
+  const revisionId = uuidv7();
+  const deployment = await transaction.deployment.create({
     data: {
-      id,
-      deploymentId: deployment.id,
-      number,
-      status: 'CREATING',
-      source: deployment.source,
-      sourceConfig: deployment.sourceConfig as Prisma.InputJsonValue,
-      sourceRevisionConfig: deployment.sourceRevisionConfig as Prisma.InputJsonValue,
-      sealedSecrets: deployment.sealedSecrets,
+      ...row,
+      sourceConfig: desired.sourceConfig as Prisma.InputJsonObject,
+      sourceRevisionConfig: desired.sourceRevisionConfig,
+      sealedSecrets: desired.sealedSecrets,
+      secretReferences: desired.secretReferences,
+      status: isEmpty(desired.revisionSource, desired.sourceRevisionConfig) ? 'UNUSED' : 'AWAITING_DATABASE',
+      latestRevisionId: revisionId,
     },
   });
-  await deploymentEvents.revisionStatusChanged(transaction, revision);
-  return revision;
+  await deploymentEvents.routeChanged(transaction, deployment);
+  await insertRevision(transaction, deployment, {
+    id: revisionId,
+    number: 1,
+    source: desired.revisionSource,
+    trackedPackages: desired.trackedPackages,
+  });
+  return deployment;
 }
 
-/** A deployment of another workspace and one that was never there answer alike. */
-function existing(row: DeploymentRow | null, id: string): DeploymentRow {
-  if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`);
-  return row;
+/** The name asked for, or one made of the agent's, while nothing else is named so. */
+async function freeName(
+  transaction: Prisma.TransactionClient,
+  tenant: Tenant,
+  { name, agent }: DeploymentCreate,
+): Promise<string> {
+  if (agent && (await deploymentStore.isAgentDeployed(transaction, tenant, agent))) {
+    const [id, environment] = [JSON.stringify(agent.agent_id), JSON.stringify(agent.environment)];
+    throw new ConflictError(`Agent ${id} already has a deployment in ${environment}.`);
+  }
+  const wanted = name ?? `${agent?.agent_id}-${agent?.environment}`;
+  if (!(await deploymentStore.isNameTaken(transaction, tenant, wanted))) return wanted;
+  throw new BadRequestError(`A deployment named ${JSON.stringify(wanted)} already exists in this workspace.`);
 }
 
-const revisionMissing = (id: string) => new NotFoundError(`Revision ID ${id} not found.`);
+function nameMissing(): UnprocessableError {
+  const detail = [{ loc: ['body', 'name'], msg: 'Field required', type: 'missing' }];
+  return new UnprocessableError('body.name: Field required', { body: { detail } });
+}

@@ -1,7 +1,7 @@
-import type { DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
+import type { Agent, DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import type { Queries } from '../database/database.ts';
-import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { type Deployment, Prisma, type Revision } from '../generated/client.ts';
 import type { Tenant } from './caller-scope.ts';
 
 /** Prisma counts in 32 bits; nobody has as many rows. */
@@ -13,6 +13,19 @@ export interface DeploymentFilter {
   status?: DeploymentStatus;
   deploymentType?: DeploymentType;
   ids?: string[];
+  imageVersion?: string;
+  /** Run by a listener. */
+  isRemote?: boolean;
+  /** Deployments have no tags: none has any of these. */
+  tagValueIds?: string[];
+  agentId?: string;
+  agentEnvironment?: string;
+}
+
+export interface RevisionFilter {
+  statuses?: RevisionStatus[] | undefined;
+  /** Run by a listener. */
+  isRemote?: boolean | undefined;
 }
 
 export interface Page {
@@ -49,11 +62,16 @@ export const deploymentStore = {
           filter.status ? { status: filter.status } : {},
           filter.deploymentType ? ofType(filter.deploymentType) : {},
           filter.ids ? { id: { in: filter.ids } } : {},
+          filter.imageVersion === undefined ? {} : { imageVersion: toSqlText(filter.imageVersion) },
+          filter.isRemote === undefined ? {} : onlyRemote(filter.isRemote),
+          filter.tagValueIds ? { id: { in: [] } } : {},
+          filter.agentId === undefined ? {} : { agentId: toSqlText(filter.agentId) },
+          filter.agentEnvironment === undefined ? {} : { agentEnvironment: toSqlText(filter.agentEnvironment) },
         ],
       },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: page.limit,
-      skip: Math.min(page.offset, OFFSET_MAX),
+      skip: skipOf(page),
     });
   },
 
@@ -67,18 +85,29 @@ export const deploymentStore = {
     return (await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null;
   },
 
+  async isAgentDeployed(queries: Queries, tenant: Tenant, agent: Agent): Promise<boolean> {
+    const { agent_id: agentId, environment: agentEnvironment } = agent;
+    const where = { ...tenant, agentId, agentEnvironment, deleteRequestedAt: null };
+    return (await queries.deployment.findFirst({ where, select: { id: true } })) !== null;
+  },
+
+  /** Newest first. */
   listRevisions(
     queries: Queries,
     tenant: Tenant,
     deploymentId: string,
-    filter: { statuses?: RevisionStatus[] },
+    { statuses, isRemote }: RevisionFilter,
     page: Page,
   ): Promise<Revision[]> {
     return queries.revision.findMany({
-      where: { deploymentId, deployment: tenant, ...(filter.statuses ? { status: { in: filter.statuses } } : {}) },
+      where: {
+        deploymentId,
+        deployment: { ...tenant, ...(isRemote === undefined ? {} : onlyRemote(isRemote)) },
+        ...(statuses ? { status: { in: statuses } } : {}),
+      },
       orderBy: { number: 'desc' },
       take: page.limit,
-      skip: Math.min(page.offset, OFFSET_MAX),
+      skip: skipOf(page),
     });
   },
 
@@ -86,6 +115,16 @@ export const deploymentStore = {
     return queries.revision.findFirst({ where: { id, deploymentId, deployment: tenant } });
   },
 };
+
+function skipOf(page: Page): number {
+  return Math.min(page.offset, OFFSET_MAX);
+}
+
+/** Run by a listener, or, when false, by the platform itself. */
+function onlyRemote(isRemote: boolean): Prisma.DeploymentWhereInput {
+  const hasListener = { sourceConfig: { path: ['listener_id'], not: Prisma.AnyNull } };
+  return isRemote ? hasListener : { NOT: hasListener };
+}
 
 function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {
   return { sourceConfig: { path: ['deployment_type'], equals: type } };

@@ -4,9 +4,11 @@ import type {
   DeploymentStatus,
   Revision as RevisionBody,
   RevisionStatus,
+  SecretReference,
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import type { Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
@@ -20,21 +22,26 @@ export class DeploymentView {
     this.#secrets = options.secrets;
   }
 
-  deployment(row: Deployment, reader: { mayUpdate: boolean }): DeploymentBody {
+  /** As `reader` may see it: only those who may update it see the values of its secrets. */
+  deployment(row: Deployment, reader: Pick<Principal, 'permissions'>): DeploymentBody {
+    const config = row.sourceConfig as SourceConfig;
+    const mayUpdate = reader.permissions.includes('deployments:update');
     return {
       id: row.id,
       tenant_id: row.workspaceId,
       name: row.name,
+      agent: row.agentId === null ? null : { agent_id: row.agentId, environment: row.agentEnvironment ?? '' },
       source: row.source as DeploymentSource,
-      source_config: { ...(row.sourceConfig as SourceConfig), custom_url: this.urlOf(row.id) },
+      source_config: { ...config, custom_url: config.custom_url ?? this.urlOf(row.id) },
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
       secrets: this.#secrets
         .open(row.id, row.sealedSecrets)
-        .map(({ name, value }) => ({ name, value: reader.mayUpdate ? value : '' })),
+        .map(({ name, value }) => ({ name, value: mayUpdate ? value : '' })),
+      secret_references: row.secretReferences as unknown as SecretReference[],
       status: row.status as DeploymentStatus,
       latest_revision_id: row.latestRevisionId,
       active_revision_id: row.activeRevisionId,
-      image_version: null,
+      image_version: row.imageVersion,
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
     };
@@ -47,6 +54,7 @@ export class DeploymentView {
       status_message: row.statusMessage,
       source: row.source as DeploymentSource,
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+      tracked_packages: row.trackedPackages,
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
     };

@@ -1,4 +1,9 @@
-import type { DeploymentSource, RevisionStatus, SourceRevisionConfig } from '@runyard/contracts';
+import {
+  AGENT_SERVER_LEVEL,
+  type DeploymentSource,
+  type RevisionStatus,
+  type SourceRevisionConfig,
+} from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
@@ -8,7 +13,9 @@ import type { Driver, RunningRevision } from '../drivers/driver.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { isImageSource } from '../sources/image-sources.ts';
 import { ensureDatabase, specOf } from './revision-specs.ts';
 import { databaseFor, fail, RevisionEnded, reach, skipSuperseded } from './revision-steps.ts';
 import type { RolloutStore } from './rollout-store.ts';
@@ -21,6 +28,7 @@ export interface RolloutParts {
   databases: DeploymentDatabases;
   dataRedisUri: string;
   secrets: SecretSets;
+  referenced: ReferencedSecrets;
   /** Seals the passwords of deployment databases. */
   sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
   startSlots: Slots;
@@ -193,7 +201,9 @@ export class DeploymentRollout {
     try {
       await databases.activateRevision(access, revision.id);
       const { upstreams, hasCustomAuth } = running;
-      isActive = await store.activate(revision, { upstreams, hasCustomAuth });
+      // An image brings a server of its own.
+      const imageVersion = isImageSource(revision.source) ? null : AGENT_SERVER_LEVEL;
+      isActive = await store.activate(revision, { upstreams, hasCustomAuth, imageVersion });
       // It was interrupted at the last moment.
       if (!isActive && replaced) await databases.activateRevision(access, replaced.revisionId);
     } catch (error) {

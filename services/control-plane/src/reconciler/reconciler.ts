@@ -1,7 +1,7 @@
 import { acquireDuty, releaseDuty } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
-import type { Rollouts } from '../deployments/deployment-service.ts';
+import type { Rollouts } from '../deployments/desired-state.ts';
 import { DeploymentRollout, type RolloutParts } from './deployment-rollout.ts';
 
 export interface ReconcilerOptions {

@@ -1,4 +1,4 @@
-import type { ResourceSpec, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { ResourceSpec, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
@@ -29,17 +29,18 @@ export async function ensureDatabase(
 /**
  * All it takes to run the revision, from what was stored with it and what its project says now.
  *
- * @throws BadRequestError when the project cannot be used
+ * @throws BadRequestError when the project cannot be used; StartFailure when a secret it refers to cannot be read
  */
 export async function specOf(
-  parts: Pick<RolloutParts, 'secrets' | 'builds'>,
+  parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,
   revision: Revision,
   access: DatabaseAccess,
   { isFirst }: { isFirst: boolean },
 ): Promise<RevisionSpec> {
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
-  const secrets = parts.secrets.open(deploymentId, revision.sealedSecrets);
+  const own = parts.secrets.open(deploymentId, revision.sealedSecrets);
+  const secrets = [...own, ...(await referencedSecrets(parts, revision))];
   return {
     deploymentId,
     revisionId: revision.id,
@@ -50,6 +51,15 @@ export async function specOf(
     redisKeyPrefix: redisKeyPrefix(deploymentId),
     secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
   };
+}
+
+async function referencedSecrets(
+  { store, referenced }: Pick<RolloutParts, 'store' | 'referenced'>,
+  revision: Revision,
+): Promise<Secret[]> {
+  const references = revision.secretReferences as unknown as SecretReference[];
+  const deployment = references.length > 0 ? await store.find(revision.deploymentId) : null;
+  return deployment ? referenced.read(deployment.workspaceId, references) : [];
 }
 
 async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: Revision): Promise<Artifact> {

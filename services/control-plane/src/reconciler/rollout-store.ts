@@ -80,7 +80,10 @@ export class RolloutStore {
   }
 
   /** The revision is the one that serves now; false when it was interrupted meanwhile, and nothing changed. */
-  async activate(revision: Revision, serving: { upstreams: string[]; hasCustomAuth: boolean }): Promise<boolean> {
+  async activate(
+    revision: Revision,
+    serving: { upstreams: string[]; hasCustomAuth: boolean; imageVersion: string | null },
+  ): Promise<boolean> {
     return this.#database.change(async (transaction) => {
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
       await changeRoute(transaction, revision.deploymentId, { activeRevisionId: revision.id, ...serving });
@@ -106,7 +109,7 @@ export class RolloutStore {
 async function changeRoute(
   transaction: Prisma.TransactionClient,
   id: string,
-  data: { activeRevisionId?: string; upstreams: string[]; hasCustomAuth?: boolean },
+  data: { activeRevisionId?: string; upstreams: string[]; hasCustomAuth?: boolean; imageVersion?: string | null },
 ): Promise<void> {
   const row = await transaction.deployment.update({
     where: { id },

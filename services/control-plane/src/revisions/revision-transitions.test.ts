@@ -4,9 +4,35 @@ import { mayFollow, predecessorsOf, TERMINAL, TRANSITIONS } from './revision-tra
 
 const all = RevisionStatus.anyOf.map((branch) => branch.const);
 
+/** Columns in the order of the rows; `x` where the column may follow the row. */
+const LEGAL: Record<RevisionStatus, string> = {
+  //                cr qu ab bu ad de cf bf df dd sk in un
+  CREATING: '       .  x  .  .  .  .  x  .  .  .  .  x  x',
+  QUEUED: '         .  .  x  .  x  .  .  .  .  .  x  x  x',
+  AWAITING_BUILD: ' .  .  .  x  .  .  .  .  .  .  x  x  x',
+  BUILDING: '       .  .  .  .  x  .  .  x  .  .  .  x  x',
+  AWAITING_DEPLOY: '.  .  .  .  .  x  .  .  .  .  .  x  x',
+  DEPLOYING: '      .  .  .  .  .  .  .  .  x  x  .  x  x',
+  CREATE_FAILED: '  .  .  .  .  .  .  .  .  .  .  .  .  .',
+  BUILD_FAILED: '   .  .  .  .  .  .  .  .  .  .  .  .  .',
+  DEPLOY_FAILED: '  .  .  .  .  .  .  .  .  .  .  .  .  .',
+  DEPLOYED: '       .  .  .  .  .  .  .  .  .  .  .  .  .',
+  SKIPPED: '        .  .  .  .  .  .  .  .  .  .  .  .  .',
+  INTERRUPTED: '    .  .  .  .  .  .  .  .  .  .  .  .  .',
+  UNKNOWN: '        x  x  x  x  x  x  x  x  x  x  x  x  .',
+};
+const pairs = all.flatMap((from) => {
+  const row = LEGAL[from].trim().split(/\s+/);
+  return all.map((to, index) => [from, to, row[index] === 'x'] as const);
+});
+
 describe('the statuses of a revision', () => {
   it('are all in the table', () => {
     expect(Object.keys(TRANSITIONS).sort()).toEqual([...all].sort());
+  });
+
+  it.each(pairs)('after %s comes %s: %s', (from, to, isLegal) => {
+    expect(mayFollow(from, to)).toBe(isLegal);
   });
 
   it.each(TERMINAL)('%s is never left', (status) => {

@@ -37,6 +37,10 @@ describe('the secrets of a deployment', () => {
     ).toThrow(/twice: A/);
   });
 
+  it.each(['', '  '])('cannot have the value %j, which is what readers see', (value) => {
+    expect(() => checkSecrets([{ name: 'A', value }])).toThrow(/are empty: A/);
+  });
+
   it('open for their own deployment alone', () => {
     const sets = new SecretSets(new Sealer(randomBytes(32).toString('base64')));
     const sealed = sets.seal('one', [{ name: 'A', value: 'canary' }]);

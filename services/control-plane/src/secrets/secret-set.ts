@@ -4,11 +4,20 @@ import { BadRequestError } from '@runyard/service-kit';
 
 /** @throws BadRequestError naming the secrets that cannot be taken */
 export function checkSecrets(secrets: readonly Secret[]): void {
-  const reserved = secrets.map(({ name }) => name).filter(isReservedVariable);
+  const names = secrets.map(({ name }) => name);
+  checkNames(names);
+  // Those who may not see values see empty ones: what they send back must not take the place of the values.
+  const blank = secrets.filter(({ value }) => value.trim() === '').map(({ name }) => name);
+  if (blank.length > 0) throw new BadRequestError(`Secret values are empty: ${blank.join(', ')}.`);
+}
+
+/** @throws BadRequestError when they cannot all be variables of one deployment */
+export function checkNames(names: readonly string[]): void {
+  const reserved = names.filter(isReservedVariable);
   if (reserved.length > 0) {
     throw new BadRequestError(`Secret names are reserved for the platform: ${reserved.join(', ')}.`);
   }
-  const twice = secrets.map(({ name }) => name).filter((name, index, names) => names.indexOf(name) !== index);
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
   if (twice.length > 0) throw new BadRequestError(`Secret names are given twice: ${[...new Set(twice)].join(', ')}.`);
 }
 

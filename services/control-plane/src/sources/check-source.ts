@@ -61,15 +61,12 @@ async function checkRepository(
   { sourceConfig, sourceRevisionConfig }: Pick<CheckedSource, 'sourceConfig' | 'sourceRevisionConfig'>,
   rules: SourceRules,
 ): Promise<void> {
-  const { repo_url: repoUrl, integration_id: integrationId, build_on_push: buildOnPush } = sourceConfig;
+  const { repo_url: repoUrl, integration_id: integrationId } = sourceConfig;
   const { repo_ref: ref } = sourceRevisionConfig;
   if (repoUrl == null) throw wrong("'source_config.repo_url' is required for the source 'github'");
   checkRepositoryUrl(repoUrl, repositoryRules(rules));
   if (integrationId != null) await checkIntegration(queries, tenant, integrationId, repoUrl);
-  if (ref == null) return;
-  if (fullRef(ref).startsWith('refs/tags/') && buildOnPush) {
-    throw wrong("'source_config.build_on_push' is for branches, and 'source_revision_config.repo_ref' is a tag");
-  }
+  if (ref != null) fullRef(ref);
 }
 
 /** Images of the own registry are those of their deployment, and of no other: the engine may have any of them. */

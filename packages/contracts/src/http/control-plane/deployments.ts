@@ -1,52 +1,71 @@
 import Type, { type Static } from 'typebox';
-import { defineCreation } from '../../idempotency.ts';
-import { defineOperation } from '../../operation.ts';
 import { Nullable, OptionalNullable, Timestamp, Uuid } from '../common.ts';
-import { DeploymentType } from './resources.ts';
-import {
-  BadRequestResponse,
-  ForbiddenResponse,
-  InvalidResponse,
-  MissingResponse,
-  UnauthorizedResponse,
-} from './responses.ts';
 import { DeploymentStatus } from './revision-status.ts';
-import { DeploymentSource, SourceConfig, SourceRevisionConfig } from './sources.ts';
+import { DeploymentSource, RevisionSource, SourceConfig, SourceRevisionConfig } from './sources.ts';
+
+const VariableName = Type.String({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
 
 /** Becomes an environment variable of the deployment's own code. */
-export const Secret = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 256, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
-    value: Type.String({ maxLength: 65536 }),
-  },
-  { $id: 'Secret' },
-);
+export const Secret = Type.Object({ name: VariableName, value: Type.String({ maxLength: 65536 }) }, { $id: 'Secret' });
 export type Secret = Static<typeof Secret>;
 
+/** An environment variable whose value is kept elsewhere, and read there when a revision starts. */
+export const SecretReference = Type.Object(
+  {
+    name: VariableName,
+    /** Of the secret, as Kubernetes names them. */
+    secret_name: Type.String({ maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' }),
+    /** Of one value in it. */
+    secret_key: Type.String({ maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' }),
+  },
+  { $id: 'SecretReference' },
+);
+export type SecretReference = Static<typeof SecretReference>;
+
 const secrets = OptionalNullable(Type.Array(Secret, { maxItems: 500 }));
+const secretReferences = OptionalNullable(Type.Array(SecretReference, { maxItems: 500 }));
+
+/** What a deployment runs, for callers who look deployments up by it. An agent has one in each environment. */
+export const Agent = Type.Object(
+  {
+    agent_id: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+    environment: Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' }),
+  },
+  { $id: 'Agent' },
+);
+export type Agent = Static<typeof Agent>;
 
 export const DeploymentCreate = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 255 }),
+    /** Not needed with `agent`: then it is made of that. */
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    agent: OptionalNullable(Agent),
     source: DeploymentSource,
     source_config: SourceConfig,
     source_revision_config: SourceRevisionConfig,
     secrets,
+    secret_references: secretReferences,
   },
   { $id: 'DeploymentCreateRequest' },
 );
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
 
 /**
- * A missing or null field is left as it is. A new revision is made when there is a list of secrets, a `resource_spec` or
- * any field of `source_revision_config`.
+ * A missing or null field is left as it is. A new revision is made when there is a list of secrets or of references to
+ * secrets, a `resource_spec` or any field of `source_revision_config`.
  */
 export const DeploymentPatch = Type.Object(
   {
+    /** What the new revision comes from. Default: as `source` of the deployment. */
+    revision_source: OptionalNullable(RevisionSource),
     source_config: OptionalNullable(SourceConfig),
     source_revision_config: OptionalNullable(SourceRevisionConfig),
     /** Replaces the whole set. */
     secrets,
+    /** Replaces the whole set. */
+    secret_references: secretReferences,
+    /** Packages of the project, such as `langgraph:1.0.0`; kept with the new revision. */
+    tracked_packages: OptionalNullable(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
   },
   { $id: 'DeploymentPatchRequest' },
 );
@@ -58,15 +77,19 @@ export const Deployment = Type.Object(
     /** The workspace it belongs to. */
     tenant_id: Uuid,
     name: Type.String(),
+    agent: Nullable(Agent),
     source: DeploymentSource,
     source_config: SourceConfig,
+    /** Of the latest revision. */
     source_revision_config: SourceRevisionConfig,
     /** Values only for callers who may update the deployment; empty for others. */
     secrets: Type.Array(Secret),
+    secret_references: Type.Array(SecretReference),
     status: DeploymentStatus,
     latest_revision_id: Nullable(Uuid),
     /** The one that serves. */
     active_revision_id: Nullable(Uuid),
+    /** Version of the agent server that serves, as its `/info` has it; null while none does, and for images with a server of their own. */
     image_version: Nullable(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -74,6 +97,16 @@ export const Deployment = Type.Object(
   { $id: 'Deployment' },
 );
 export type Deployment = Static<typeof Deployment>;
+
+/** What became of each deployment that was to be deleted. */
+export const DeploymentDeletions = Type.Object(
+  {
+    deleted: Type.Array(Uuid),
+    failed: Type.Array(Type.Object({ id: Uuid, detail: Type.String() })),
+  },
+  { $id: 'DeploymentDeletions' },
+);
+export type DeploymentDeletions = Static<typeof DeploymentDeletions>;
 
 export const DeploymentList = Type.Object(
   {
@@ -89,6 +122,7 @@ export const exampleDeployment: Deployment = {
   id: '0192f7a0-0000-7000-8000-000000000001',
   tenant_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001',
   name: 'hello-agent',
+  agent: null,
   source: 'local_directory',
   source_config: {
     project_path: '/srv/hello-agent',
@@ -97,10 +131,11 @@ export const exampleDeployment: Deployment = {
   },
   source_revision_config: { langgraph_config_path: 'langgraph.json' },
   secrets: [{ name: 'MODEL_KEY', value: '' }],
+  secret_references: [],
   status: 'READY',
   latest_revision_id: '0192f7a0-0000-7000-8000-000000000002',
   active_revision_id: '0192f7a0-0000-7000-8000-000000000002',
-  image_version: null,
+  image_version: '0.7.46',
   created_at: '2026-11-20T12:00:00.000Z',
   updated_at: '2026-11-20T12:00:05.000Z',
 };
@@ -111,110 +146,3 @@ export const deploymentPage = {
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
 };
-
-export const listDeployments = defineOperation({
-  operationId: 'listDeployments',
-  method: 'get',
-  path: '/v2/deployments',
-  summary: 'The deployments of the workspace, newest first.',
-  tags: ['deployments (v2)'],
-  access: 'principal',
-  query: Type.Object({
-    ...deploymentPage,
-    name: Type.Optional(Type.String({ description: 'Exactly this name.' })),
-    name_contains: Type.Optional(Type.String()),
-    status: Type.Optional(DeploymentStatus),
-    deployment_type: Type.Optional(DeploymentType),
-    deployment_ids: Type.Optional(Type.String({ description: 'Ids, separated by commas.' })),
-  }),
-  responses: {
-    200: {
-      description: 'A page of deployments.',
-      schema: DeploymentList,
-      example: { resources: [exampleDeployment], offset: 1 },
-    },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    422: InvalidResponse,
-  },
-});
-
-export const createDeployment = defineCreation('deployments', {
-  operationId: 'createDeployment',
-  method: 'post',
-  path: '/v2/deployments',
-  summary: 'Make a deployment and its first revision.',
-  tags: ['deployments (v2)'],
-  access: 'principal',
-  body: DeploymentCreate,
-  responses: {
-    201: { description: 'The new deployment.', schema: Deployment, example: exampleDeployment },
-    400: BadRequestResponse,
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    422: InvalidResponse,
-  },
-  examples: {
-    body: {
-      name: 'hello-agent',
-      source: 'local_directory',
-      source_config: { project_path: '/srv/hello-agent', deployment_type: 'dev' },
-      source_revision_config: { langgraph_config_path: 'langgraph.json' },
-      secrets: [{ name: 'MODEL_KEY', value: 'a value' }],
-    },
-  },
-});
-
-export const getDeployment = defineOperation({
-  operationId: 'getDeployment',
-  method: 'get',
-  path: '/v2/deployments/{deployment_id}',
-  summary: 'One deployment.',
-  tags: ['deployments (v2)'],
-  access: 'principal',
-  params: DeploymentParams,
-  responses: {
-    200: { description: 'The deployment.', schema: Deployment, example: exampleDeployment },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    404: MissingResponse,
-    422: InvalidResponse,
-  },
-});
-
-export const patchDeployment = defineOperation({
-  operationId: 'patchDeployment',
-  method: 'patch',
-  path: '/v2/deployments/{deployment_id}',
-  summary: 'Change a deployment; most changes make a new revision.',
-  tags: ['deployments (v2)'],
-  access: 'principal',
-  params: DeploymentParams,
-  body: DeploymentPatch,
-  responses: {
-    200: { description: 'The deployment after the change.', schema: Deployment, example: exampleDeployment },
-    400: BadRequestResponse,
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    404: MissingResponse,
-    422: InvalidResponse,
-  },
-  examples: { body: { secrets: [{ name: 'MODEL_KEY', value: 'another value' }] } },
-});
-
-export const deleteDeployment = defineOperation({
-  operationId: 'deleteDeployment',
-  method: 'delete',
-  path: '/v2/deployments/{deployment_id}',
-  summary: 'Delete a deployment with its database: threads, runs and all.',
-  tags: ['deployments (v2)'],
-  access: 'principal',
-  params: DeploymentParams,
-  responses: {
-    204: { description: 'It stopped serving and is being removed.' },
-    401: UnauthorizedResponse,
-    403: ForbiddenResponse,
-    404: MissingResponse,
-    422: InvalidResponse,
-  },
-});

@@ -1,5 +1,12 @@
 import type { Operation } from '../../operation.ts';
-import { createDeployment, deleteDeployment, getDeployment, listDeployments, patchDeployment } from './deployments.ts';
+import {
+  createDeployment,
+  deleteDeployment,
+  deleteDeployments,
+  getDeployment,
+  listDeployments,
+  patchDeployment,
+} from './deployment-operations.ts';
 import {
   createGithubIntegration,
   deleteGithubIntegration,
@@ -11,13 +18,14 @@ import {
 import { getRoutes } from './internal.ts';
 import { oauthOperations } from './oauth/index.ts';
 import { createPushToken } from './registry.ts';
-import { createRevision, getRevision, listRevisions, redeployRevision } from './revisions.ts';
+import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from './revisions.ts';
 import { createUploadUrl, putUpload } from './uploads.ts';
 
 /** Every operation of control-plane. */
 export const controlPlaneOperations: readonly Operation[] = [
   listDeployments,
   createDeployment,
+  deleteDeployments,
   getDeployment,
   patchDeployment,
   deleteDeployment,
@@ -25,6 +33,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   createRevision,
   getRevision,
   redeployRevision,
+  interruptRevision,
   createUploadUrl,
   putUpload,
   createPushToken,
@@ -38,6 +47,7 @@ export const controlPlaneOperations: readonly Operation[] = [
   getRoutes,
 ];
 
+export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
 export * from './internal.ts';

@@ -21,6 +21,11 @@ export const MissingResponse: OperationResponse = {
   schema: ErrorResponse,
   example: { detail: 'Deployment ID 0192f7a0-0000-7000-8000-000000000001 not found.' },
 };
+export const ConflictResponse: OperationResponse = {
+  description: 'The agent has a deployment in this environment already.',
+  schema: ErrorResponse,
+  example: { detail: 'Agent "support" already has a deployment in "production".' },
+};
 export const InvalidResponse: OperationResponse = {
   description: 'The request does not match the contract.',
   schema: ValidationErrorResponse,

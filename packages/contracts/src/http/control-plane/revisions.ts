@@ -21,6 +21,8 @@ export const Revision = Type.Object(
     status_message: Type.Union([Type.String(), Type.Null()]),
     source: DeploymentSource,
     source_revision_config: SourceRevisionConfig,
+    /** Packages the caller named as those of the project. */
+    tracked_packages: Type.Array(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -40,6 +42,7 @@ const exampleRevision: Revision = {
   status_message: null,
   source: 'local_directory',
   source_revision_config: { langgraph_config_path: 'langgraph.json' },
+  tracked_packages: [],
   created_at: '2026-11-20T12:00:00.000Z',
   updated_at: '2026-11-20T12:00:05.000Z',
 };
@@ -63,6 +66,9 @@ export const listRevisions = defineOperation({
   query: Type.Object({
     ...deploymentPage,
     status: Type.Optional(Type.String({ description: 'Statuses, separated by commas.' })),
+    remote_reconciled: Type.Optional(
+      Type.Boolean({ description: 'Whether a listener, and not the platform itself, runs the deployment.' }),
+    ),
   }),
   responses: {
     200: {
@@ -118,6 +124,25 @@ export const redeployRevision = defineCreation('deployments', {
       example: exampleDeployment,
     },
     400: BadRequestResponse,
+    ...refusals,
+  },
+});
+
+export const interruptRevision = defineOperation({
+  operationId: 'interruptRevision',
+  method: 'post',
+  path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/interrupt',
+  summary: 'End a revision that is not deployed yet. What serves goes on.',
+  tags: ['deployments (v2)'],
+  access: 'principal',
+  params: RevisionParams,
+  responses: {
+    200: {
+      description: 'The revision, INTERRUPTED. Asked again: the same.',
+      schema: Revision,
+      example: { ...exampleRevision, status: 'INTERRUPTED' },
+    },
+    400: { ...BadRequestResponse, example: { detail: 'The revision is DEPLOYED and cannot be interrupted.' } },
     ...refusals,
   },
 });

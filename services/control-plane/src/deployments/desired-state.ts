@@ -1,0 +1,129 @@
+import type { DeploymentSource } from '@runyard/contracts';
+import type { KeyedRequest } from '@runyard/database';
+import { BadRequestError, NotFoundError } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database, Queries } from '../database/database.ts';
+import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { isEmpty } from '../revisions/empty-revision.ts';
+import { insertRevision } from '../revisions/new-revision.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
+import { checkSource, type SourceRules } from '../sources/check-source.ts';
+import type { Tenant } from './caller-scope.ts';
+import type { Desired } from './deployment-changes.ts';
+import { deploymentStore } from './deployment-store.ts';
+import { checkSourceRules } from './source-rules.ts';
+
+/** What makes the desired state real; told of changes after they are committed. */
+export interface Rollouts {
+  /** Something about the deployment changed. */
+  changed(deploymentId: string): void;
+  /** Resolves when nothing of the deployment is left, or after `timeoutMs`. */
+  removed(deploymentId: string, timeoutMs: number): Promise<void>;
+}
+
+export interface Changed {
+  deployment: Deployment;
+  /** The new one; null when the change made none. */
+  revision: Revision | null;
+}
+
+/** What a deployment is to be, decided on how it is now and on its latest revision. */
+export type Decide = (
+  current: Deployment,
+  latest: Revision,
+  transaction: Prisma.TransactionClient,
+) => Promise<Desired> | Desired;
+
+/** Writes down what deployments are to be, one change of a deployment at a time, and has it made real. */
+export class DesiredState {
+  readonly #database: Database;
+  readonly #rollouts: Rollouts;
+  readonly #sourceRules: SourceRules;
+  readonly #referenced: ReferencedSecrets;
+
+  constructor(options: {
+    database: Database;
+    rollouts: Rollouts;
+    sourceRules: SourceRules;
+    referenced: ReferencedSecrets;
+  }) {
+    this.#database = options.database;
+    this.#rollouts = options.rollouts;
+    this.#sourceRules = options.sourceRules;
+    this.#referenced = options.referenced;
+  }
+
+  /**
+   * @throws NotFoundError when there is no such deployment in the workspace; BadRequestError when it is being deleted, or the
+   *   change is not possible
+   */
+  async change<Answer>(
+    tenant: Tenant,
+    id: string,
+    decide: Decide,
+    answerOf: (changed: Changed) => Answer,
+    keyed?: KeyedRequest,
+  ): Promise<Answer> {
+    const answer = await this.#database.change(async (transaction) => {
+      const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
+      if (current.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${id} is being deleted.`);
+      const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
+      const desired = await decide(current, latest, transaction);
+      await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
+      return answerOf(await write(transaction, current, desired));
+    }, keyed);
+    this.#rollouts.changed(id);
+    return answer;
+  }
+
+  /** @throws BadRequestError when it cannot be run as it is described */
+  async check(
+    queries: Queries,
+    tenant: Tenant,
+    deploymentId: string,
+    source: DeploymentSource,
+    desired: Desired,
+  ): Promise<void> {
+    const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
+    checkSourceRules({ source, revisionSource, config, revisionConfig });
+    this.#referenced.checkReadable(desired.secretReferences);
+    if (!desired.makesRevision) return;
+    const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
+    await checkSource(queries, { tenant, ...named }, this.#sourceRules);
+  }
+}
+
+async function write(
+  transaction: Prisma.TransactionClient,
+  current: Deployment,
+  { makesRevision, revisionSource, trackedPackages, ...desired }: Desired,
+): Promise<Changed> {
+  const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
+  const isFirstToRun =
+    makesRevision && current.status === 'UNUSED' && !isEmpty(revisionSource, desired.sourceRevisionConfig);
+  const deployment = await transaction.deployment.update({
+    where: { id: current.id },
+    data: {
+      sealedSecrets: desired.sealedSecrets,
+      secretReferences: desired.secretReferences,
+      sourceConfig: desired.sourceConfig as Prisma.InputJsonObject,
+      sourceRevisionConfig: desired.sourceRevisionConfig,
+      latestRevisionId: revisionId,
+      ...(isFirstToRun ? { status: 'AWAITING_DATABASE' } : {}),
+    },
+  });
+  if (!makesRevision) return { deployment, revision: null };
+  const newest = await transaction.revision.aggregate({
+    where: { deploymentId: current.id },
+    _max: { number: true },
+  });
+  const number = (newest._max.number ?? 0) + 1;
+  const origin = { id: revisionId, number, source: revisionSource, trackedPackages };
+  return { deployment, revision: await insertRevision(transaction, deployment, origin) };
+}
+
+/** A deployment of another workspace and one that was never there answer alike. */
+export function existing(row: Deployment | null, id: string): Deployment {
+  if (!row) throw new NotFoundError(`Deployment ID ${id} not found.`);
+  return row;
+}

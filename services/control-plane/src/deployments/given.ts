@@ -1,0 +1,5 @@
+/** The fields that were given: a null means the same as no field. */
+export function given<T extends object>(fields: T | null | undefined): Partial<T> {
+  const entries = Object.entries(fields ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(entries) as Partial<T>;
+}

@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StartFailure } from '../drivers/driver.ts';
+import { checkReferences, ReferencedSecrets } from './secret-references.ts';
+
+const reference = { name: 'MODEL_KEY', secret_name: 'models', secret_key: 'key.txt' };
+
+describe('references to secrets', () => {
+  it.each([
+    ['a name of the platform', [{ ...reference, name: 'DATABASE_URI' }], [], /reserved/],
+    ['the name of a secret', [reference], [{ name: 'MODEL_KEY', value: 'a' }], /twice: MODEL_KEY/],
+    ['one name twice', [reference, reference], [], /twice: MODEL_KEY/],
+    ['a key that leads out of its folder', [{ ...reference, secret_key: '..' }], [], /cannot be a key/],
+  ])('cannot have %s', (_, references, secrets, reason) => {
+    expect(() => checkReferences(references, secrets)).toThrow(reason);
+  });
+
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'runyard-secrets-'));
+    await mkdir(join(folder, 'w1/models'), { recursive: true });
+    await writeFile(join(folder, 'w1/models/key.txt'), 'canary');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('are read for their own workspace alone', async () => {
+    const secrets = new ReferencedSecrets(folder);
+    expect(await secrets.read('w1', [reference])).toEqual([{ name: 'MODEL_KEY', value: 'canary' }]);
+    const failure = await secrets.read('w2', [reference]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StartFailure);
+    expect((failure as Error).message).toMatch(/models has no key key.txt/);
+  });
+
+  it('are refused where there is nowhere to read them from', () => {
+    expect(() => new ReferencedSecrets(undefined).checkReadable([reference])).toThrow(/SECRET_REFERENCES_DIR/);
+    expect(() => new ReferencedSecrets(undefined).checkReadable([])).not.toThrow();
+  });
+});

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Secret, SecretReference } from '@runyard/contracts';
+import { BadRequestError } from '@runyard/service-kit';
+import { StartFailure } from '../drivers/driver.ts';
+import { checkNames } from './secret-set.ts';
+
+/** @throws BadRequestError when they cannot be variables of a deployment beside its secrets */
+export function checkReferences(references: readonly SecretReference[], secrets: readonly Secret[]): void {
+  if (references.length > 0) checkNames([...secrets, ...references].map(({ name }) => name));
+  const outside = references.find(({ secret_key: key }) => /^\.+$/.test(key));
+  if (outside) throw new BadRequestError(`Secret key ${JSON.stringify(outside.secret_key)} cannot be a key.`);
+}
+
+/**
+ * Secrets that are kept outside of the platform, and read when a revision starts: files of a folder, as Kubernetes mounts
+ * secrets. A workspace reaches those in the folder named by its id alone.
+ */
+export class ReferencedSecrets {
+  readonly #folder: string | undefined;
+
+  /** @param folder holds `<workspace id>/<secret name>/<secret key>`; undefined: there are none */
+  constructor(folder: string | undefined) {
+    this.#folder = folder;
+  }
+
+  /** @throws BadRequestError when there is nowhere to read them from */
+  checkReadable(references: readonly SecretReference[]): void {
+    if (references.length === 0 || this.#folder !== undefined) return;
+    throw new BadRequestError('secret_references cannot be read here: SECRET_REFERENCES_DIR is not set.');
+  }
+
+  /** @throws StartFailure naming what is not there, never a value */
+  read(workspaceId: string, references: readonly SecretReference[]): Promise<Secret[]> {
+    return Promise.all(
+      references.map(async ({ name, secret_name: secret, secret_key: key }) => {
+        if (this.#folder === undefined) {
+          throw new StartFailure(
+            `Secret ${secret} of variable ${name} cannot be read: SECRET_REFERENCES_DIR is not set.`,
+          );
+        }
+        const path = join(this.#folder, workspaceId, secret, key);
+        const value = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+          throw new StartFailure(`Secret ${secret} has no key ${key} for variable ${name} (${cause.code}).`, { cause });
+        });
+        return { name, value };
+      }),
+    );
+  }
+}
