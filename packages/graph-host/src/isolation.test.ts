@@ -65,10 +65,11 @@ it.runIf(process.platform === 'linux')('goes before its parent when the machine 
 
 it('tells who printed what', async () => {
   const request = runRequest('probe', { input: { do: 'print' } });
-  const { runId, threadId } = request;
+  const { runId, threadId, graphId } = request;
   await runToEnd(host, request);
-  expect(host.logs).toContainEqual({ level: 'info', message: 'printed by a node', runId, threadId });
-  expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', runId, threadId });
+  const who = { runId, threadId, graphId };
+  expect(host.logs).toContainEqual({ level: 'info', message: 'printed by a node', ...who });
+  expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', ...who });
 });
 
 it('also passes on what is written past the console', async () => {

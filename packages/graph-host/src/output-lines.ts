@@ -42,23 +42,32 @@ export function droppedLines(lines: number): string {
 /** What has no end yet waits for it, up to the longest line. */
 export class LineSplitter {
   readonly #onLine: (line: string) => void;
+  readonly #maxLength: number;
   #rest = '';
 
-  constructor(onLine: (line: string) => void) {
+  constructor(onLine: (line: string) => void, maxLength = MAX_LINE_LENGTH) {
     this.#onLine = onLine;
+    this.#maxLength = maxLength;
   }
 
   push(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') this.#onLine(cut(line));
-    if (this.#rest.length > MAX_LINE_LENGTH) {
-      this.#onLine(cut(this.#rest));
-      this.#rest = '';
-    }
+    for (const line of lines) this.#tell(line);
+    if (this.#rest.length > this.#maxLength) this.end();
+  }
+
+  /** Nothing follows: what waits for its end is a line. */
+  end(): void {
+    this.#tell(this.#rest);
+    this.#rest = '';
+  }
+
+  #tell(line: string): void {
+    if (line.trim() !== '') this.#onLine(cut(line, this.#maxLength));
   }
 }
 
-function cut(line: string): string {
-  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line;
+function cut(line: string, maxLength: number): string {
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

@@ -43,6 +43,7 @@ export interface HostLog {
   message: string;
   runId?: string;
   threadId?: string;
+  graphId?: string;
 }
 
 export interface GraphDescription {

@@ -1,4 +1,4 @@
-/** What user code prints, told to the parent with the run and thread that printed it. Never blocks, never unbounded. */
+/** What user code prints, told to the parent with the run, thread and graph that printed it. Never blocks, never unbounded. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { droppedLines, LineSplitter, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
@@ -6,6 +6,7 @@ import type { HostLog } from '../types.ts';
 export interface PrintContext {
   runId: string;
   threadId: string;
+  graphId: string;
 }
 
 const printing = new AsyncLocalStorage<PrintContext>();

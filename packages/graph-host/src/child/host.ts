@@ -162,7 +162,8 @@ export class Host {
     }
     const limits = this.#limits as ToHost['init']['limits'];
     const connection = this.#connection;
-    printAs({ runId: runRequest.runId, threadId: runRequest.threadId }, () => {
+    const { runId, threadId, graphId } = runRequest;
+    printAs({ runId, threadId, graphId }, () => {
       const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });

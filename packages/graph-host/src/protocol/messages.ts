@@ -176,6 +176,7 @@ export const toParent = {
     message: Type.String(),
     runId: Type.Optional(Type.String()),
     threadId: Type.Optional(Type.String()),
+    graphId: Type.Optional(Type.String()),
   }),
 } as const;
 
