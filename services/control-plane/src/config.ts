@@ -40,12 +40,36 @@ export const configSchema = Type.Object({
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
-  SECRET_REFERENCES_DIR: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
-    }),
-  ),
+  LOG_RETENTION_DAYS: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 3650,
+    description: 'How long logs of revisions are kept.',
+  }),
+  LOG_MAX_BYTES_PER_DEPLOYMENT: Type.Integer({
+    default: 256 * 1024 * 1024,
+    minimum: 1024 * 1024,
+    description: 'Bytes of all logs of a deployment; beyond it the oldest files go.',
+  }),
+
+  METRICS_SAMPLE_SECONDS: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'How often deployments are measured, and scaled.',
+  }),
+  METRICS_RETENTION_HOURS: Type.Integer({
+    default: 24,
+    minimum: 1,
+    maximum: 720,
+    description: 'How long what was measured is kept.',
+  }),
+  SCALE_DOWN_SECONDS: Type.Integer({
+    default: 1800,
+    minimum: 0,
+    maximum: 86_400,
+    description: 'How long nothing may have called for more processes before there are fewer.',
+  }),
 
   DEPLOY_TIMEOUT_SECONDS: Type.Integer({
     default: 600,

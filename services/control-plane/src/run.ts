@@ -19,13 +19,21 @@ import { openDatabase } from './database/database.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
-import { DesiredState } from './deployments/desired-state.ts';
 import { openContainerDriver } from './drivers/container/open-container-driver.ts';
 import { DriversByArtifact } from './drivers/drivers-by-artifact.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
+import { RunningRevisions } from './drivers/running-revisions.ts';
 import { openHolder } from './duties/holder-note.ts';
+import { LogRetention } from './logs/log-retention.ts';
+import { logRoutes } from './logs/log-routes.ts';
 import { logSegments } from './logs/log-segments.ts';
+import { LogService } from './logs/log-service.ts';
 import { revisionLogsIn } from './logs/revision-log.ts';
+import { Autoscaler } from './monitoring/autoscaler.ts';
+import { DeploymentMonitor } from './monitoring/deployment-monitor.ts';
+import { metricsRoutes } from './monitoring/metrics-routes.ts';
+import { MetricsService } from './monitoring/metrics-service.ts';
+import { SampleStore } from './monitoring/sample-store.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
@@ -33,10 +41,7 @@ import { RolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
-import { revisionRoutes } from './revisions/revision-routes.ts';
-import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
-import { ReferencedSecrets } from './secrets/secret-references.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
 import { githubSources } from './sources/github/github-source.ts';
@@ -57,7 +62,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { lifecycle, logger } = context;
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
-  const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
@@ -77,6 +81,16 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const view = new DeploymentView({ publicUrl: config.PUBLIC_URL, secrets });
   const openLog = revisionLogsIn(config.DATA_DIR, logger);
+  const logRetention = new LogRetention({
+    dataDir: config.DATA_DIR,
+    retentionDays: config.LOG_RETENTION_DAYS,
+    bytesPerDeploymentMax: config.LOG_MAX_BYTES_PER_DEPLOYMENT,
+    logger,
+  });
+  logRetention.start();
+  lifecycle.onStop('log retention', () => logRetention.stop());
+  const running = new RunningRevisions();
+  const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
   const platform = {
     host: config.DEPLOYMENTS_HOST,
     publicUrl: config.PUBLIC_URL,
@@ -102,7 +116,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
   });
-  const keeping = { openLog, logger, platform };
+  const keeping = { openLog, running, logger, platform };
   const containers = openContainerDriver(config, { ...keeping, holder: holder.id, registry });
   const driver = new DriversByArtifact({
     project: new ProcessDriver({
@@ -144,10 +158,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       store: new RolloutStore(database),
       driver,
       builds,
-      databases: new DeploymentDatabases(config.DATA_POSTGRES_URI),
+      databases,
       dataRedisUri: config.DATA_REDIS_URI,
       secrets,
-      referenced,
       sealer,
       startSlots: new Slots(config.CONCURRENT_STARTS),
       deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
@@ -162,12 +175,30 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
   });
   reconciler.start();
+  const samples = new SampleStore(pool);
+  const sampleEveryMs = config.METRICS_SAMPLE_SECONDS * 1000;
+  const monitor = new DeploymentMonitor({
+    running,
+    databases,
+    samples,
+    autoscaler: new Autoscaler({ coolDownMs: config.SCALE_DOWN_SECONDS * 1000, logger }),
+    metrics: context.metrics,
+    everyMs: sampleEveryMs,
+    retentionMs: config.METRICS_RETENTION_HOURS * 3_600_000,
+    logger,
+  });
+  monitor.start();
   const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
   lifecycle.onStop('deployments', () => reconciler.stop(stopMs), { timeoutMs: stopMs + STOP_MARGIN_MS });
+  lifecycle.onStop('monitor', () => monitor.stop());
 
-  const desired = new DesiredState({ database, rollouts: reconciler, sourceRules, referenced });
-  const wanted = { database, desired, secrets, view, rollouts: reconciler };
-  const revisions = new RevisionService(wanted);
+  const service = new DeploymentService({
+    database,
+    secrets,
+    view,
+    rollouts: reconciler,
+    sourceRules,
+  });
   const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
@@ -175,7 +206,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     sealer,
     publicUrl: config.PUBLIC_URL,
-    createRevision: (caller, id) => revisions.create(caller, id, {}),
+    createRevision: (caller, id) => service.createRevision(caller, id, {}),
   });
   const keys = openKeys(
     {
@@ -196,8 +227,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],
     operations: [
-      ...deploymentRoutes(new DeploymentService(wanted), keys),
-      ...revisionRoutes(revisions, keys),
+      ...deploymentRoutes(service, keys),
+      ...metricsRoutes(new MetricsService({ database, samples, everyMs: sampleEveryMs })),
+      ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
       ...oauth,
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { LogLevel } from '@runyard/contracts';
 import { AppError } from '@runyard/service-kit';
-import type { LogLevel } from '../logs/log-entry.ts';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import type { Artifacts, BuildInput } from './artifacts.ts';

@@ -59,6 +59,22 @@ export class DeploymentDatabases {
     });
   }
 
+  /** Bytes and connections of the databases of these deployments; those that have none yet are left out. */
+  async figures(deploymentIds: string[]): Promise<Map<string, { bytes: number; connections: number }>> {
+    const ofName = new Map(deploymentIds.map((id) => [nameOf(id), id]));
+    const { rows } = await this.#asAdmin((client) =>
+      client.query<{ name: string; bytes: string; connections: number }>(
+        `SELECT datname AS name, pg_database_size(oid)::text AS bytes,
+                (SELECT count(*)::integer FROM pg_stat_activity WHERE datid = pg_database.oid) AS connections
+         FROM pg_database WHERE datname = ANY($1)`,
+        [[...ofName.keys()]],
+      ),
+    );
+    return new Map(
+      rows.map(({ name, bytes, connections }) => [ofName.get(name)!, { bytes: Number(bytes), connections }]),
+    );
+  }
+
   /** From here on only workers of this revision take runs; others finish what they have. */
   async activateRevision(access: DatabaseAccess, revisionId: string): Promise<void> {
     await connected(access.uri, (client) =>

@@ -1,5 +1,6 @@
 import type { ResourceSpec } from '@runyard/contracts';
 import type { LocalProject } from '../sources/local-directory.ts';
+import type { Role } from './scale-bounds.ts';
 
 /** What a revision runs: a project on this machine's disk, or an image that holds one. */
 export type Artifact = { kind: 'project'; project: LocalProject } | { kind: 'image'; imageUri: string };
@@ -27,13 +28,35 @@ export interface StartOptions {
   onUpstreams(urls: string[]): void;
 }
 
+/** One process of a revision, as it is at the moment. */
+export interface RunningPart {
+  role: Role;
+  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
+  name: string;
+  /** Where it answers; null while it does not. */
+  url: string | null;
+  /** Null when it is no process of this machine. */
+  pid: number | null;
+  /** How often it ended unasked and was started again. */
+  restarts: number;
+}
+
 /** A revision whose processes run and are kept running. */
 export interface RunningRevision {
+  readonly deploymentId: string;
   readonly revisionId: string;
+  readonly resources: ResourceSpec;
+  /** It ends, and gets no new processes. */
+  readonly isDraining: boolean;
   /** The project checks its callers itself. */
   readonly hasCustomAuth: boolean;
   /** Base URLs of healthy agent-api processes. */
   readonly upstreams: string[];
+  parts(): RunningPart[];
+  /** How many processes of a role there are, or are on their way. */
+  countOf(role: Role): number;
+  /** Starts more processes of a role, or has the newest ones drain and end. */
+  scale(role: Role, count: number): void;
   /** Workers finish or hand back what they have, within the revision's grace; then everything ends. */
   drain(): Promise<void>;
   /** Ends everything at once, by force after `graceMs`. */

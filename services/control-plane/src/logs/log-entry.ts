@@ -1,11 +1,8 @@
+import type { LogLevel } from '@runyard/contracts';
 import { redactText } from '@runyard/service-kit';
 
-/** In rising order of weight. */
-export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
 /** One line of a log, as it is kept. */
-export interface LogEntry {
+export interface StoredEntry {
   /** A UUID of version 7: entries sort by it as they were written, also those of one millisecond. */
   id: string;
   /** When the line was received (ISO 8601, milliseconds); the same instant as in the id. */
@@ -23,7 +20,7 @@ export interface LogEntry {
 }
 
 /** What a line says, without where it stands in a log. */
-export type LineContent = Omit<LogEntry, 'id' | 'timestamp' | 'source'>;
+export type LineContent = Omit<StoredEntry, 'id' | 'timestamp' | 'source'>;
 
 const LEVEL_NAMES: Record<string, LogLevel> = {
   silly: 'DEBUG',
@@ -64,12 +61,12 @@ export function parseLine(line: string, usualLevel: LogLevel): LineContent {
 }
 
 /** One line for people. */
-export function describeEntry(entry: LogEntry): string {
+export function describeEntry(entry: StoredEntry): string {
   return `${entry.source}: ${messageOf(entry)}`;
 }
 
 /** The message with the reasons of its error, if it tells of one. */
-export function messageOf({ message, fields }: Pick<LogEntry, 'message' | 'fields'>): string {
+export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fields'>): string {
   const error = fields?.error as { message?: unknown; cause?: { message?: unknown } } | null | undefined;
   const reasons = [error?.message, error?.cause?.message].filter((reason) => typeof reason === 'string');
   return [message, ...reasons].join(': ');

@@ -1,14 +1,13 @@
 import type { Stats } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-
-export type LogKind = 'build' | 'deploy';
+import type { LogType } from '@runyard/contracts';
 
 /** Whose log it is. */
 export interface LogOwner {
   deploymentId: string;
   revisionId: string;
-  kind: LogKind;
+  kind: LogType;
 }
 
 /** One file of a log. Its lines are in order; those of another file may lie between them when two processes wrote. */
@@ -31,7 +30,7 @@ export const logSegments = {
   folderOfRevision: (dataDir: string, { deploymentId, revisionId }: Omit<LogOwner, 'kind'>): string =>
     join(logSegments.folderOf(dataDir, deploymentId), revisionId),
 
-  nameOf: (kind: LogKind, firstId: string): string => `${kind}-${firstId}.jsonl`,
+  nameOf: (kind: LogType, firstId: string): string => `${kind}-${firstId}.jsonl`,
 
   /** Oldest first. A log nobody has written has none. */
   async list(dataDir: string, owner: LogOwner): Promise<LogSegment[]> {
@@ -45,12 +44,15 @@ export const logSegments = {
     return segments.sort((one, other) => (one.firstId < other.firstId ? -1 : 1));
   },
 
+  /** The ids of the deployments that have a folder. */
+  deployments: (dataDir: string): Promise<string[]> => namesIn(join(dataDir, 'logs')),
+
   /** The ids of the revisions that have a folder. */
   revisionsOf: (dataDir: string, deploymentId: string): Promise<string[]> =>
     namesIn(logSegments.folderOf(dataDir, deploymentId)),
 
   /** Null when it was removed meanwhile. */
-  sizeAndTime: (segment: LogSegment): Promise<Stats | null> => unlessGone(stat(segment.path)),
+  stats: (segment: LogSegment): Promise<Stats | null> => unlessGone(stat(segment.path)),
 
   remove: (segment: LogSegment): Promise<unknown> => unlessGone(unlink(segment.path)),
 };

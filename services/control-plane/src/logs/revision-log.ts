@@ -1,9 +1,9 @@
-import { createWriteStream, openSync, type WriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { createWriteStream, mkdirSync, openSync, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
+import type { LogLevel } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import { v7 as uuidv7 } from 'uuid';
-import { type LineContent, type LogEntry, type LogLevel, parseLine } from './log-entry.ts';
+import { EntryIds, timeOfId } from './entry-ids.ts';
+import { type LineContent, parseLine, type StoredEntry } from './log-entry.ts';
 import { type LogOwner, logSegments } from './log-segments.ts';
 import { secretMask } from './secret-mask.ts';
 
@@ -19,15 +19,17 @@ export interface RevisionLog {
   /** One line, without its end. A line of the platform's own services (JSON with a `message`) keeps its level and fields. */
   write(line: string, options: WriteOptions): void;
   /** The newest entries of this log since it was opened, oldest first; some tens at most. */
-  recent(count: number): LogEntry[];
+  recent(count: number): StoredEntry[];
   /** Resolves when all that was written is in the file. */
   close(): Promise<void>;
 }
 
 /** Opens a log to write to. Values of `secrets` are masked in every line. */
-export type OpenRevisionLog = (owner: LogOwner, options: { secrets: Iterable<string> }) => Promise<RevisionLog>;
+export type OpenRevisionLog = (owner: LogOwner, options: { secrets: Iterable<string> }) => RevisionLog;
 
 const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Well below the shortest retention: a file that is written to is never one that is too old. */
+const SEGMENT_LIMIT_MS = 12 * 60 * 60 * 1000;
 /** Of one log of one revision, all its files together. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** What a slow disk may keep waiting in memory; further lines are lost. */
@@ -38,23 +40,25 @@ const MESSAGE_LIMIT = 16_384;
 const FIELDS_LIMIT = 65_536;
 const REMEMBERED = 40;
 
-/** `openRevisionLog` for the logs below this folder. */
+/** For logs below this folder. All of them share one clock, so that entries of several can be told in one order. */
 export function revisionLogsIn(dataDir: string, logger: Logger): OpenRevisionLog {
-  return (owner, { secrets }) => openRevisionLog(owner, { secrets, dataDir, logger });
+  const ids = new EntryIds();
+  return (owner, { secrets }) => {
+    const { deploymentId, revisionId, kind } = owner;
+    return new SegmentedLog(owner, {
+      dataDir,
+      ids,
+      mask: secretMask(secrets),
+      logger: logger.child({ deploymentId, revisionId, log: kind }),
+    });
+  };
 }
 
-export async function openRevisionLog(
-  owner: LogOwner,
-  options: { secrets: Iterable<string>; dataDir: string; logger: Logger },
-): Promise<RevisionLog> {
-  const { dataDir, logger, secrets } = options;
-  await mkdir(logSegments.folderOfRevision(dataDir, owner), { recursive: true, mode: 0o700 });
-  const { deploymentId, revisionId, kind } = owner;
-  return new SegmentedLog(owner, {
-    dataDir,
-    mask: secretMask(secrets),
-    logger: logger.child({ deploymentId, revisionId, log: kind }),
-  });
+interface SegmentedLogOptions {
+  dataDir: string;
+  ids: EntryIds;
+  mask(text: string): string;
+  logger: Logger;
 }
 
 /**
@@ -63,28 +67,26 @@ export async function openRevisionLog(
  */
 class SegmentedLog implements RevisionLog {
   readonly #owner: LogOwner;
-  readonly #dataDir: string;
-  readonly #mask: (text: string) => string;
-  readonly #logger: Logger;
+  readonly #options: SegmentedLogOptions;
   /** Begun with the first line: most processes that open a log of theirs write to it, some never do. */
   #file: WriteStream | undefined;
   #bytes = 0;
+  #begunAt = 0;
   #lost = 0;
   #brokenUntil = 0;
   #isClosed = false;
   #tidying: Promise<void> = Promise.resolve();
-  readonly #recent: LogEntry[] = [];
+  readonly #recent: StoredEntry[] = [];
 
-  constructor(owner: LogOwner, options: { dataDir: string; mask: (text: string) => string; logger: Logger }) {
+  constructor(owner: LogOwner, options: SegmentedLogOptions) {
     this.#owner = owner;
-    this.#dataDir = options.dataDir;
-    this.#mask = options.mask;
-    this.#logger = options.logger;
+    this.#options = options;
   }
 
   write(line: string, { level = 'INFO', source }: WriteOptions): void {
-    const content = masked(parseLine(line, level), this.#mask);
-    this.#logger.debug(`${source}: ${content.message}`);
+    const { mask, logger } = this.#options;
+    const content = masked(parseLine(line, level), mask);
+    logger.debug(`${source}: ${content.message}`);
     const isLost = !this.#isWritable();
     if (this.#lost > 0 && !isLost) {
       const message = `${this.#lost} lines were lost here: the disk did not take them`;
@@ -96,7 +98,7 @@ class SegmentedLog implements RevisionLog {
     else this.#append(entry);
   }
 
-  recent(count: number): LogEntry[] {
+  recent(count: number): StoredEntry[] {
     return this.#recent.slice(-count);
   }
 
@@ -111,18 +113,19 @@ class SegmentedLog implements RevisionLog {
     return (this.#file?.writableLength ?? 0) <= WAITING_LIMIT_BYTES;
   }
 
-  #remember(content: LineContent, source: string): LogEntry {
-    const id = uuidv7();
+  #remember(content: LineContent, source: string): StoredEntry {
+    const id = this.#options.ids.next();
     const entry = { id, timestamp: new Date(timeOfId(id)).toISOString(), source, ...content };
     this.#recent.push(entry);
     if (this.#recent.length > REMEMBERED) this.#recent.shift();
     return entry;
   }
 
-  #append(entry: LogEntry): void {
+  #append(entry: StoredEntry): void {
     const text = `${JSON.stringify(entry)}\n`;
     this.#bytes += Buffer.byteLength(text);
-    if (!this.#file || this.#bytes > SEGMENT_LIMIT_BYTES) this.#begin(entry.id, Buffer.byteLength(text));
+    const isFull = this.#bytes > SEGMENT_LIMIT_BYTES || Date.now() - this.#begunAt > SEGMENT_LIMIT_MS;
+    if (!this.#file || isFull) this.#begin(entry.id, Buffer.byteLength(text));
     this.#file?.write(text);
   }
 
@@ -131,11 +134,12 @@ class SegmentedLog implements RevisionLog {
     this.#file?.end();
     this.#file = undefined;
     this.#bytes = bytes;
-    const path = join(
-      logSegments.folderOfRevision(this.#dataDir, this.#owner),
-      logSegments.nameOf(this.#owner.kind, firstId),
-    );
+    this.#begunAt = Date.now();
+    const folder = logSegments.folderOfRevision(this.#options.dataDir, this.#owner);
+    const path = join(folder, logSegments.nameOf(this.#owner.kind, firstId));
     try {
+      // Its folder goes when all in it was too old.
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
       const file = createWriteStream(path, { fd: openSync(path, 'ax', 0o600) });
       file.on('error', (error) => {
         this.#break(error);
@@ -150,10 +154,10 @@ class SegmentedLog implements RevisionLog {
 
   /** Removes the oldest files beyond the limit, the one being written aside. */
   async #tidy(): Promise<void> {
-    const segments = await logSegments.list(this.#dataDir, this.#owner);
+    const segments = await logSegments.list(this.#options.dataDir, this.#owner);
     let bytes = SEGMENT_LIMIT_BYTES;
     for (const segment of segments.slice(0, -1).reverse()) {
-      bytes += (await logSegments.sizeAndTime(segment))?.size ?? 0;
+      bytes += (await logSegments.stats(segment))?.size ?? 0;
       if (bytes > LOG_LIMIT_BYTES) await logSegments.remove(segment);
     }
   }
@@ -164,13 +168,8 @@ class SegmentedLog implements RevisionLog {
   }
 
   #complain(error: unknown): void {
-    this.#logger.warn('the log of a revision cannot be written', { error });
+    this.#options.logger.warn('the log of a revision cannot be written', { error });
   }
-}
-
-/** When an entry was written, out of its id (milliseconds since 1970). */
-export function timeOfId(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /** Masked before it is cut, so that no half of a value is left at the cut. */

@@ -28,9 +28,9 @@ describe('the values of secrets', () => {
 
   it('cost no more with lines made to be slow', () => {
     const mask = secretMask(['\\"\\"\\"\\"', `${'\\'.repeat(40)}x`]);
-    const started = performance.now();
+    const before = process.cpuUsage();
     mask('\\'.repeat(200_000));
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
   });
 
   it('may be long and many, and overlap', () => {

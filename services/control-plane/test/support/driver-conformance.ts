@@ -9,6 +9,7 @@ import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts
 import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
 import { StartFailure } from '../../src/drivers/driver.ts';
 import type { KeepingOptions } from '../../src/drivers/process/kept-revision.ts';
+import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../../src/logs/revision-log.ts';
 
 export interface DriverUnderTest {
@@ -40,6 +41,7 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
         folder,
         logger: silentLogger,
         openLog: revisionLogsIn(folder, silentLogger),
+        running: new RunningRevisions(),
         timings: { firstBackoffMs: 5 },
         platform: {
           host: '127.0.0.1',
@@ -133,6 +135,27 @@ export function itConforms(name: string, make: (surroundings: Surroundings) => P
         what: 'another upstream',
       });
       expect(told).toEqual([[before], [], revision.upstreams]);
+    });
+
+    it('has more parts and fewer when told, and takes a server out of the route before it ends', async () => {
+      const told: string[][] = [];
+      const spec = specOf({}, { resources: { max_scale: 2 } });
+      const revision = await start(spec, { onUpstreams: (urls) => told.push(urls) });
+      const [first] = revision.upstreams;
+      revision.scale('agent-api', 2);
+      revision.scale('run-worker', 2);
+      await waitFor(() => revision.parts().filter(({ url }) => url !== null).length === 4, {
+        timeoutMs: TIMEOUT_MS,
+        what: 'four parts that answer',
+      });
+      const leaving = revision.upstreams.find((url) => url !== first);
+      revision.scale('agent-api', 1);
+      expect([revision.upstreams, told.at(-1), revision.countOf('agent-api')]).toEqual([[first], [first], 1]);
+      expect((await fetch(`${leaving}/ok`)).status, 'who has not heard of it is answered still').toBe(200);
+      await waitFor(() => revision.parts().length === 3, { timeoutMs: TIMEOUT_MS, what: 'the end of a server' });
+      expect(revision.parts().map(({ name }) => name)).toEqual(['agent-api-1', 'run-worker-1', 'run-worker-2']);
+      await revision.drain();
+      expect(await commandLines(spec.revisionId)).toEqual([]);
     });
 
     it('lets a drained revision finish, and leaves nothing of it', async () => {

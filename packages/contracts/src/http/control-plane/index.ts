@@ -16,6 +16,8 @@ import {
   replaceGithubWebhookSecret,
 } from './github.ts';
 import { getRoutes } from './internal.ts';
+import { logOperations } from './logs.ts';
+import { getDeploymentMetrics } from './metrics.ts';
 import { oauthOperations } from './oauth/index.ts';
 import { createPushToken } from './registry.ts';
 import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from './revisions.ts';
@@ -43,6 +45,8 @@ export const controlPlaneOperations: readonly Operation[] = [
   listGithubIntegrations,
   createGithubIntegration,
   deleteGithubIntegration,
+  ...logOperations,
+  getDeploymentMetrics,
   ...oauthOperations,
   getRoutes,
 ];
@@ -51,6 +55,8 @@ export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
 export * from './internal.ts';
+export * from './logs.ts';
+export * from './metrics.ts';
 export * from './oauth/index.ts';
 export * from './registry.ts';
 export * from './resources.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { LineSplitter } from '@runyard/graph-host';
 
 export interface ChildOptions {
   /** Entry file, run with this very Node. */
@@ -20,8 +20,10 @@ export interface ChildExit {
 }
 
 /** What keeps a service running needs of what it started: a child of this process, or a container. */
-export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'>;
+export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'> & Partial<Pick<Child, 'pid'>>;
 
+/** A line of a service holds one that the project printed, with escapes: many times as long in the worst case. */
+const LINE_LENGTH_MAX = 256 * 1024;
 const SECRETS_FD = 3;
 const PARENT_FD = 4;
 
@@ -52,7 +54,10 @@ export class Child {
       this.#process.once('exit', (code, signal) => settle({ code, signal }));
     });
     for (const stream of ['stdout', 'stderr'] as const) {
-      createInterface({ input: this.#process[stream] as Readable }).on('line', (line) => options.onLine(line, stream));
+      const lines = new LineSplitter((line) => options.onLine(line, stream), LINE_LENGTH_MAX);
+      const output = this.#process[stream] as Readable;
+      output.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+      output.once('end', () => lines.end());
     }
     this.#handOver(options.secrets);
   }

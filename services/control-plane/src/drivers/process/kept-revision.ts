@@ -2,14 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog, RevisionLog } from '../../logs/revision-log.ts';
-import { type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import {
+  type RevisionSpec,
+  type RunningPart,
+  type RunningRevision,
+  StartFailure,
+  type StartOptions,
+} from '../driver.ts';
+import type { RunningRevisions } from '../running-revisions.ts';
+import { type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ChildOptions, Launched } from './child.ts';
 import { withDeadline } from './deadline.ts';
 import { type KeepingTimings, KeptService, type Place } from './kept-service.ts';
 
 /** One service of a revision; each role has one or more. */
 export interface Part {
-  role: 'agent-api' | 'run-worker';
+  role: Role;
   /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
   name: string;
 }
@@ -25,6 +33,8 @@ export interface Launcher {
 
 export interface KeepingOptions {
   openLog: OpenRevisionLog;
+  /** Has every revision that runs, from the start of its processes to the end of the last. */
+  running: RunningRevisions;
   logger: Logger;
   timings?: Partial<KeepingTimings>;
 }
@@ -33,6 +43,8 @@ export interface KeepingOptions {
 const CLOSING_MS = 10_000;
 /** How long a replaced agent-api goes on answering those who have not heard yet that there is a new one. */
 const FOLLOW_MS = 2_000;
+/** How long one more process beside those that serve may take to be healthy. */
+const JOIN_TIMEOUT_MS = 120_000;
 
 /**
  * Starts all parts of a revision and keeps them running. What `prepare` takes counts as a part of the start.
@@ -53,6 +65,7 @@ export async function startRevision(
     return await withDeadline(outer, timeoutMs, async (signal) => {
       const launcher = await prepare(log, signal);
       revision = new KeptRevision(spec, launcher, options, log, onUpstreams);
+      options.running.add(revision);
       await revision.start(signal);
       return revision;
     });
@@ -62,84 +75,205 @@ export async function startRevision(
   }
 }
 
+/** One service with where it answers, while it does. */
+interface KeptPart extends Part {
+  number: number;
+  service: KeptService;
+  url: string | null;
+  /** One too many: it drains. */
+  isLeaving: boolean;
+}
+
 class KeptRevision implements RunningRevision {
-  readonly revisionId: string;
-  readonly hasCustomAuth: boolean;
-  readonly #agentApis: KeptService[];
-  readonly #workers: KeptService[];
+  readonly #spec: RevisionSpec;
+  readonly #launcher: Launcher;
+  readonly #options: KeepingOptions;
   readonly #log: RevisionLog;
-  readonly #graceMs: number;
-  readonly #isFirst: boolean;
+  readonly #logger: Logger;
+  readonly #onUpstreams: (urls: string[]) => void;
   readonly #stopping = new AbortController();
-  /** Where each agent-api answers, while it does. */
-  readonly #urls: (string | null)[];
+  readonly #parts = new Set<KeptPart>();
+  /** Starts and ends of single parts that are under way. */
+  readonly #scaling = new Set<Promise<void>>();
+  #isDraining = false;
 
   constructor(
     spec: RevisionSpec,
     launcher: Launcher,
-    { logger: parent, timings }: KeepingOptions,
+    options: KeepingOptions,
     log: RevisionLog,
     onUpstreams: (urls: string[]) => void,
   ) {
-    const { resources } = spec;
-    this.revisionId = spec.revisionId;
-    this.hasCustomAuth = launcher.hasCustomAuth;
-    this.#isFirst = spec.isFirst;
+    this.#spec = spec;
+    this.#launcher = launcher;
+    this.#options = options;
     this.#log = log;
-    this.#graceMs = launcher.graceMs;
-    const logger = parent.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
-    const keep = (part: Part, onUrl: (url: string | null) => void) =>
-      new KeptService({
-        name: part.name,
-        logger,
-        timings,
-        onUrl,
-        findPlace: () => launcher.findPlace(part),
-        launch: (place) =>
-          launcher.launch(part, place, (line, stream) =>
-            log.write(line, { source: part.name, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
-          ),
-      });
-    const apis = resources.min_scale ?? 1;
-    this.#urls = Array.from({ length: apis }, () => null);
-    this.#agentApis = this.#urls.map((_none, index) =>
-      keep({ role: 'agent-api', name: numbered('agent-api', index, apis) }, (url) => {
-        this.#urls[index] = url;
-        onUpstreams(this.upstreams);
-      }),
-    );
-    const workers = resources.queue_min_scale ?? 1;
-    this.#workers = Array.from({ length: workers }, (_, index) =>
-      keep({ role: 'run-worker', name: numbered('run-worker', index, workers) }, () => undefined),
-    );
+    this.#onUpstreams = onUpstreams;
+    this.#logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    for (const role of ['agent-api', 'run-worker'] as const) {
+      for (let count = scaleBounds(spec.resources, role).min; count > 0; count -= 1) this.#add(role);
+    }
+  }
+
+  get deploymentId(): string {
+    return this.#spec.deploymentId;
+  }
+
+  get revisionId(): string {
+    return this.#spec.revisionId;
+  }
+
+  get resources(): RevisionSpec['resources'] {
+    return this.#spec.resources;
+  }
+
+  get hasCustomAuth(): boolean {
+    return this.#launcher.hasCustomAuth;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   get upstreams(): string[] {
-    return this.#urls.filter((url) => url !== null);
+    return this.#of('agent-api').flatMap(({ url }) => url ?? []);
+  }
+
+  parts(): RunningPart[] {
+    return [...this.#parts].map(({ role, name, url, service }) => ({
+      role,
+      name,
+      url,
+      pid: service.pid ?? null,
+      restarts: service.restarts,
+    }));
+  }
+
+  countOf(role: Role): number {
+    return this.#of(role).length;
+  }
+
+  scale(role: Role, count: number): void {
+    if (this.#isDraining || this.#stopping.signal.aborted) return;
+    const parts = this.#of(role).sort((one, other) => one.number - other.number);
+    for (const part of parts.slice(count)) this.#track(this.#retire(part));
+    for (let missing = count - parts.length; missing > 0; missing -= 1) this.#track(this.#startOne(this.#add(role)));
   }
 
   /** On a new database agent-api first, which makes the tables that workers rely on; else all at once. */
   async start(signal: AbortSignal): Promise<void> {
-    const agentApis = Promise.all(this.#agentApis.map((agentApi) => agentApi.start(signal)));
-    if (this.#isFirst) await agentApis;
-    await Promise.all([agentApis, ...this.#workers.map((worker) => worker.start(signal))]);
+    const started = (role: Role) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
+    const agentApis = started('agent-api');
+    if (this.#spec.isFirst) await agentApis;
+    await Promise.all([agentApis, started('run-worker')]);
   }
 
   async drain(): Promise<void> {
+    this.#isDraining = true;
     // Clients of runs under way stay connected to the old agent-api until its workers are through.
-    const followed = pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-    await Promise.all([followed, ...this.#workers.map((worker) => worker.stop(this.#graceMs + CLOSING_MS))]);
-    await Promise.all(this.#agentApis.map((agentApi) => agentApi.stop(this.#graceMs + CLOSING_MS)));
-    await this.#log.close();
+    await Promise.all([this.#followed(), ...this.#stopAll('run-worker', this.#drainMs)]);
+    await Promise.all(this.#stopAll('agent-api', this.#drainMs));
+    await this.#ended();
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await Promise.all([...this.#agentApis, ...this.#workers].map((service) => service.stop(graceMs)));
+    await Promise.all([...this.#stopAll('agent-api', graceMs), ...this.#stopAll('run-worker', graceMs)]);
+    await this.#ended();
+  }
+
+  get #drainMs(): number {
+    return this.#launcher.graceMs + CLOSING_MS;
+  }
+
+  /** Those that stay. */
+  #of(role: Role): KeptPart[] {
+    return [...this.#parts].filter((part) => part.role === role && !part.isLeaving);
+  }
+
+  #add(role: Role): KeptPart {
+    const taken = new Set([...this.#parts].filter((part) => part.role === role).map(({ number }) => number));
+    let number = 1;
+    while (taken.has(number)) number += 1;
+    const name = numbered(role, number, scaleBounds(this.#spec.resources, role).max);
+    const part: KeptPart = {
+      role,
+      name,
+      number,
+      url: null,
+      isLeaving: false,
+      service: this.#keep({ role, name }, onUrl),
+    };
+    this.#parts.add(part);
+    return part;
+
+    function onUrl(url: string | null): void {
+      part.url = url;
+    }
+  }
+
+  #keep(part: Part, onUrl: (url: string | null) => void): KeptService {
+    const { findPlace, launch } = this.#launcher;
+    return new KeptService({
+      name: part.name,
+      logger: this.#logger,
+      timings: this.#options.timings,
+      onUrl: (url) => {
+        onUrl(url);
+        if (part.role === 'agent-api') this.#onUpstreams(this.upstreams);
+      },
+      findPlace: () => findPlace(part),
+      launch: (place) =>
+        launch(part, place, (line, stream) =>
+          this.#log.write(line, { source: part.name, level: stream === 'stderr' ? 'ERROR' : 'INFO' }),
+        ),
+    });
+  }
+
+  /** One more beside those that serve. When it does not come up, there are as many as before. */
+  async #startOne(part: KeptPart): Promise<void> {
+    try {
+      await withDeadline(this.#stopping.signal, JOIN_TIMEOUT_MS, (signal) => part.service.start(signal));
+    } catch (error) {
+      this.#parts.delete(part);
+      if (this.#stopping.signal.aborted || part.isLeaving) return;
+      this.#logger.warn('one more process of a deployment could not be started', { process: part.name, error });
+    }
+  }
+
+  async #retire(part: KeptPart): Promise<void> {
+    part.isLeaving = true;
+    if (part.role === 'agent-api') {
+      this.#onUpstreams(this.upstreams);
+      await this.#followed();
+    }
+    await part.service.stop(this.#drainMs);
+    this.#parts.delete(part);
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => this.#logger.error('a deployment could not be scaled', { error }))
+      .finally(() => this.#scaling.delete(tracked));
+    this.#scaling.add(tracked);
+  }
+
+  #stopAll(role: Role, graceMs: number): Promise<void>[] {
+    return [...this.#parts].filter((part) => part.role === role).map(({ service }) => service.stop(graceMs));
+  }
+
+  /** Everybody has heard of a change of the route, or there is no time to wait for that. */
+  async #followed(): Promise<void> {
+    await pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
+  async #ended(): Promise<void> {
+    await Promise.all(this.#scaling);
+    this.#options.running.delete(this);
     await this.#log.close();
   }
 }
 
-function numbered(name: string, index: number, count: number): string {
-  return count === 1 ? name : `${name}-${index + 1}`;
+function numbered(role: Role, number: number, max: number): string {
+  return max === 1 ? role : `${role}-${number}`;
 }

@@ -58,11 +58,22 @@ export class KeptService {
   readonly #timings: KeepingTimings;
   readonly #stopping = new AbortController();
   #child: Launched | undefined;
+  #restarts = 0;
   #keeping: Promise<void> | undefined;
 
   constructor(options: KeptServiceOptions) {
     this.#options = options;
     this.#timings = { ...TIMINGS, ...options.timings };
+  }
+
+  /** Of the process that runs at the moment, if it is one of this machine. */
+  get pid(): number | undefined {
+    return this.#child?.exit ? undefined : this.#child?.pid;
+  }
+
+  /** How often it ended unasked and came up again. */
+  get restarts(): number {
+    return this.#restarts;
   }
 
   /**
@@ -113,7 +124,10 @@ export class KeptService {
     try {
       await pause(inMs, undefined, { signal: this.#stopping.signal });
       const outcome = await withDeadline(this.#stopping.signal, restartTimeoutMs, (signal) => this.#launch(signal));
-      if (outcome.healthy) return outcome.child;
+      if (outcome.healthy) {
+        this.#restarts += 1;
+        return outcome.child;
+      }
       await outcome.child.stop(0);
     } catch (error) {
       if (!this.#stopping.signal.aborted)

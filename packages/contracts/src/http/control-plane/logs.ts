@@ -1,0 +1,189 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation, type Operation } from '../../operation.ts';
+import { Nullable, OptionalNullable, Uuid } from '../common.ts';
+import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+
+/** In rising order of weight. */
+export const LogLevel = Type.Union(
+  [
+    Type.Literal('DEBUG'),
+    Type.Literal('INFO'),
+    Type.Literal('WARNING'),
+    Type.Literal('ERROR'),
+    Type.Literal('CRITICAL'),
+  ],
+  { $id: 'LogLevel' },
+);
+export type LogLevel = Static<typeof LogLevel>;
+
+/** What was printed while a revision was built, or by its servers. */
+export const LogType = Type.Union([Type.Literal('build'), Type.Literal('deploy')], { $id: 'LogType' });
+export type LogType = Static<typeof LogType>;
+
+/** Oldest or newest first. */
+export const LogOrder = Type.Union([Type.Literal('asc'), Type.Literal('desc')], { $id: 'LogOrder' });
+export type LogOrder = Static<typeof LogOrder>;
+
+/** A date, or a date with a time; without a zone it is UTC. */
+export const LogTime = Type.Union([Type.String({ format: 'iso-date-time' }), Type.String({ format: 'date' })], {
+  $id: 'LogTime',
+});
+
+export const LogEntry = Type.Object(
+  {
+    /** Stays the same and is unique: whoever reads again knows what they have. Sorts by time. */
+    id: Type.String(),
+    /** When the line was received, in milliseconds since 1970. */
+    timestamp: Type.Integer(),
+    level: LogLevel,
+    message: Type.String(),
+    /** What printed it: `build`, `agent-api`, `run-worker-2`. */
+    source: Type.String(),
+    revision_id: Uuid,
+    /** Of lines that a run's code printed, or that tell of one run. */
+    run_id: Type.Optional(Type.String()),
+    thread_id: Type.Optional(Type.String()),
+    graph_id: Type.Optional(Type.String()),
+    /** What else the platform's services say about it. */
+    fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: 'LogEntry' },
+);
+export type LogEntry = Static<typeof LogEntry>;
+
+export const LogPage = Type.Object(
+  {
+    logs: Type.Array(LogEntry),
+    /**
+     * For the next page, also after lines were added or removed. Null: there is nothing more. Oldest first, a page that has
+     * entries always has one, so that the log can be followed with it.
+     */
+    next_offset: Nullable(Type.String()),
+  },
+  { $id: 'LogPage' },
+);
+export type LogPage = Static<typeof LogPage>;
+
+const LIMIT = { minimum: 1, maximum: 1000, default: 50 };
+const QUERY_LENGTH = 1000;
+
+export const LogRequest = Type.Object(
+  {
+    /** Default `asc`. */
+    order: OptionalNullable(LogOrder),
+    limit: OptionalNullable(Type.Integer(LIMIT)),
+    /** `next_offset` of an earlier page. */
+    offset: OptionalNullable(Type.String()),
+    /** This level and every heavier one. */
+    level: OptionalNullable(LogLevel),
+    /** A part of the message; upper and lower case are the same. */
+    query: OptionalNullable(Type.String({ maxLength: QUERY_LENGTH })),
+    /** Inclusive. */
+    start_time: OptionalNullable(LogTime),
+    /** Inclusive. */
+    end_time: OptionalNullable(LogTime),
+  },
+  { $id: 'LogRequest' },
+);
+export type LogRequest = Static<typeof LogRequest>;
+
+const examplePage: LogPage = {
+  logs: [
+    {
+      id: '0192f7a0-3c1e-7000-8000-000000000001',
+      timestamp: 1732104000542,
+      level: 'INFO',
+      message: 'looking up the weather',
+      source: 'run-worker',
+      revision_id: '0192f7a0-0000-7000-8000-000000000002',
+      run_id: '0192f7a0-3c00-7000-8000-000000000007',
+      thread_id: '0192f7a0-3b00-7000-8000-000000000006',
+      graph_id: 'agent',
+      fields: { from: 'project' },
+    },
+  ],
+  next_offset: 'MDE5MmY3YTAtM2MxZS03MDAwLTgwMDAtMDAwMDAwMDAwMDAx',
+};
+
+const responses = {
+  200: { description: 'A page of the log.', schema: LogPage, example: examplePage },
+  401: UnauthorizedResponse,
+  403: ForbiddenResponse,
+  404: MissingResponse,
+  422: InvalidResponse,
+};
+const example: LogRequest = { order: 'desc', limit: 100, level: 'WARNING' };
+const ProjectParams = Type.Object({ project_id: Uuid });
+const ProjectRevisionParams = Type.Object({ project_id: Uuid, revision_id: Uuid });
+
+export const readBuildLogs = defineOperation({
+  operationId: 'readBuildLogs',
+  method: 'post',
+  path: '/v1/projects/{project_id}/revisions/{revision_id}/build_logs',
+  summary: 'What was printed while a revision was built. The project is the deployment.',
+  tags: ['logs (v1)'],
+  access: 'principal',
+  params: ProjectRevisionParams,
+  body: LogRequest,
+  bodyOptional: true,
+  responses,
+  examples: { body: example },
+});
+
+export const readRevisionDeployLogs = defineOperation({
+  operationId: 'readRevisionDeployLogs',
+  method: 'post',
+  path: '/v1/projects/{project_id}/revisions/{revision_id}/deploy_logs',
+  summary: 'What the servers of a revision print.',
+  tags: ['logs (v1)'],
+  access: 'principal',
+  params: ProjectRevisionParams,
+  body: LogRequest,
+  bodyOptional: true,
+  responses,
+  examples: { body: example },
+});
+
+export const readDeployLogs = defineOperation({
+  operationId: 'readDeployLogs',
+  method: 'post',
+  path: '/v1/projects/{project_id}/deploy_logs',
+  summary: 'What the servers of all revisions of a deployment print, in one order.',
+  tags: ['logs (v1)'],
+  access: 'principal',
+  params: ProjectParams,
+  body: LogRequest,
+  bodyOptional: true,
+  responses,
+  examples: { body: example },
+});
+
+export const getRevisionLogs = defineOperation({
+  operationId: 'getRevisionLogs',
+  method: 'get',
+  path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
+  summary: 'The log of a revision.',
+  tags: ['logs (v2)'],
+  access: 'principal',
+  params: Type.Object({ deployment_id: Uuid, revision_id: Uuid }),
+  query: Type.Object({
+    type: LogType,
+    order: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
+    limit: Type.Integer(LIMIT),
+    offset: Type.Optional(Type.String({ description: '`next_offset` of an earlier page.' })),
+    level: Type.Optional(LogLevel),
+    query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH, description: 'A part of the message.' })),
+    start_time: Type.Optional(LogTime),
+    end_time: Type.Optional(LogTime),
+    run_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only lines of this run.' })),
+  }),
+  responses,
+  examples: { query: { type: 'deploy', order: 'desc', limit: 100, level: 'WARNING' } },
+});
+
+export const logOperations: readonly Operation[] = [
+  readBuildLogs,
+  readRevisionDeployLogs,
+  readDeployLogs,
+  getRevisionLogs,
+];

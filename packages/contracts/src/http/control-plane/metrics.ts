@@ -1,0 +1,110 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { Nullable, Timestamp } from '../common.ts';
+import { DeploymentParams } from './deployments.ts';
+import { LogTime } from './logs.ts';
+import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
+
+const Gauge = Nullable(Type.Number());
+
+/** What a deployment did until a moment, since the point before. Null: it could not be told, or there was nothing to count. */
+export const DeploymentMetricsPoint = Type.Object(
+  {
+    time: Timestamp,
+    /** Processes that answer. */
+    agent_api_replicas: Gauge,
+    run_worker_replicas: Gauge,
+    /** Cores in use by all of them, the project's code included. */
+    agent_api_cpu_cores: Gauge,
+    run_worker_cpu_cores: Gauge,
+    /** Resident memory of all of them, the project's code included. */
+    agent_api_memory_bytes: Gauge,
+    run_worker_memory_bytes: Gauge,
+    /** Processes that ended unasked and were started again. */
+    restarts: Gauge,
+    pending_runs: Gauge,
+    active_runs: Gauge,
+    /** How many runs can be active at once. */
+    run_slots: Gauge,
+    /** Attempts that ended well, and runs that ended in an error. */
+    runs_succeeded: Gauge,
+    runs_failed: Gauge,
+    /** From claim to end of an attempt. */
+    run_latency_ms_p50: Gauge,
+    run_latency_ms_p95: Gauge,
+    /** HTTP requests answered, and those of them with 5xx. */
+    requests: Gauge,
+    request_errors: Gauge,
+    /** To the end of the answer: streams count with all of their length. */
+    request_latency_ms_p50: Gauge,
+    request_latency_ms_p95: Gauge,
+    database_bytes: Gauge,
+    database_connections: Gauge,
+  },
+  { $id: 'DeploymentMetricsPoint' },
+);
+export type DeploymentMetricsPoint = Static<typeof DeploymentMetricsPoint>;
+
+export const DeploymentMetrics = Type.Object(
+  {
+    start_time: Timestamp,
+    end_time: Timestamp,
+    /** Seconds from one point to the next; times when nothing was measured have none. */
+    step_seconds: Type.Integer(),
+    /** Oldest first. */
+    points: Type.Array(DeploymentMetricsPoint),
+  },
+  { $id: 'DeploymentMetrics' },
+);
+export type DeploymentMetrics = Static<typeof DeploymentMetrics>;
+
+const examplePoint: DeploymentMetricsPoint = {
+  time: '2026-11-20T12:00:15.000Z',
+  agent_api_replicas: 1,
+  run_worker_replicas: 2,
+  agent_api_cpu_cores: 0.12,
+  run_worker_cpu_cores: 1.4,
+  agent_api_memory_bytes: 310_000_000,
+  run_worker_memory_bytes: 640_000_000,
+  restarts: 0,
+  pending_runs: 14,
+  active_runs: 20,
+  run_slots: 20,
+  runs_succeeded: 61,
+  runs_failed: 1,
+  run_latency_ms_p50: 840,
+  run_latency_ms_p95: 4100,
+  requests: 212,
+  request_errors: 0,
+  request_latency_ms_p50: 21,
+  request_latency_ms_p95: 930,
+  database_bytes: 48_300_000,
+  database_connections: 17,
+};
+
+export const getDeploymentMetrics = defineOperation({
+  operationId: 'getDeploymentMetrics',
+  method: 'get',
+  path: '/v2/deployments/{deployment_id}/metrics',
+  summary: 'What a deployment used and did, over time: the last fifteen minutes, unless told otherwise.',
+  tags: ['metrics (v2)'],
+  access: 'principal',
+  params: DeploymentParams,
+  query: Type.Object({ start_time: Type.Optional(LogTime), end_time: Type.Optional(LogTime) }),
+  responses: {
+    200: {
+      description: 'The points.',
+      schema: DeploymentMetrics,
+      example: {
+        start_time: '2026-11-20T12:00:00.000Z',
+        end_time: '2026-11-20T12:15:00.000Z',
+        step_seconds: 15,
+        points: [examplePoint],
+      },
+    },
+    401: UnauthorizedResponse,
+    403: ForbiddenResponse,
+    404: MissingResponse,
+    422: InvalidResponse,
+  },
+});

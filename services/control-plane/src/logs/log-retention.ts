@@ -1,0 +1,89 @@
+import { readdir, rmdir } from 'node:fs/promises';
+import { LogType } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import { type LogSegment, logSegments, unlessGone } from './log-segments.ts';
+
+export interface LogRetentionOptions {
+  dataDir: string;
+  retentionDays: number;
+  bytesPerDeploymentMax: number;
+  logger: Logger;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const ROUND_MS = 60 * 60 * 1000;
+const KINDS: readonly LogType[] = LogType.anyOf.map((branch) => branch.const);
+
+interface KeptSegment extends LogSegment {
+  bytes: number;
+  /** When its newest line was written. */
+  writtenMs: number;
+  /** Somebody may be writing to it. */
+  isNewest: boolean;
+}
+
+/** Removes log files past their time, and the oldest ones of a deployment that has too many. Any number of processes may. */
+export class LogRetention {
+  readonly #options: LogRetentionOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(options: LogRetentionOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const round = () => {
+      this.#round = this.sweep().catch((error: unknown) => {
+        this.#options.logger.warn('logs past their time could not be removed', { error });
+      });
+    };
+    round();
+    this.#timer = setInterval(round, ROUND_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+
+  async sweep(now = Date.now()): Promise<void> {
+    const { dataDir } = this.#options;
+    for (const deploymentId of await logSegments.deployments(dataDir)) {
+      const revisionIds = await logSegments.revisionsOf(dataDir, deploymentId);
+      await this.#removeOld(await this.#segmentsOf(deploymentId, revisionIds), now);
+      for (const revisionId of revisionIds) {
+        await removeIfEmpty(logSegments.folderOfRevision(dataDir, { deploymentId, revisionId }));
+      }
+    }
+  }
+
+  async #segmentsOf(deploymentId: string, revisionIds: string[]): Promise<KeptSegment[]> {
+    const kept: KeptSegment[] = [];
+    for (const revisionId of revisionIds) {
+      for (const kind of KINDS) {
+        const segments = await logSegments.list(this.#options.dataDir, { deploymentId, revisionId, kind });
+        for (const segment of segments) {
+          const stats = await logSegments.stats(segment);
+          if (!stats) continue;
+          kept.push({ ...segment, bytes: stats.size, writtenMs: stats.mtimeMs, isNewest: segment === segments.at(-1) });
+        }
+      }
+    }
+    return kept;
+  }
+
+  async #removeOld(segments: KeptSegment[], now: number): Promise<void> {
+    const { retentionDays, bytesPerDeploymentMax } = this.#options;
+    let bytes = 0;
+    for (const segment of segments.sort((one, other) => other.writtenMs - one.writtenMs)) {
+      const isOld = now - segment.writtenMs > retentionDays * DAY_MS;
+      bytes += segment.bytes;
+      if (isOld || (bytes > bytesPerDeploymentMax && !segment.isNewest)) await logSegments.remove(segment);
+    }
+  }
+}
+
+async function removeIfEmpty(folder: string): Promise<void> {
+  if ((await unlessGone(readdir(folder)))?.length === 0) await rmdir(folder).catch(() => undefined); // Filled meanwhile.
+}

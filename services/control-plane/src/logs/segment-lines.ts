@@ -1,0 +1,85 @@
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { LogOrder } from '@runyard/contracts';
+import { type LogSegment, unlessGone } from './log-segments.ts';
+
+const BLOCK_BYTES = 64 * 1024;
+const LINE_END = 0x0a;
+
+export interface SegmentLine {
+  id: string;
+  text: string;
+}
+
+/**
+ * The lines of a file, oldest or newest first, read block by block as they are asked for. A last line that is still being
+ * written is not one yet. `onRead` hears how many bytes were read.
+ */
+export async function* segmentLines(
+  segment: LogSegment,
+  order: LogOrder,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<SegmentLine> {
+  const file = await unlessGone(open(segment.path, 'r'));
+  if (!file) return;
+  try {
+    for await (const line of order === 'asc' ? forwards(file, onRead) : backwards(file, onRead)) {
+      const id = idOf(line);
+      if (id !== undefined) yield { id, text: line.toString('utf8') };
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function* forwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (let position = 0; ; ) {
+    const block = await read(file, position, BLOCK_BYTES);
+    if (block.length === 0) return;
+    onRead(block.length);
+    position += block.length;
+    const text = Buffer.concat([rest, block]);
+    let start = 0;
+    for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, start)) {
+      yield text.subarray(start, end);
+      start = end + 1;
+    }
+    rest = text.subarray(start);
+  }
+}
+
+async function* backwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  let position = (await file.stat()).size;
+  /** What stands before the lines already told, from the end of a line on. */
+  let rest: Buffer = Buffer.alloc(0);
+  let isWhole = false;
+  while (position > 0) {
+    const length = Math.min(BLOCK_BYTES, position);
+    position -= length;
+    const block = await read(file, position, length);
+    onRead(block.length);
+    rest = Buffer.concat([block, rest]);
+    for (let end = rest.lastIndexOf(LINE_END); end >= 0; end = rest.lastIndexOf(LINE_END)) {
+      if (isWhole) yield rest.subarray(end + 1);
+      isWhole = true;
+      rest = rest.subarray(0, end);
+    }
+  }
+  if (isWhole && rest.length > 0) yield rest;
+}
+
+async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+const BEFORE_ID = Buffer.from('{"id":"');
+const ID_LENGTH = 36;
+
+/** Undefined for what a machine that stopped in the middle left. */
+function idOf(line: Buffer): string | undefined {
+  const start = BEFORE_ID.length;
+  if (line.length < start + ID_LENGTH || !line.subarray(0, start).equals(BEFORE_ID)) return undefined;
+  return line.toString('latin1', start, start + ID_LENGTH);
+}

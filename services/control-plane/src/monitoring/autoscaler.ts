@@ -1,0 +1,61 @@
+import type { Logger } from '@runyard/service-kit';
+import type { RunningRevision } from '../drivers/driver.ts';
+import { type Role, scaleBounds } from '../drivers/scale-bounds.ts';
+import type { DeploymentFigures } from './deployment-figures.ts';
+import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
+
+const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
+
+/** Gives each deployment as many processes as its load calls for, within its bounds. */
+export class Autoscaler {
+  readonly #coolDownMs: number;
+  readonly #logger: Logger;
+  /** What was called for so far; gone with its revision. */
+  readonly #earlier = new WeakMap<RunningRevision, Map<Role, Recommendation[]>>();
+
+  constructor(options: { coolDownMs: number; logger: Logger }) {
+    this.#coolDownMs = options.coolDownMs;
+    this.#logger = options.logger;
+  }
+
+  /** Looks at the revision that serves; what drains is ending anyway. */
+  apply(revisions: RunningRevision[], figures: DeploymentFigures, nowMs: number): void {
+    if (revisions.length !== 1) return; // The load of a roll-out belongs to two revisions.
+    const revision = revisions[0]!;
+    if (!revision.isDraining) for (const role of ROLES) this.#applyTo(revision, role, figures, nowMs);
+  }
+
+  #applyTo(revision: RunningRevision, role: Role, figures: DeploymentFigures, nowMs: number): void {
+    const { resources } = revision;
+    const bounds = scaleBounds(resources, role);
+    if (bounds.min === bounds.max) return;
+    const earlier = this.#earlier.get(revision) ?? new Map<Role, Recommendation[]>();
+    this.#earlier.set(revision, earlier);
+    const current = revision.countOf(role);
+    const load = loadOf(figures, role);
+    const { count, recommendations } = decideScale({
+      nowMs,
+      current,
+      bounds,
+      load,
+      capacity: capacityOf(resources, role),
+      coolDownMs: this.#coolDownMs,
+      earlier: earlier.get(role) ?? [],
+    });
+    earlier.set(role, recommendations);
+    if (count === current) return;
+    const { deploymentId, revisionId } = revision;
+    this.#logger.info('a deployment is scaled', { deploymentId, revisionId, role, from: current, to: count, ...load });
+    revision.scale(role, count);
+  }
+}
+
+function loadOf(figures: DeploymentFigures, role: Role): Load {
+  return role === 'agent-api'
+    ? { cpuCores: figures.agent_api_cpu_cores, memoryBytes: figures.agent_api_memory_bytes, pendingRuns: null }
+    : {
+        cpuCores: figures.run_worker_cpu_cores,
+        memoryBytes: figures.run_worker_memory_bytes,
+        pendingRuns: figures.pending_runs,
+      };
+}

@@ -1,0 +1,212 @@
+import type { MetricValues } from '@runyard/service-kit';
+import { describe, expect, it } from 'vitest';
+import type { RunningPart } from '../drivers/driver.ts';
+import { combine } from './combine-samples.ts';
+import { figuresBetween } from './deployment-figures.ts';
+import type { PartReading, Reading } from './part-readings.ts';
+import { figuresOf, quantile } from './service-figures.ts';
+
+const NOW = Date.UTC(2026, 10, 23);
+const part = (role: RunningPart['role'], changes: Partial<PartReading> = {}): PartReading => ({
+  role,
+  name: role,
+  revisionId: 'r',
+  url: 'http://127.0.0.1:1',
+  pid: 1,
+  restarts: 0,
+  usage: { cpuSeconds: 10, memoryBytes: 100 },
+  figures: {},
+  ...changes,
+});
+const reading = (atMs: number, ...parts: PartReading[]): Reading => ({ atMs, parts });
+
+describe('what a deployment did between two readings', () => {
+  it('is the growth of counts, and how things are at the end', () => {
+    const before = reading(
+      NOW,
+      part('agent-api', { figures: { requests: 100, requestErrors: 1, pendingRuns: 50 } }),
+      part('run-worker', { figures: { runsSucceeded: 5, runsFailed: 5 } }),
+    );
+    const now = reading(
+      NOW + 10_000,
+      part('agent-api', {
+        usage: { cpuSeconds: 12, memoryBytes: 200 },
+        figures: { requests: 130, requestErrors: 1, pendingRuns: 3, activeRuns: 2, runSlots: 10 },
+      }),
+      part('run-worker', {
+        usage: { cpuSeconds: 25, memoryBytes: 300 },
+        figures: { runsSucceeded: 9, runsFailed: 6 },
+      }),
+    );
+    expect(figuresBetween(before, now, { bytes: 7, connections: 8 })).toMatchObject({
+      agent_api_replicas: 1,
+      run_worker_replicas: 1,
+      agent_api_cpu_cores: 0.2,
+      run_worker_cpu_cores: 1.5,
+      agent_api_memory_bytes: 200,
+      run_worker_memory_bytes: 300,
+      restarts: 0,
+      pending_runs: 3,
+      active_runs: 2,
+      run_slots: 10,
+      runs_succeeded: 4,
+      runs_failed: 1,
+      requests: 30,
+      request_errors: 0,
+      database_bytes: 7,
+      database_connections: 8,
+    });
+  });
+
+  it('counts anew from a process that was started again, and tells of the restart', () => {
+    const before = reading(NOW, part('run-worker', { figures: { runsSucceeded: 100 } }));
+    const now = reading(
+      NOW + 10_000,
+      part('run-worker', {
+        pid: 2,
+        restarts: 1,
+        usage: { cpuSeconds: 5, memoryBytes: 1 },
+        figures: { runsSucceeded: 3 },
+      }),
+    );
+    expect(figuresBetween(before, now, undefined)).toMatchObject({
+      restarts: 1,
+      runs_succeeded: 3,
+      run_worker_cpu_cores: 0.5,
+    });
+  });
+
+  it('adds up the processes of a role, also those of a revision that drains', () => {
+    const workers = [
+      part('run-worker'),
+      part('run-worker', { name: 'run-worker-2' }),
+      part('run-worker', { revisionId: 'old', url: null }),
+    ];
+    expect(figuresBetween(undefined, reading(NOW, ...workers), undefined)).toMatchObject({
+      run_worker_replicas: 2,
+      run_worker_memory_bytes: 300,
+    });
+  });
+
+  it('is not told where nothing tells it', () => {
+    const silent = part('run-worker', { usage: null, figures: null, pid: null });
+    expect(figuresBetween(reading(NOW, silent), reading(NOW + 1000, silent), undefined)).toMatchObject({
+      run_worker_cpu_cores: null,
+      run_worker_memory_bytes: null,
+      agent_api_cpu_cores: null,
+      pending_runs: null,
+      runs_succeeded: null,
+      request_latency_ms_p95: null,
+      database_bytes: null,
+    });
+  });
+
+  it('has latencies of what was answered in between', () => {
+    const latency = (...counts: [number, number][]) => new Map(counts);
+    const before = reading(
+      NOW,
+      part('agent-api', { figures: { requestLatency: latency([10, 90], [100, 100], [Infinity, 100]) } }),
+    );
+    const now = reading(
+      NOW + 1000,
+      part('agent-api', { figures: { requestLatency: latency([10, 90], [100, 120], [Infinity, 120]) } }),
+    );
+    expect(figuresBetween(before, now, undefined)).toMatchObject({
+      request_latency_ms_p50: 55,
+      request_latency_ms_p95: 95.5,
+    });
+  });
+});
+
+describe('the metrics of a service', () => {
+  const counter = (name: string, ...values: [number, Record<string, string>?][]): MetricValues => ({
+    name,
+    values: values.map(([value, labels = {}]) => ({ value, labels })),
+  });
+
+  it('are found whatever their names begin with, without the checks of the platform itself', () => {
+    const figures = figuresOf([
+      counter('my_num_pending_runs', [4]),
+      counter('my_num_running_runs', [2]),
+      counter('my_workers_max', [10]),
+      counter(
+        'my_http_requests_total',
+        [5, { path: '/threads', status: '200' }],
+        [2, { path: '/threads', status: '503' }],
+        [90, { path: '/ok', status: '200' }],
+        [91, { path: '/metrics', status: '200' }],
+      ),
+    ]);
+    expect(figures).toEqual({ pendingRuns: 4, activeRuns: 2, runSlots: 10, requests: 7, requestErrors: 2 });
+  });
+
+  it('have buckets for latencies, over all labels', () => {
+    const bucket = (value: number, le: string, path = '/x') => ({
+      value,
+      labels: { le, path },
+      metricName: 'lg_api_http_requests_latency_bucket',
+    });
+    const values = [
+      bucket(1, '10'),
+      bucket(3, '+Inf'),
+      bucket(2, '10', '/y'),
+      bucket(2, '+Inf', '/y'),
+      bucket(9, '10', '/ok'),
+    ];
+    expect(figuresOf([{ name: 'lg_api_http_requests_latency', values }]).requestLatency).toEqual(
+      new Map([
+        [10, 3],
+        [Infinity, 5],
+      ]),
+    );
+  });
+
+  it.each<[string, [number, number][], number, number | null]>([
+    ['none', [], 0.5, null],
+    [
+      'the middle of a bucket',
+      [
+        [10, 0],
+        [20, 10],
+        [Infinity, 10],
+      ],
+      0.5,
+      15,
+    ],
+    [
+      'the highest bound when it is above',
+      [
+        [10, 1],
+        [Infinity, 10],
+      ],
+      0.95,
+      10,
+    ],
+  ])('tell quantiles: %s', (_, buckets, share, expected) => {
+    expect(quantile(new Map(buckets), share)).toBe(expected);
+  });
+});
+
+describe('samples of a step', () => {
+  const figures = figuresBetween(undefined, reading(NOW), undefined);
+  const sample = (atMs: number, changes: Partial<typeof figures>) => ({
+    takenAt: new Date(atMs),
+    figures: { ...figures, ...changes },
+  });
+
+  it('are one: counts added, latencies the worst, the rest the mean', () => {
+    const combined = combine(
+      [
+        sample(NOW, { requests: 3, pending_runs: 4, request_latency_ms_p95: 70 }),
+        sample(NOW + 15_000, { requests: 5, pending_runs: 8, request_latency_ms_p95: 20 }),
+        sample(NOW + 30_000, { requests: null, pending_runs: null }),
+        sample(NOW + 60_000, { requests: 1 }),
+      ],
+      60_000,
+    );
+    expect(combined).toMatchObject([
+      { takenAt: new Date(NOW + 30_000), figures: { requests: 8, pending_runs: 6, request_latency_ms_p95: 70 } },
+      { takenAt: new Date(NOW + 60_000), figures: { requests: 1 } },
+    ]);
+  });
+});

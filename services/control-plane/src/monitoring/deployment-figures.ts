@@ -1,0 +1,129 @@
+import type { DeploymentMetricsPoint } from '@runyard/contracts';
+import type { Role } from '../drivers/scale-bounds.ts';
+import type { PartReading, Reading } from './part-readings.ts';
+import { quantile, type ServiceFigures } from './service-figures.ts';
+
+export type DeploymentFigures = Omit<DeploymentMetricsPoint, 'time'>;
+
+export interface DatabaseFigures {
+  bytes: number;
+  connections: number;
+}
+
+/** What happened between two readings, and how it was at the later one. The first reading counts from when processes began. */
+export function figuresBetween(
+  before: Reading | undefined,
+  now: Reading,
+  database: DatabaseFigures | undefined,
+): DeploymentFigures {
+  const between = new Between(before, now);
+  const [api, worker] = ['agent-api', 'run-worker'] as const;
+  const requestLatency = between.buckets(api, 'requestLatency');
+  const runLatency = between.buckets(worker, 'runLatency');
+  return {
+    agent_api_replicas: between.replicas(api),
+    run_worker_replicas: between.replicas(worker),
+    agent_api_cpu_cores: between.cpuCores(api),
+    run_worker_cpu_cores: between.cpuCores(worker),
+    agent_api_memory_bytes: between.memoryBytes(api),
+    run_worker_memory_bytes: between.memoryBytes(worker),
+    restarts: between.restarts(),
+    // Of the whole deployment, whichever server is asked.
+    pending_runs: between.latest(api, 'pendingRuns'),
+    active_runs: between.latest(api, 'activeRuns'),
+    run_slots: between.latest(api, 'runSlots'),
+    runs_succeeded: between.grown(worker, 'runsSucceeded'),
+    runs_failed: between.grown(worker, 'runsFailed'),
+    run_latency_ms_p50: quantile(runLatency, 0.5),
+    run_latency_ms_p95: quantile(runLatency, 0.95),
+    requests: between.grown(api, 'requests'),
+    request_errors: between.grown(api, 'requestErrors'),
+    request_latency_ms_p50: quantile(requestLatency, 0.5),
+    request_latency_ms_p95: quantile(requestLatency, 0.95),
+    database_bytes: database?.bytes ?? null,
+    database_connections: database?.connections ?? null,
+  };
+}
+
+type Count = {
+  [Name in keyof ServiceFigures]-?: ServiceFigures[Name] extends number | undefined ? Name : never;
+}[keyof ServiceFigures];
+
+class Between {
+  readonly #now: Reading;
+  readonly #earlier: Map<string, PartReading>;
+  /** Null: there is no reading before. */
+  readonly #beforeMs: number | null;
+
+  constructor(before: Reading | undefined, now: Reading) {
+    this.#now = now;
+    this.#beforeMs = before?.atMs ?? null;
+    this.#earlier = new Map(before?.parts.map((part) => [keyOf(part), part]));
+  }
+
+  replicas(role: Role): number {
+    return this.#of(role).filter(({ url }) => url !== null).length;
+  }
+
+  cpuCores(role: Role): number | null {
+    const seconds = (this.#now.atMs - (this.#beforeMs ?? this.#now.atMs)) / 1000;
+    if (seconds <= 0) return null;
+    return sum(this.#of(role), (part) => {
+      if (!part.usage) return null;
+      // Time of a process of the project that ended since is gone with it.
+      return Math.max(part.usage.cpuSeconds - (this.#same(part)?.usage?.cpuSeconds ?? 0), 0) / seconds;
+    });
+  }
+
+  memoryBytes(role: Role): number | null {
+    return sum(this.#of(role), ({ usage }) => usage?.memoryBytes ?? null);
+  }
+
+  restarts(): number {
+    return this.#now.parts.reduce((total, part) => {
+      const earlier = this.#earlier.get(keyOf(part))?.restarts ?? 0;
+      return total + Math.max(part.restarts - earlier, 0);
+    }, 0);
+  }
+
+  latest(role: Role, name: Count): number | null {
+    const told = this.#of(role).map(({ figures }) => figures?.[name]);
+    return told.find((value) => value !== undefined) ?? null;
+  }
+
+  grown(role: Role, name: Count): number | null {
+    return sum(this.#of(role), (part) => {
+      const value = part.figures?.[name];
+      return value === undefined ? null : Math.max(value - (this.#same(part)?.figures?.[name] ?? 0), 0);
+    });
+  }
+
+  buckets(role: Role, name: 'requestLatency' | 'runLatency'): Map<number, number> {
+    const total = new Map<number, number>();
+    for (const part of this.#of(role)) {
+      const earlier = this.#same(part)?.figures?.[name];
+      for (const [bound, value] of part.figures?.[name] ?? []) {
+        total.set(bound, (total.get(bound) ?? 0) + Math.max(value - (earlier?.get(bound) ?? 0), 0));
+      }
+    }
+    return total;
+  }
+
+  #of(role: Role): PartReading[] {
+    return this.#now.parts.filter((part) => part.role === role);
+  }
+
+  /** The same process at the reading before: one that was started again counts from nothing. */
+  #same(part: PartReading): PartReading | undefined {
+    const earlier = this.#earlier.get(keyOf(part));
+    return earlier?.restarts === part.restarts && earlier.pid === part.pid ? earlier : undefined;
+  }
+}
+
+const keyOf = (part: PartReading) => `${part.revisionId}/${part.name}`;
+
+/** Null when it is known of none. */
+function sum(parts: PartReading[], read: (part: PartReading) => number | null): number | null {
+  const values = parts.map(read).filter((value) => value !== null);
+  return values.length === 0 ? null : values.reduce((total, value) => total + value, 0);
+}

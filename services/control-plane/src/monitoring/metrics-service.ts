@@ -1,0 +1,47 @@
+import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
+import type { Principal } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import { mustBeReadable } from '../deployments/must-be-readable.ts';
+import { faultyField, parseRequestTime } from '../logs/request-time.ts';
+import { combine } from './combine-samples.ts';
+import type { SampleStore } from './sample-store.ts';
+
+const DEFAULT_WINDOW_MS = 15 * 60_000;
+/** A dashboard has hardly more pixels to draw them on. */
+const POINTS_MAX = 500;
+
+/** What was measured of a deployment, as its readers see it. */
+export class MetricsService {
+  readonly #database: Database;
+  readonly #samples: SampleStore;
+  readonly #everyMs: number;
+
+  constructor(options: { database: Database; samples: SampleStore; everyMs: number }) {
+    this.#database = options.database;
+    this.#samples = options.samples;
+    this.#everyMs = options.everyMs;
+  }
+
+  async read(
+    caller: Principal,
+    deploymentId: string,
+    query: { start_time?: string; end_time?: string },
+  ): Promise<DeploymentMetrics> {
+    await mustBeReadable(this.#database.prisma, caller, { deploymentId });
+    const { start_time, end_time } = query;
+    const toMs = end_time === undefined ? Date.now() : parseRequestTime(end_time, ['query', 'end_time']);
+    const fromMs =
+      start_time === undefined ? toMs - DEFAULT_WINDOW_MS : parseRequestTime(start_time, ['query', 'start_time']);
+    if (fromMs > toMs) throw faultyField(['query', 'start_time'], 'Value must not be after end_time');
+    const stepMs = Math.max(Math.ceil((toMs - fromMs) / POINTS_MAX / this.#everyMs), 1) * this.#everyMs;
+    const samples = await this.#samples.between(deploymentId, new Date(fromMs), new Date(toMs));
+    return {
+      start_time: new Date(fromMs).toISOString(),
+      end_time: new Date(toMs).toISOString(),
+      step_seconds: Math.round(stepMs / 1000),
+      points: combine(samples, stepMs).map(
+        ({ takenAt, figures }): DeploymentMetricsPoint => ({ time: takenAt.toISOString(), ...figures }),
+      ),
+    };
+  }
+}

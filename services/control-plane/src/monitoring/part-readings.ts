@@ -1,0 +1,29 @@
+import type { RunningPart, RunningRevision } from '../drivers/driver.ts';
+import { type ProcessUsage, processUsage } from './process-usage.ts';
+import { readServiceFigures, type ServiceFigures } from './service-figures.ts';
+
+/** One process of a deployment, as it was at a moment. */
+export interface PartReading extends RunningPart {
+  revisionId: string;
+  usage: ProcessUsage | null;
+  figures: ServiceFigures | null;
+}
+
+/** All processes of a deployment, those of revisions that drain included. */
+export interface Reading {
+  atMs: number;
+  parts: PartReading[];
+}
+
+export async function readParts(revisions: Iterable<RunningRevision>): Promise<Reading> {
+  const asked = [...revisions].flatMap((revision) =>
+    revision.parts().map(async (part) => ({
+      ...part,
+      revisionId: revision.revisionId,
+      usage: part.pid === null ? null : await processUsage(part.pid),
+      figures: part.url === null ? null : await readServiceFigures(part.url),
+    })),
+  );
+  const parts = await Promise.all(asked);
+  return { atMs: Date.now(), parts };
+}

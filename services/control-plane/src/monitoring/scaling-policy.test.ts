@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { scaleBounds } from '../drivers/scale-bounds.ts';
+import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
+
+const MINUTE_MS = 60_000;
+const GIB = 1024 ** 3;
+const idle: Load = { cpuCores: 0, memoryBytes: 0, pendingRuns: 0 };
+
+function decide(current: number, load: Partial<Load>, options: { max?: number; earlier?: Recommendation[] } = {}) {
+  return decideScale({
+    nowMs: 60 * MINUTE_MS,
+    current,
+    bounds: { min: 1, max: options.max ?? 10 },
+    load: { ...idle, ...load },
+    capacity: { cpuCores: 1, memoryBytes: GIB },
+    coolDownMs: 30 * MINUTE_MS,
+    // Nothing has called for more for as long as it takes.
+    earlier: options.earlier ?? [{ atMs: 31 * MINUTE_MS, count: 1 }],
+  });
+}
+
+describe('how many processes there are', () => {
+  it.each<[string, number, Partial<Load>, number]>([
+    ['one when nothing is to do', 1, {}, 1],
+    ['one for ten pending runs', 1, { pendingRuns: 10 }, 1],
+    ['two for eleven pending runs', 1, { pendingRuns: 11 }, 2],
+    ['as many as pending runs call for', 4, { pendingRuns: 75 }, 8],
+    ['no more when the processor is used at its target', 2, { cpuCores: 1.5 }, 2],
+    ['no more when it is used a little above', 2, { cpuCores: 1.6 }, 2],
+    ['more when it is used well above', 2, { cpuCores: 1.9 }, 3],
+    ['more when memory is used above its target', 2, { memoryBytes: 3 * GIB }, 4],
+    ['what the largest target calls for', 2, { cpuCores: 1.9, memoryBytes: 1.5 * GIB, pendingRuns: 55 }, 6],
+    [
+      'what the one target calls for that can be measured',
+      2,
+      { cpuCores: null, memoryBytes: null, pendingRuns: 55 },
+      6,
+    ],
+    ['as before when nothing can be measured', 3, { cpuCores: null, memoryBytes: null, pendingRuns: null }, 3],
+    ['as before when something that might call for more cannot be measured', 3, { cpuCores: null }, 3],
+    ['fewer when less is used', 4, { cpuCores: 1.2, pendingRuns: 12 }, 2],
+    ['never more than there may be', 5, { pendingRuns: 10_000 }, 10],
+    ['at most four more at once where there are few', 1, { pendingRuns: 1_000 }, 5],
+  ])('is %s', (_, current, load, count) => {
+    expect(decide(current, load).count).toBe(count);
+  });
+
+  it('is twice as many at once at most where there are many', () => {
+    expect(decide(6, { pendingRuns: 10_000 }, { max: 16 }).count).toBe(12);
+  });
+
+  it('is less only when nothing has called for more in all of the cool-down', () => {
+    const busy = { atMs: 31 * MINUTE_MS, count: 5 };
+    expect(decide(5, {}, { earlier: [busy] }).count).toBe(5);
+    expect(decide(5, {}, { earlier: [busy, { atMs: 40 * MINUTE_MS, count: 2 }] }).count).toBe(5);
+    const past = { atMs: 30 * MINUTE_MS, count: 5 };
+    expect(decide(5, {}, { earlier: [past, { atMs: 40 * MINUTE_MS, count: 2 }] }).count).toBe(2);
+  });
+
+  it('is as found for a cool-down after the first look', () => {
+    const first = decide(4, {}, { earlier: [] });
+    expect(first.count).toBe(4);
+    expect(first.recommendations).toEqual([
+      { atMs: 60 * MINUTE_MS, count: 4 },
+      { atMs: 60 * MINUTE_MS, count: 1 },
+    ]);
+  });
+
+  it('remembers no more than a cool-down', () => {
+    const earlier = Array.from({ length: 60 }, (_, minute) => ({ atMs: minute * MINUTE_MS, count: 1 }));
+    expect(decide(1, {}, { earlier }).recommendations).toHaveLength(30);
+  });
+});
+
+describe('the bounds of a deployment', () => {
+  it.each([
+    [{}, 'agent-api', { min: 1, max: 1 }],
+    [{ min_scale: 2 }, 'agent-api', { min: 2, max: 2 }],
+    [{ min_scale: 2, max_scale: 5 }, 'agent-api', { min: 2, max: 5 }],
+    [{ min_scale: 3, max_scale: 2 }, 'agent-api', { min: 3, max: 3 }],
+    [{ min_scale: 2 }, 'run-worker', { min: 1, max: 1 }],
+    [{ max_scale: 5 }, 'run-worker', { min: 1, max: 5 }],
+    [{ queue_min_scale: 2, queue_max_scale: 4, max_scale: 9 }, 'run-worker', { min: 2, max: 4 }],
+    [{ queue_min_scale: null, queue_max_scale: null }, 'run-worker', { min: 1, max: 1 }],
+  ] as const)('%j for %s are %j', (resources, role, bounds) => {
+    expect(scaleBounds(resources, role)).toEqual(bounds);
+  });
+
+  it('of one process are its cores and memory', () => {
+    expect(capacityOf({}, 'agent-api')).toEqual({ cpuCores: 1, memoryBytes: GIB });
+    expect(capacityOf({ cpu: 2, memory_mb: 2048 }, 'run-worker')).toEqual({ cpuCores: 2, memoryBytes: 2 * GIB });
+    expect(capacityOf({ cpu: 2, queue_cpu: 0.5, queue_memory_mb: 512 }, 'run-worker')).toEqual({
+      cpuCores: 0.5,
+      memoryBytes: GIB / 2,
+    });
+  });
+});

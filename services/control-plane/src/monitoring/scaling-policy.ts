@@ -1,0 +1,85 @@
+import type { ResourceSpec } from '@runyard/contracts';
+import type { Role, ScaleBounds } from '../drivers/scale-bounds.ts';
+
+/** What one role does at the moment, over all its processes. What cannot be measured is null. */
+export interface Load {
+  /** Cores in use. */
+  cpuCores: number | null;
+  memoryBytes: number | null;
+  /** Runs that wait; null too where runs are not this role's. */
+  pendingRuns: number | null;
+}
+
+/** What one process of a role is meant to have. */
+export interface Capacity {
+  cpuCores: number;
+  memoryBytes: number;
+}
+
+/** How many processes the load called for, at a time. */
+export interface Recommendation {
+  atMs: number;
+  count: number;
+}
+
+export interface Decision {
+  count: number;
+  /** To be given to the next decision. */
+  recommendations: Recommendation[];
+}
+
+const CPU_TARGET = 0.75;
+const MEMORY_TARGET = 0.75;
+const PENDING_RUNS_PER_WORKER = 10;
+/** A load this near its target changes nothing. */
+const TOLERANCE = 0.1;
+/** So many more at once at least; otherwise twice as many. */
+const STEP_UP_MIN = 4;
+const DEFAULT_CPU_CORES = 1;
+const DEFAULT_MEMORY_MB = 1024;
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * How many processes of a role there should be: the targets are looked at one by one, and the largest answer wins. More come at
+ * once, fewer only when nothing called for more in all of the cool-down. What cannot be measured calls for what is there.
+ */
+export function decideScale(input: {
+  nowMs: number;
+  current: number;
+  bounds: ScaleBounds;
+  load: Load;
+  capacity: Capacity;
+  coolDownMs: number;
+  earlier: Recommendation[];
+}): Decision {
+  const { nowMs, current, bounds, load, capacity, coolDownMs, earlier } = input;
+  const wanted = Math.max(
+    ofShare(load.cpuCores, capacity.cpuCores, CPU_TARGET, current),
+    ofShare(load.memoryBytes, capacity.memoryBytes, MEMORY_TARGET, current),
+    Math.ceil((load.pendingRuns ?? 0) / PENDING_RUNS_PER_WORKER),
+  );
+  const recommendation = { atMs: nowMs, count: within(wanted, bounds) };
+  // What was there when the first look was taken may have been called for before it.
+  const known = earlier.length > 0 ? earlier : [{ atMs: nowMs, count: current }];
+  const recommendations = [...known.filter(({ atMs }) => nowMs - atMs < coolDownMs), recommendation];
+  const stepped = Math.min(recommendation.count, Math.max(2 * current, current + STEP_UP_MIN));
+  const floor = Math.min(current, Math.max(...recommendations.map(({ count }) => count)));
+  return { count: within(Math.max(stepped, floor), bounds), recommendations };
+}
+
+export function capacityOf(resources: ResourceSpec, role: Role): Capacity {
+  const { cpu, queue_cpu, memory_mb, queue_memory_mb } = resources;
+  const cores = role === 'agent-api' ? cpu : (queue_cpu ?? cpu);
+  const mebibytes = role === 'agent-api' ? memory_mb : (queue_memory_mb ?? memory_mb);
+  return { cpuCores: cores ?? DEFAULT_CPU_CORES, memoryBytes: (mebibytes ?? DEFAULT_MEMORY_MB) * MEBIBYTE };
+}
+
+function ofShare(used: number | null, ofOne: number, target: number, current: number): number {
+  if (used === null) return current;
+  const ratio = used / (ofOne * current * target);
+  return Math.abs(ratio - 1) <= TOLERANCE ? current : Math.ceil(ratio * current);
+}
+
+function within(count: number, { min, max }: ScaleBounds): number {
+  return Math.min(Math.max(count, min), max);
+}

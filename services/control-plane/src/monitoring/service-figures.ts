@@ -1,0 +1,92 @@
+import type { MetricValues } from '@runyard/service-kit';
+
+/** What a service of a deployment has counted since it began, and what is so right now. What it does not tell is missing. */
+export interface ServiceFigures {
+  pendingRuns?: number;
+  activeRuns?: number;
+  runSlots?: number;
+  runsSucceeded?: number;
+  runsFailed?: number;
+  requests?: number;
+  requestErrors?: number;
+  /** Requests that took so many milliseconds at most, by that bound; `Infinity` has all. */
+  requestLatency?: Map<number, number>;
+  runLatency?: Map<number, number>;
+}
+
+const TIMEOUT_MS = 2_000;
+/** A worker or a server tells some hundred kilobytes; a project that answers at `/metrics` itself may tell anything. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Null when the service does not answer in time, or not with metrics. */
+export async function readServiceFigures(url: string): Promise<ServiceFigures | null> {
+  try {
+    const answer = await fetch(`${url}/metrics?format=json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!answer.ok || Number(answer.headers.get('content-length') ?? 0) > ANSWER_BYTES_MAX) {
+      await answer.body?.cancel();
+      return null;
+    }
+    return figuresOf((await answer.json()) as MetricValues[]);
+  } catch {
+    return null;
+  }
+}
+
+/** What the platform itself asks for all the time says nothing about the deployment. */
+const OWN_PATHS: ReadonlySet<unknown> = new Set(['/ok', '/metrics']);
+
+/** Names are told apart by their endings: what they begin with is the deployment's to choose (`METRIC_PREFIX`). */
+export function figuresOf(metrics: MetricValues[]): ServiceFigures {
+  const valuesOf = (ending: string) =>
+    metrics
+      .find(({ name }) => name === ending || name.endsWith(`_${ending}`))
+      ?.values.filter(({ labels }) => !OWN_PATHS.has(labels.path));
+  const sum = (ending: string, counts: (status: string) => boolean = () => true) =>
+    valuesOf(ending)
+      ?.filter(({ labels }) => counts(String(labels.status)))
+      .reduce((total, { value }) => total + value, 0);
+  return withoutMissing({
+    pendingRuns: sum('num_pending_runs'),
+    activeRuns: sum('num_running_runs'),
+    runSlots: sum('workers_max'),
+    runsSucceeded: sum('run_success_counter'),
+    runsFailed: sum('run_set_status_error_counter'),
+    requests: sum('http_requests_total'),
+    requestErrors: sum('http_requests_total', (status) => status.startsWith('5')),
+    requestLatency: bucketsOf(valuesOf('http_requests_latency')),
+    runLatency: bucketsOf(valuesOf('run_execution_latency')),
+  });
+}
+
+function bucketsOf(values: MetricValues['values'] | undefined): Map<number, number> | undefined {
+  if (!values) return undefined;
+  const buckets = new Map<number, number>();
+  for (const { value, labels, metricName } of values) {
+    if (!metricName?.endsWith('_bucket')) continue;
+    const bound = labels.le === '+Inf' ? Infinity : Number(labels.le);
+    buckets.set(bound, (buckets.get(bound) ?? 0) + value);
+  }
+  return buckets;
+}
+
+/** Milliseconds that this share of the requests took at most, by the buckets; null when there were none. */
+export function quantile(buckets: Map<number, number>, share: number): number | null {
+  const bounds = [...buckets.keys()].sort((one, other) => one - other);
+  const wanted = (buckets.get(Infinity) ?? 0) * share;
+  if (wanted === 0) return null;
+  let [lower, below] = [0, 0];
+  for (const bound of bounds) {
+    const upTo = buckets.get(bound) ?? 0;
+    if (upTo >= wanted) {
+      // Nothing is known above the highest bound.
+      if (bound === Infinity) return lower;
+      return lower + ((bound - lower) * (wanted - below)) / (upTo - below);
+    }
+    [lower, below] = [bound, upTo];
+  }
+  return lower;
+}
+
+function withoutMissing(figures: { [Name in keyof ServiceFigures]: ServiceFigures[Name] | undefined }): ServiceFigures {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
+}

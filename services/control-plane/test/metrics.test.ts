@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { DeploymentMetrics, LogPage } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OTHER_WORKSPACE } from './support/callers.ts';
+import { TestPlatform } from './support/platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start({ METRICS_SAMPLE_SECONDS: '1', SCALE_DOWN_SECONDS: '1' });
+});
+afterAll(() => platform.close());
+
+const read = (id: string, query = '') =>
+  platform.call<DeploymentMetrics>('GET', `/v2/deployments/${id}/metrics${query}`);
+const newest = async (id: string) => (await read(id)).body.points.at(-1);
+const scaled = (resource_spec: object) =>
+  platform.createHealthy({ source_config: { project_path: platform.projectDir, resource_spec } });
+
+describe('the metrics of a deployment', () => {
+  it('tell what it uses and does, over time', async () => {
+    const { id } = await platform.createHealthy();
+    // The samples before it are of its start.
+    await waitFor(async () => ((await newest(id))?.run_worker_replicas ?? 0) > 0, { what: 'a sample with a worker' });
+    const { body } = await read(id);
+    expect(Date.parse(body.end_time) - Date.parse(body.start_time)).toBe(15 * 60_000);
+    expect(body.step_seconds).toBe(2);
+    expect(body.points.at(-1)).toMatchObject({
+      agent_api_replicas: 1,
+      run_worker_replicas: 1,
+      agent_api_cpu_cores: expect.any(Number),
+      run_worker_memory_bytes: expect.any(Number),
+      restarts: 0,
+      pending_runs: 0,
+      active_runs: 1,
+      database_bytes: expect.any(Number),
+    });
+    expect(body.points.at(-1)!.agent_api_memory_bytes).toBeGreaterThan(10_000_000);
+    const text = await (await fetch(`${platform.service.url}/metrics`)).text();
+    expect(text).toContain(`runyard_deployment_run_worker_replicas{deployment_id="${id}"} 1`);
+  });
+
+  it('tell of restarts', async () => {
+    const { id } = await platform.createHealthy();
+    await waitFor(() => newest(id));
+    await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
+    await waitFor(async () => (await read(id)).body.points.some(({ restarts }) => restarts === 1));
+  });
+
+  it('are those of whoever may read the deployment', async () => {
+    const { id } = await platform.createHealthy();
+    const path = `/v2/deployments/${id}/metrics`;
+    expect(await platform.call('GET', path, { as: { workspace_id: OTHER_WORKSPACE } })).toMatchObject({ status: 404 });
+    expect(await platform.call('GET', path, { as: { permissions: [] } })).toMatchObject({ status: 403 });
+    expect(await read(randomUUID())).toMatchObject({ status: 404 });
+    expect(await read(id, '?start_time=soon')).toMatchObject({ status: 422 });
+    expect(await read(id, '?start_time=2026-01-02&end_time=2026-01-01')).toMatchObject({ status: 422 });
+  });
+});
+
+describe('a deployment with room to grow', () => {
+  it('gets workers for a backlog, and loses them when it is gone', async () => {
+    const { id } = await scaled({ queue_max_scale: 3 });
+    const upstream = await platform.upstreamOf(id);
+    await fetch(`${upstream}/pending-runs/25`);
+    await waitFor(async () => (await newest(id))?.run_worker_replicas === 3, {
+      timeoutMs: 20_000,
+      what: 'three workers',
+    });
+    await fetch(`${upstream}/pending-runs/0`);
+    await waitFor(async () => (await newest(id))?.run_worker_replicas === 1, { timeoutMs: 20_000, what: 'one worker' });
+    const { logs } = (await platform.call<LogPage>('POST', `/v1/projects/${id}/deploy_logs`, { body: {} })).body;
+    expect(new Set(logs.map(({ source }) => source))).toEqual(
+      new Set(['agent-api', 'run-worker-1', 'run-worker-2', 'run-worker-3']),
+    );
+  });
+});
