@@ -88,7 +88,7 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     });
     signal.throwIfAborted();
     if (code === 0) return stdout;
-    if (code === 127) throw new Error('git is not installed here');
+    if (code === 127) throw new BuildFailure('git is not installed on this machine');
     throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reasonOf(stderr)}`);
   };
 }
