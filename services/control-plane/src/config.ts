@@ -71,6 +71,13 @@ export const configSchema = Type.Object({
     description: 'How long nothing may have called for more processes before there are fewer.',
   }),
 
+  SECRET_REFERENCES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
+    }),
+  ),
+
   DEPLOY_TIMEOUT_SECONDS: Type.Integer({
     default: 600,
     minimum: 5,

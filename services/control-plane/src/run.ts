@@ -19,6 +19,7 @@ import { openDatabase } from './database/database.ts';
 import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
+import { DesiredState } from './deployments/desired-state.ts';
 import { openContainerDriver } from './drivers/container/open-container-driver.ts';
 import { DriversByArtifact } from './drivers/drivers-by-artifact.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
@@ -41,7 +42,10 @@ import { RolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
+import { revisionRoutes } from './revisions/revision-routes.ts';
+import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
+import { ReferencedSecrets } from './secrets/secret-references.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
 import { githubSources } from './sources/github/github-source.ts';
@@ -62,6 +66,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { lifecycle, logger } = context;
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
+  const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
   const jwksUrl = new URL('/.well-known/jwks.json', config.ORG_ACCESS_URL).href;
   const doorway = await openDoorway({ host: config.HOST, port: config.PORT, context });
   const { DATABASE_URI: connectionString, DATABASE_POOL_SIZE: poolSize } = config;
@@ -161,6 +166,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       databases,
       dataRedisUri: config.DATA_REDIS_URI,
       secrets,
+      referenced,
       sealer,
       startSlots: new Slots(config.CONCURRENT_STARTS),
       deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
@@ -192,13 +198,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('deployments', () => reconciler.stop(stopMs), { timeoutMs: stopMs + STOP_MARGIN_MS });
   lifecycle.onStop('monitor', () => monitor.stop());
 
-  const service = new DeploymentService({
-    database,
-    secrets,
-    view,
-    rollouts: reconciler,
-    sourceRules,
-  });
+  const desired = new DesiredState({ database, rollouts: reconciler, sourceRules, referenced });
+  const wanted = { database, desired, secrets, view, rollouts: reconciler };
+  const revisions = new RevisionService(wanted);
   const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
@@ -206,7 +208,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     sealer,
     publicUrl: config.PUBLIC_URL,
-    createRevision: (caller, id) => service.createRevision(caller, id, {}),
+    createRevision: (caller, id) => revisions.create(caller, id, {}),
   });
   const keys = openKeys(
     {
@@ -227,7 +229,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openApi: OPEN_API_INFO['control-plane'],
     before: [registry.handler],
     operations: [
-      ...deploymentRoutes(service, keys),
+      ...deploymentRoutes(new DeploymentService(wanted), keys),
+      ...revisionRoutes(revisions, keys),
       ...metricsRoutes(new MetricsService({ database, samples, everyMs: sampleEveryMs })),
       ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
       ...oauth,
