@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { RevisionStatus } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
+import { processesOf } from './support/processes.ts';
 import { createEmpty, deploy } from './support/sources.ts';
 
 let platform: TestPlatform;
@@ -41,20 +41,6 @@ async function holdAt(
       await held.query('SELECT pg_advisory_unlock(4242)');
     },
   };
-}
-
-/** Process ids of everything that runs for a revision, whoever its parent is. */
-function processesOf(revisionId: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return existsSync(`/proc/${pid}/exe`) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(revisionId);
-      } catch {
-        return false; // Ended meanwhile, or somebody else's.
-      }
-    });
 }
 
 it('a control-plane that is killed before any step of a roll-out goes on with it, and until then the active revision is the one that serves', async () => {

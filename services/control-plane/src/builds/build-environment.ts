@@ -48,7 +48,8 @@ export async function buildEnvironment(
     CI: 'true',
     NO_COLOR: '1',
     npm_config_cache: join(folders.cache, 'npm'),
-    npm_config_store_dir: join(folders.cache, 'pnpm'),
+    // Where pnpm keeps its store. Its own setting would be told in every log, as npm does not know it.
+    XDG_DATA_HOME: join(folders.cache, 'share'),
     npm_config_update_notifier: 'false',
     npm_config_fund: 'false',
     YARN_CACHE_FOLDER: join(folders.cache, 'yarn'),
