@@ -40,6 +40,12 @@ export const configSchema = Type.Object({
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
+  SECRET_REFERENCES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
+    }),
+  ),
   LOG_RETENTION_DAYS: Type.Integer({
     default: 30,
     minimum: 1,
@@ -70,13 +76,6 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long nothing may have called for more processes before there are fewer.',
   }),
-
-  SECRET_REFERENCES_DIR: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
-    }),
-  ),
 
   DEPLOY_TIMEOUT_SECONDS: Type.Integer({
     default: 600,

@@ -1,18 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@runyard/service-kit';
-import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
+import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
 import type { RevisionSpec, RunningRevision } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../src/logs/revision-log.ts';
 import { containerOptions, engineCalls } from './support/stand-in-engine.ts';
 
 const DEPLOYMENT = '0192f7a0-0000-7000-8000-000000000001';
+const IMAGE = 'registry.example.com/agent:v1';
 const REVISION = '0192f7a0-0000-7000-8000-000000000002';
 let folder: string;
 let running: RunningRevision | undefined;
@@ -144,6 +146,34 @@ describe('an image', () => {
     }
   });
 });
+
+it('the base image says that it takes part', async () => {
+  const dockerfile = new URL('../../../infra/docker/agent-server/Dockerfile', import.meta.url);
+  expect(await readFile(dockerfile, 'utf8')).toContain(`\nLABEL ${AGENT_SERVER_LABEL}=1\n`);
+});
+
+it('a container whose command is killed is removed, and another one takes its place', async () => {
+  database = await createTestDatabase();
+  const revision = await start(IMAGE);
+  const [before] = revision.upstreams;
+  process.kill(await commandOf('agent-api'), 'SIGKILL');
+  await waitFor(() => revision.upstreams[0] !== undefined && revision.upstreams[0] !== before, {
+    timeoutMs: 20_000,
+    what: 'another upstream',
+  });
+  const parts = (await readdir(join(folder, 'containers'))).map((name) => /(agent-api|run-worker)/.exec(name)?.[0]);
+  expect(parts.sort()).toEqual(['agent-api', 'run-worker']);
+});
+
+/** Process id of the engine's command that runs a part. */
+async function commandOf(part: string): Promise<number> {
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (line.includes(`--name=runyard-${REVISION}-${part}`) && environment.includes(folder)) return Number(pid);
+  }
+  throw new Error(`nothing runs ${part}`);
+}
 
 describe('containers that a killed process left', () => {
   it('are removed before its deployment starts again, and with it; those of others stay', async () => {
