@@ -138,9 +138,8 @@ const claimStatement = (condition: string) => `
       -- One that has begun goes on from its own checkpoints: no other run comes between its attempts.
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'pending' AND b.attempt > 0
                       AND (r.attempt = 0 OR b.seq < r.seq))
-      AND (r.attempt > 0
-           OR NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
-                          AND e.seq < r.seq AND e.ready_at <= now()))
+      AND NOT EXISTS (SELECT 1 FROM run e WHERE e.thread_id = r.thread_id AND e.status = 'pending'
+                      AND e.seq < r.seq AND e.ready_at <= now() AND r.attempt = 0)
       AND NOT EXISTS (SELECT 1 FROM run b WHERE b.thread_id = r.thread_id AND b.status = 'running')
       AND EXISTS (SELECT 1 FROM worker w, deployment d
                   WHERE w.worker_id = $1 AND w.lease_until > now() AND NOT w.is_draining
