@@ -14,11 +14,15 @@ export interface PythonTest {
   failure: string;
 }
 
-/** Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own. */
-export async function runPythonTests(deployment: { url: string; apiKey: string }): Promise<PythonTest[]> {
+/** Runs the tests of `e2e/python` against a deployment, with clients installed into a virtual environment of its own. `more` are variables. */
+export async function runPythonTests(
+  deployment: { url: string; apiKey: string },
+  more: Record<string, string> = {},
+): Promise<PythonTest[]> {
   const python = path.join(await environment(), 'bin/python');
   const report = path.join(await mkdtemp(path.join(tmpdir(), 'runyard-python-')), 'report.jsonl');
   const variables = {
+    ...more,
     RUNYARD_DEPLOYMENT_URL: deployment.url,
     RUNYARD_API_KEY: deployment.apiKey,
     RUNYARD_PYTEST_REPORT: report,

@@ -97,14 +97,12 @@ it.each([
   [
     'another server',
     (res: ServerResponse) =>
-      res
-        .setHeader('content-type', 'application/json')
-        .end(
-          JSON.stringify({
-            resource: 'https://elsewhere.example/mcp',
-            authorization_servers: ['https://elsewhere.example'],
-          }),
-        ),
+      res.setHeader('content-type', 'application/json').end(
+        JSON.stringify({
+          resource: 'https://elsewhere.example/mcp',
+          authorization_servers: ['https://elsewhere.example'],
+        }),
+      ),
   ],
 ])('a server that tells of %s makes no provider', async (_, reply) => {
   answer = (req, res) =>
