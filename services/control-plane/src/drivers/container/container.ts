@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import type { ChildExit, ChildOptions, Launched } from '../process/child.ts';
+import { type ChildExit, type ChildOptions, eachLine, type Launched } from '../process/child.ts';
 import { engineEnvironment, QUICK_MS, runEngine } from './engine-command.ts';
 
 export interface ContainerOptions {
@@ -50,8 +49,8 @@ export class Container implements Launched {
         void Promise.resolve(removed).then(() => settle({ code, signal }));
       });
     });
-    createInterface({ input: run.stdout }).on('line', (line) => onLine(line, 'stdout'));
-    createInterface({ input: run.stderr }).on('line', (line) => onLine(line, 'stderr'));
+    eachLine(run.stdout, (line) => onLine(line, 'stdout'));
+    eachLine(run.stderr, (line) => onLine(line, 'stderr'));
     run.stdin.on('error', () => undefined); // Its exit tells why.
     run.stdin.write(`${JSON.stringify(secrets)}\n`);
   }

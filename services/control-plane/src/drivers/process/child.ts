@@ -54,10 +54,7 @@ export class Child {
       this.#process.once('exit', (code, signal) => settle({ code, signal }));
     });
     for (const stream of ['stdout', 'stderr'] as const) {
-      const lines = new LineSplitter((line) => options.onLine(line, stream), LINE_LENGTH_MAX);
-      const output = this.#process[stream] as Readable;
-      output.setEncoding('utf8').on('data', (text: string) => lines.push(text));
-      output.once('end', () => lines.end());
+      eachLine(this.#process[stream] as Readable, (line) => options.onLine(line, stream));
     }
     this.#handOver(options.secrets);
   }
@@ -89,6 +86,13 @@ export class Child {
     pipe.end(JSON.stringify(secrets));
     this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
   }
+}
+
+/** What a process prints, line by line, however long its lines are. */
+export function eachLine(output: Readable, onLine: (line: string) => void): void {
+  const lines = new LineSplitter(onLine, LINE_LENGTH_MAX);
+  output.setEncoding('utf8').on('data', (text: string) => lines.push(text));
+  output.once('end', () => lines.end());
 }
 
 /** `ended with code 1`, as a part of a sentence. */
