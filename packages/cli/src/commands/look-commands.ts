@@ -1,0 +1,64 @@
+import { type Command, Option } from 'commander';
+import { deleteDeployment } from '../deployments/delete-deployment.ts';
+import { listDeployments } from '../deployments/list-deployments.ts';
+import { listRevisions } from '../deployments/list-revisions.ts';
+import { showLogs } from '../logs/show-logs.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { addConnectionOptions, jsonOption, LOG_LEVELS, logLevel, pointInTime, wholeNumber } from './options.ts';
+
+const LOGS_HELP = `
+Without --deployment-id or --name, the deployment of this folder's name is meant.
+
+Examples:
+  runyard deploy logs -f                       what the servers say, as they say it
+  runyard deploy logs --level error -q timeout --start-time 2026-11-20T12:00:00Z
+  runyard deploy logs --type build             of the newest revision's build`;
+
+/** `deploy list`, `deploy logs`, `deploy delete` and `deploy revisions`. */
+export function addLookCommands(deploy: Command, surroundings: Surroundings): void {
+  addConnectionOptions(
+    deploy
+      .command('list')
+      .description('Lists the deployments of the workspace, newest first.')
+      .option('--name-contains <text>', 'only those whose name contains it')
+      .addOption(jsonOption('deployments')),
+  ).action((flags) => listDeployments(flags, surroundings));
+
+  addConnectionOptions(
+    deploy
+      .command('logs')
+      .description('Shows what the servers of a deployment logged, or the build of a revision.')
+      .option('--name <name>', "the deployment's name")
+      .option('--deployment-id <id>', 'the deployment')
+      .addOption(
+        new Option('--type <type>', 'of its servers, or of a build').choices(['deploy', 'build']).default('deploy'),
+      )
+      .option('--revision-id <id>', 'of this revision alone (a build: default the newest)')
+      .option('--level <level>', `of this level and graver ones: ${LOG_LEVELS.join(', ')}`, logLevel)
+      .addOption(new Option('--limit <count>', 'so many of the newest').argParser(wholeNumber(1, 1_000)).default(100))
+      .option('-q, --query <text>', 'only what contains it')
+      .option('--start-time <time>', 'from then on', pointInTime)
+      .option('--end-time <time>', 'until then', pointInTime)
+      .option('-f, --follow', 'go on with what comes, until Ctrl-C', false)
+      .addOption(jsonOption('entries'))
+      .addHelpText('after', LOGS_HELP),
+  ).action((flags) => showLogs(flags, surroundings));
+
+  addConnectionOptions(
+    deploy
+      .command('delete')
+      .description('Deletes a deployment with its database: threads, runs and all.')
+      .argument('<id>', 'of the deployment (`runyard deploy list` shows it)')
+      .option('--force', 'do not ask', false),
+  ).action((id, flags) => deleteDeployment(id, flags, surroundings));
+
+  const revisions = deploy.command('revisions').description('What became of the revisions of a deployment.');
+  addConnectionOptions(
+    revisions
+      .command('list')
+      .description('Lists the revisions of a deployment, newest first.')
+      .argument('<id>', 'of the deployment')
+      .addOption(new Option('--limit <count>', 'so many').argParser(wholeNumber(1, 100)).default(10))
+      .addOption(jsonOption('revisions')),
+  ).action((id, flags) => listRevisions(id, flags, surroundings));
+}

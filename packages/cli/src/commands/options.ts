@@ -1,0 +1,44 @@
+import type { LogLevel } from '@runyard/contracts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** Options of every command that speaks to a platform. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .option('--host-url <url>', 'where the platform is (RUNYARD_URL, LANGGRAPH_HOST_URL)')
+    .option('--api-key <key>', 'who asks; better as RUNYARD_API_KEY, which no list of processes shows')
+    .option('--tenant-id <id>', 'the workspace, for keys of a whole organization (LANGSMITH_TENANT_ID)')
+    .option('--no-input', 'never ask; fail where something is missing')
+    .option('--verbose', 'tell each request on the error stream');
+}
+
+export function jsonOption(what: string): Option {
+  return new Option('--json', `${what} as JSON, one object per line`).default(false, 'lines for people');
+}
+
+/** A whole number in a range. */
+export function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (Number.isInteger(number) && number >= from && number <= to) return number;
+    throw new InvalidArgumentError(`It is a whole number from ${from} to ${to}.`);
+  };
+}
+
+/** A point in time in any form that has a date, as the platform takes it. */
+export function pointInTime(text: string): string {
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime()) && /\d{4}-\d{2}-\d{2}/.test(text)) return time.toISOString();
+  throw new InvalidArgumentError('It is a time such as 2026-11-20T12:00:00Z.');
+}
+
+export function imageTag(text: string): string {
+  if (/^\w[\w.-]{0,127}$/.test(text)) return text;
+  throw new InvalidArgumentError('It has letters, digits, `_`, `-` and `.`.');
+}
+
+export const LOG_LEVELS: readonly Lowercase<LogLevel>[] = ['debug', 'info', 'warning', 'error', 'critical'];
+
+export function logLevel(text: string): LogLevel {
+  if (LOG_LEVELS.some((level) => level === text.toLowerCase())) return text.toUpperCase() as LogLevel;
+  throw new InvalidArgumentError(`It is one of ${LOG_LEVELS.join(', ')}.`);
+}

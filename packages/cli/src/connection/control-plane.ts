@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  Deployment,
+  DeploymentCreate,
+  DeploymentList,
+  DeploymentPatch,
+  LogPage,
+  LogRequest,
+  PushToken,
+  Revision,
+  RevisionList,
+  UploadUrl,
+} from '@runyard/contracts';
+import { CliError, ExitCode } from '../cli-error.ts';
+import type { Http } from './http.ts';
+import { Refusal } from './refusals.ts';
+
+export interface ControlPlaneOptions {
+  http: Http;
+  /** Where the platform is; may end in a path. */
+  url: string;
+  apiKey: string;
+  tenantId: string | undefined;
+  /** Asks for the workspace, where there is somebody to ask. */
+  askForTenant: () => Promise<string | undefined>;
+}
+
+/** Logs of a deployment's servers, or of the build of one revision. */
+export type LogStream =
+  | { type: 'deploy'; deploymentId: string; revisionId: string | undefined }
+  | { type: 'build'; deploymentId: string; revisionId: string };
+
+const PAGE = 100;
+
+/** The control plane's operations as far as the command needs them. Refusals are thrown in words. */
+export class ControlPlane {
+  readonly url: string;
+  readonly #options: ControlPlaneOptions;
+  #tenantId: string | undefined;
+
+  constructor(options: ControlPlaneOptions) {
+    this.#options = options;
+    this.url = options.url.replace(/\/+$/, '');
+    this.#tenantId = options.tenantId;
+  }
+
+  /** All deployments of the workspace whose name contains the text, newest first. */
+  async listDeployments(filter: { nameContains?: string; name?: string } = {}): Promise<Deployment[]> {
+    const query: Record<string, string> = {};
+    if (filter.name !== undefined) query.name = filter.name;
+    const contains = filter.nameContains ?? filter.name;
+    if (contains !== undefined) query.name_contains = contains;
+    const found = new Map<string, Deployment>();
+    for (let offset = 0; ; offset += PAGE) {
+      const page = { ...query, limit: String(PAGE), offset: String(offset) };
+      const { resources } = await this.#call<DeploymentList>('GET', `/v2/deployments?${new URLSearchParams(page)}`);
+      const before = found.size;
+      for (const deployment of resources) found.set(deployment.id, deployment);
+      // The second condition: a platform that does not page gives the same again and again.
+      if (resources.length < PAGE || found.size === before) return [...found.values()];
+    }
+  }
+
+  async findDeployment(name: string): Promise<Deployment | undefined> {
+    return (await this.listDeployments({ name })).find((deployment) => deployment.name === name);
+  }
+
+  getDeployment(id: string): Promise<Deployment> {
+    return this.#call('GET', `/v2/deployments/${encodeURIComponent(id)}`);
+  }
+
+  async createDeployment(body: DeploymentCreate): Promise<Deployment> {
+    return withId(await this.#call<Deployment>('POST', '/v2/deployments', body), 'POST /v2/deployments');
+  }
+
+  /** Not repeated where it may have arrived: each makes a revision. @throws UnknownOutcome */
+  patchDeployment(id: string, body: DeploymentPatch): Promise<Deployment> {
+    return this.#call('PATCH', `/v2/deployments/${encodeURIComponent(id)}`, body);
+  }
+
+  async deleteDeployment(id: string): Promise<void> {
+    await this.#call('DELETE', `/v2/deployments/${encodeURIComponent(id)}`);
+  }
+
+  async listRevisions(deploymentId: string, limit: number): Promise<Revision[]> {
+    const path = `/v2/deployments/${encodeURIComponent(deploymentId)}/revisions?limit=${limit}`;
+    return (await this.#call<RevisionList>('GET', path)).resources;
+  }
+
+  getRevision(deploymentId: string, revisionId: string): Promise<Revision> {
+    return this.#call('GET', this.revisionPath(deploymentId, revisionId));
+  }
+
+  revisionPath(deploymentId: string, revisionId: string): string {
+    return `/v2/deployments/${encodeURIComponent(deploymentId)}/revisions/${encodeURIComponent(revisionId)}`;
+  }
+
+  /** The project of these paths is the deployment. */
+  readLogs({ type, deploymentId, revisionId }: LogStream, request: LogRequest): Promise<LogPage> {
+    const revision = revisionId === undefined ? '' : `/revisions/${encodeURIComponent(revisionId)}`;
+    return this.#call('POST', `/v1/projects/${encodeURIComponent(deploymentId)}${revision}/${type}_logs`, request);
+  }
+
+  async requestUploadUrl(deploymentId: string): Promise<UploadUrl> {
+    const path = `/v2/deployments/${encodeURIComponent(deploymentId)}/upload-url`;
+    const answer = await this.#call<UploadUrl>('POST', path, { supports_upload_headers: true });
+    if (!answer?.upload_url || !answer.object_path) throw incomplete(`POST ${path}`);
+    return answer;
+  }
+
+  async requestPushToken(deploymentId: string): Promise<PushToken> {
+    const path = `/v2/deployments/${encodeURIComponent(deploymentId)}/push-token`;
+    const answer = await this.#call<PushToken>('POST', path);
+    if (!answer?.token || !answer.registry_url) throw incomplete(`POST ${path}`);
+    return answer;
+  }
+
+  async #call<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
+    try {
+      return await this.#callOnce<T>(method, path, body);
+    } catch (error) {
+      if (!(error instanceof Refusal) || !error.asksForWorkspace || this.#tenantId) throw error;
+      const tenantId = await this.#options.askForTenant();
+      if (!tenantId) throw error;
+      this.#tenantId = tenantId;
+      return this.#callOnce<T>(method, path, body);
+    }
+  }
+
+  async #callOnce<T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body: unknown): Promise<T> {
+    const { http, apiKey } = this.#options;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const answer = await http.send({
+      method,
+      url: this.url + path,
+      headers: {
+        'x-api-key': apiKey,
+        accept: 'application/json',
+        ...(this.#tenantId && { 'x-tenant-id': this.#tenantId }),
+        ...(text !== undefined && { 'content-type': 'application/json' }),
+        // The same in every try, so that what is created is created once.
+        ...(method === 'POST' && { 'idempotency-key': randomUUID() }),
+      },
+      ...(text !== undefined && { body: () => text }),
+      isRepeatable: method === 'GET' || method === 'POST',
+    });
+    const what = `${method} ${path.replace(/\?.*$/, '')}`;
+    if (answer.status < 200 || answer.status > 299) throw new Refusal(what, answer);
+    return (answer.text === '' ? undefined : parse(answer.text, what)) as T;
+  }
+}
+
+function parse(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CliError(
+      `${what} was answered with something other than JSON: is the URL that of a Runyard platform?`,
+      ExitCode.failed,
+      { cause },
+    );
+  }
+}
+
+function withId<T extends { id: string }>(answer: T | undefined, what: string): T {
+  if (typeof answer?.id !== 'string' || answer.id === '') throw incomplete(what);
+  return answer;
+}
+
+function incomplete(what: string): CliError {
+  return new CliError(`${what} succeeded, but its answer lacks what it must hold.`);
+}

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
+
+/** Waits before the further tries; a server's `Retry-After` counts more. */
+const RETRY_DELAYS_MS = [250, 1_000, 3_000];
+const RETRY_AFTER_MAX_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Answers of a platform, or of what stands before it, that is away or has no room at the moment. */
+const TRY_AGAIN_LATER = new Set([429, 502, 503, 504]);
+
+export interface HttpRequest {
+  method: Dispatcher.HttpMethod;
+  url: string;
+  headers: Record<string, string>;
+  /** Made anew for each try. */
+  body?: () => NonNullable<Dispatcher.DispatchOptions['body']>;
+  /** The request may be made again although the first may have been carried out. */
+  isRepeatable: boolean;
+  /** Default: 30 s. */
+  timeoutMs?: number;
+}
+
+export interface HttpAnswer {
+  status: number;
+  text: string;
+}
+
+/** It is not known whether the request arrived; it was not to be repeated. */
+export class UnknownOutcome extends CliError {}
+
+/**
+ * Requests with tries: a connection that cannot be made is tried again always, one that breaks and an answer that says "later"
+ * when the request may be repeated.
+ */
+export class Http {
+  readonly #interrupted: AbortSignal;
+  readonly #dispatcher: Dispatcher;
+  readonly #trace: (line: string) => void;
+
+  constructor(options: {
+    env: Record<string, string | undefined>;
+    interrupted: AbortSignal;
+    trace?: (line: string) => void;
+  }) {
+    const { env } = options;
+    this.#interrupted = options.interrupted;
+    this.#trace = options.trace ?? (() => {});
+    this.#dispatcher = new EnvHttpProxyAgent({
+      httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
+      httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
+      noProxy: env.no_proxy ?? env.NO_PROXY ?? '',
+    });
+  }
+
+  /** @throws CliError when there is no answer; an answer with an error status is an answer */
+  async send(wanted: HttpRequest): Promise<HttpAnswer> {
+    for (let tries = 0; ; tries += 1) {
+      const delay = RETRY_DELAYS_MS[tries];
+      const began = Date.now();
+      try {
+        const { answer, retryAfterMs } = await this.#once(wanted);
+        this.#say(wanted, `${answer.status}`, began);
+        const again = wanted.isRepeatable && TRY_AGAIN_LATER.has(answer.status);
+        if (!again || delay === undefined) return answer;
+        await this.#pause(retryAfterMs ?? delay);
+      } catch (error) {
+        this.#interrupted.throwIfAborted();
+        this.#say(wanted, reasonOf(error), began);
+        const mayRepeat = wanted.isRepeatable || neverArrived(error);
+        if (mayRepeat && delay !== undefined) await this.#pause(delay);
+        else throw this.#unanswered(wanted, error, mayRepeat);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  async #once({ method, url, headers, body, timeoutMs = ANSWER_TIMEOUT_MS }: HttpRequest) {
+    const response = await request(url, {
+      dispatcher: this.#dispatcher,
+      method,
+      headers,
+      body: body?.() ?? null,
+      signal: AbortSignal.any([this.#interrupted, AbortSignal.timeout(timeoutMs)]),
+    });
+    const text = await response.body.text();
+    const seconds = Number(response.headers['retry-after']);
+    return {
+      answer: { status: response.statusCode, text },
+      retryAfterMs: seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : undefined,
+    };
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.#interrupted }).catch(() => this.#interrupted.throwIfAborted());
+  }
+
+  #unanswered({ method, url }: HttpRequest, cause: unknown, wasRepeatable: boolean): CliError {
+    const message = `${method} ${withoutQuery(url)} got no answer: ${reasonOf(cause)}.`;
+    return wasRepeatable
+      ? new CliError(message, ExitCode.unreachable, { cause })
+      : new UnknownOutcome(message, ExitCode.unreachable, { cause });
+  }
+
+  #say({ method, url }: HttpRequest, outcome: string, began: number): void {
+    this.#trace(`${method} ${withoutQuery(url)} ${outcome} (${Date.now() - began} ms)`);
+  }
+}
+
+/** Signed URLs prove themselves by their query: it is not for screens and logs. */
+function withoutQuery(url: string): string {
+  return url.replace(/\?.*$/, '');
+}
+
+function neverArrived(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
+    code,
+  );
+}

@@ -1,0 +1,49 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Surroundings } from '../surroundings.ts';
+
+/** Asks the person at the keyboard. Questions go to the error stream: the output belongs to the command's results. */
+export class Questions {
+  readonly #surroundings: Surroundings;
+  readonly #mayAsk: boolean;
+
+  /** @param wanted false with `--no-input` */
+  constructor(surroundings: Surroundings, wanted: boolean) {
+    this.#surroundings = surroundings;
+    this.#mayAsk = wanted && surroundings.stdin.isTTY === true;
+  }
+
+  /** Undefined when there is nobody to ask. */
+  async ask(question: string): Promise<string | undefined> {
+    return this.#mayAsk ? this.#read(`${question}: `, this.#surroundings.stderr) : undefined;
+  }
+
+  /** What is typed is not shown. */
+  async askSecret(question: string): Promise<string | undefined> {
+    if (!this.#mayAsk) return undefined;
+    const { stderr } = this.#surroundings;
+    stderr.write(`${question}: `);
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const answer = await this.#read('', nowhere);
+    stderr.write('\n');
+    return answer;
+  }
+
+  async #read(prompt: string, output: NodeJS.WritableStream): Promise<string | undefined> {
+    const { stdin, interrupted } = this.#surroundings;
+    const lines = createInterface({ input: stdin, output, terminal: true });
+    try {
+      const asked = new AbortController();
+      // With a terminal Ctrl-C is a key, not a signal.
+      lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+      lines.once('close', () => asked.abort());
+      const signal = AbortSignal.any([interrupted, asked.signal]);
+      return (await lines.question(prompt, { signal })).trim() || undefined;
+    } catch {
+      interrupted.throwIfAborted();
+      return undefined;
+    } finally {
+      lines.close();
+    }
+  }
+}

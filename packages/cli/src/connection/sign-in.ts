@@ -1,0 +1,72 @@
+import { CliError, ExitCode } from '../cli-error.ts';
+import { painter } from '../output/colours.ts';
+import { readFolderEnv } from '../project/project.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { ControlPlane } from './control-plane.ts';
+import { Http } from './http.ts';
+import { Questions } from './questions.ts';
+import { API_KEY_VARIABLES, type Flags, readSettings } from './settings.ts';
+
+/** Flags of every command that speaks to a platform. */
+export interface ConnectionFlags extends Flags {
+  /** False with `--no-input`. */
+  input: boolean;
+  verbose?: boolean;
+}
+
+export interface Connection {
+  controlPlane: ControlPlane;
+  http: Http;
+  apiKey: string;
+  questions: Questions;
+}
+
+/**
+ * @param project variables of the project in the folder
+ * @throws CliError when it is not known where the platform is, or who asks
+ */
+export async function signIn(options: {
+  flags: ConnectionFlags;
+  project: Record<string, string>;
+  folder: string;
+  surroundings: Surroundings;
+}): Promise<Connection> {
+  const { flags, surroundings } = options;
+  const { env, stderr, interrupted } = surroundings;
+  const settings = await readSettings({ ...options, environment: env });
+  const questions = new Questions(surroundings, flags.input);
+  const apiKey = settings.apiKey ?? (await questions.askSecret(`API key for ${settings.url}`));
+  if (!apiKey) {
+    throw new CliError(
+      `There is no API key for ${settings.url}: put ${API_KEY_VARIABLES[0]} (or ${API_KEY_VARIABLES.slice(1).join(', ')}) into the environment or .env.`,
+      ExitCode.denied,
+    );
+  }
+  const paint = painter(stderr);
+  const trace = (line: string) => void stderr.write(`${paint('dim', line)}\n`);
+  const http = new Http({ env, interrupted, ...(flags.verbose && { trace }) });
+  const controlPlane = new ControlPlane({
+    http,
+    url: settings.url,
+    apiKey,
+    tenantId: settings.tenantId,
+    askForTenant: () => questions.ask('This API key is of the whole organization. Id of the workspace'),
+  });
+  return { controlPlane, http, apiKey, questions };
+}
+
+/** For commands that look at deployments, wherever they are run: a project in the folder may say where the platform is. */
+export async function withControlPlane<T>(
+  flags: ConnectionFlags,
+  surroundings: Surroundings,
+  use: (connection: Connection & { project: Record<string, string> }) => Promise<T>,
+): Promise<T> {
+  const folder = surroundings.cwd;
+  const project = await readFolderEnv(folder);
+  const connection = await signIn({ flags, project, folder, surroundings });
+  try {
+    return await use({ ...connection, project });
+  } finally {
+    await connection.http.close();
+  }
+}

@@ -1,0 +1,174 @@
+import { basename, resolve } from 'node:path';
+import type { Deployment, DeploymentType, Secret } from '@runyard/contracts';
+import { Interruption } from '../cli-error.ts';
+import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
+import { type Connection, type ConnectionFlags, signIn } from '../connection/sign-in.ts';
+import { Engine } from '../docker/engine.ts';
+import type { Progress } from '../output/progress-event.ts';
+import { deploymentNameOf } from '../project/deployment-name.ts';
+import { openProject, type Project } from '../project/project.ts';
+import { secretsOf } from '../project/secrets.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { type BuildMode, chooseBuildMode } from './build-mode.ts';
+import { pushImage } from './local-build.ts';
+import { type Changed, makeRevision } from './make-revision.ts';
+import { sendSource } from './remote-build.ts';
+import { conclude } from './result.ts';
+import { Steps } from './steps.ts';
+import { untilEnd } from './wait.ts';
+
+export interface DeployFlags extends ConnectionFlags {
+  config?: string;
+  name?: string;
+  deploymentId?: string;
+  deploymentType?: DeploymentType;
+  remote?: boolean;
+  installCommand?: string;
+  buildCommand?: string;
+  image?: string;
+  baseImage?: string;
+  imageName?: string;
+  tag: string;
+  /** False with `--no-wait`. */
+  wait: boolean;
+  /** Seconds. */
+  timeout: number;
+}
+
+interface Work {
+  flags: DeployFlags;
+  surroundings: Surroundings;
+  project: Project;
+  connection: Connection;
+  steps: Steps;
+}
+
+/**
+ * From a folder to a deployment that runs it: made when there is none of its name, else updated in place.
+ *
+ * @returns the exit code
+ */
+export async function deploy(flags: DeployFlags, surroundings: Surroundings, progress: Progress): Promise<number> {
+  const project = await openProject(resolve(surroundings.cwd, flags.config ?? '.'));
+  const connection = await signIn({ flags, project: project.env, folder: project.folder, surroundings });
+  try {
+    return await deployWith({ flags, surroundings, project, connection, steps: new Steps(progress) });
+  } finally {
+    await connection.http.close();
+  }
+}
+
+async function deployWith(work: Work): Promise<number> {
+  const { project, connection, steps } = work;
+  for (const warning of project.warnings) steps.note(warning);
+  const { secrets, leftOut } = secretsOf(project.env, connection.apiKey);
+  if (leftOut.length > 0) steps.note(`Not sent as secrets: ${leftOut.join(', ')}.`);
+  const name = nameOf(work);
+  const existing = await findDeployment(work, name);
+  const engine = new Engine(work.surroundings);
+  const mode = await chooseBuildMode({
+    asked: work.flags.remote,
+    existing,
+    hasImage: work.flags.image !== undefined,
+    whyNotHere: () => engine.obstacle(work.flags.baseImage),
+  });
+  steps.note(mode.why);
+  const { id } = existing ?? (await createDeployment(work, name, mode, secrets));
+  const { installCommand, buildCommand, image, baseImage, imageName = name, tag, verbose = false } = work.flags;
+  const { interrupted } = work.surroundings;
+  const source = {
+    ...connection,
+    steps,
+    project,
+    deploymentId: id,
+    secrets,
+    installCommand,
+    buildCommand,
+    interrupted,
+  };
+  const body = mode.isRemote
+    ? await sendSource(source)
+    : await pushImage({ ...source, engine, image, baseImage, imageName, tag, verbose });
+  steps.begin('Making a revision');
+  return follow(work, mode, await makeRevision(connection.controlPlane, id, body));
+}
+
+/** By flag, by variable, else the folder's. */
+function nameOf({ flags, surroundings, project, steps }: Work): string {
+  const wanted = flags.name ?? lookUp(NAME_VARIABLES, project.env, surroundings.env);
+  const name = deploymentNameOf(wanted ?? basename(project.folder));
+  if (wanted !== undefined && wanted !== name && !flags.deploymentId) steps.note(`The name is written ${name}.`);
+  return name;
+}
+
+async function findDeployment({ flags, connection, steps }: Work, name: string): Promise<Deployment | undefined> {
+  const { controlPlane } = connection;
+  steps.begin(
+    flags.deploymentId ? `Looking for the deployment ${flags.deploymentId}` : `Looking for a deployment ${name}`,
+  );
+  const found = flags.deploymentId
+    ? await controlPlane.getDeployment(flags.deploymentId)
+    : await controlPlane.findDeployment(name);
+  if (!found) {
+    steps.info('There is none yet.');
+    return undefined;
+  }
+  steps.info(`It is there: ${found.name}, ${found.id}.`, { deployment_id: found.id });
+  const type = found.source_config.deployment_type;
+  if (flags.deploymentType && type && type !== flags.deploymentType) {
+    steps.warn(`It is of the type ${type} and stays so: a deployment's type cannot change.`);
+  }
+  return found;
+}
+
+async function createDeployment(
+  { flags, connection, steps }: Work,
+  name: string,
+  { isRemote }: BuildMode,
+  secrets: Secret[],
+): Promise<Deployment> {
+  const type = flags.deploymentType ?? 'dev';
+  steps.begin(`Creating the deployment ${name} of type ${type}`);
+  const created = await connection.controlPlane.createDeployment({
+    name,
+    source: isRemote ? 'internal_source' : 'internal_docker',
+    source_config: { deployment_type: type },
+    source_revision_config: {},
+    secrets,
+  });
+  steps.info(`Its id is ${created.id}.`, { deployment_id: created.id });
+  return created;
+}
+
+/** Waits for the revision, unless nobody wants to, and says what became of it. */
+async function follow(work: Work, mode: BuildMode, { deployment, revisionId }: Changed): Promise<number> {
+  const { flags, surroundings, connection, steps } = work;
+  const { controlPlane } = connection;
+  const { progress } = steps;
+  steps.info(`Revision ${revisionId}.`, { revision_id: revisionId });
+  const statusUrl = controlPlane.url + controlPlane.revisionPath(deployment.id, revisionId);
+  progress.tell({ event: 'status_url', url: statusUrl });
+  const about = { controlPlane, progress, deployment, revisionId, statusUrl };
+  if (!flags.wait) return conclude({ ...about, revision: 'not waited for' });
+  steps.begin('Waiting for it');
+  try {
+    const revision = await untilEnd({
+      controlPlane,
+      progress,
+      deploymentId: deployment.id,
+      revisionId,
+      isBuiltRemotely: mode.isRemote,
+      verbose: flags.verbose ?? false,
+      timeoutMs: flags.timeout * 1_000,
+      pollMs: surroundings.pollMs,
+      interrupted: surroundings.interrupted,
+    });
+    return await conclude({ ...about, revision: revision ?? 'timed out' });
+  } catch (error) {
+    if (!(error instanceof Interruption)) throw error;
+    steps.warn(
+      `The platform goes on without this command. To see: runyard deploy revisions list ${deployment.id}, or runyard deploy logs --deployment-id ${deployment.id}.`,
+    );
+    throw error;
+  }
+}

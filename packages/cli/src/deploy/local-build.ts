@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DeploymentPatch, PushToken, Secret } from '@runyard/contracts';
+import { extract } from 'tar';
+import { CliError } from '../cli-error.ts';
+import type { ControlPlane } from '../connection/control-plane.ts';
+import { Refusal } from '../connection/refusals.ts';
+import { dockerfileOf } from '../docker/dockerfile.ts';
+import { BASE_IMAGE, type Engine } from '../docker/engine.ts';
+import { archiveProject } from '../project/archive.ts';
+import { deploymentNameOf } from '../project/deployment-name.ts';
+import type { Project } from '../project/project.ts';
+import type { Steps } from './steps.ts';
+
+const PUSHES = 3;
+
+export interface LocalBuildOptions {
+  controlPlane: ControlPlane;
+  engine: Engine;
+  steps: Steps;
+  project: Project;
+  deploymentId: string;
+  secrets: Secret[];
+  /** An image that is there already: nothing is built. */
+  image: string | undefined;
+  baseImage: string | undefined;
+  imageName: string;
+  tag: string;
+  installCommand: string | undefined;
+  buildCommand: string | undefined;
+  verbose: boolean;
+  interrupted: AbortSignal;
+}
+
+/** Builds a project's image on this machine, pushes it, and gives the change that has the platform run it. */
+export async function pushImage(options: LocalBuildOptions): Promise<DeploymentPatch> {
+  const { engine } = options;
+  const scratch = await mkdtemp(join(tmpdir(), 'runyard-image-'));
+  const built = options.image === undefined ? `runyard-deploy:${randomBytes(6).toString('hex')}` : undefined;
+  try {
+    if (built) await build(built, scratch, options);
+    const uri = await push(options.image ?? (built as string), scratch, options);
+    return {
+      revision_source: 'internal_docker',
+      source_revision_config: { image_uri: uri },
+      secrets: options.secrets,
+    };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+    if (built && !options.interrupted.aborted) await engine.untag(built);
+  }
+}
+
+/** From the same files that would be uploaded: what ignore files name and where secrets come from is in no image. */
+async function build(tag: string, scratch: string, options: LocalBuildOptions): Promise<void> {
+  const { engine, steps, project } = options;
+  steps.begin('Building the image');
+  const folder = join(scratch, 'project');
+  await mkdir(folder);
+  const archive = await archiveProject(project, options.interrupted);
+  try {
+    for (const warning of archive.warnings) steps.warn(warning);
+    await extract({ file: archive.path, cwd: folder });
+  } finally {
+    await archive.remove();
+  }
+  const dockerfile = dockerfileOf(project, { ...options, baseImage: options.baseImage ?? BASE_IMAGE });
+  const onLine = (message: string) => steps.progress.tell({ event: 'log', level: 'INFO', message });
+  await engine.build({ folder, dockerfile, tag, onLine });
+}
+
+/** @returns the image by its digest, where the engine knows it */
+async function push(image: string, scratch: string, options: LocalBuildOptions): Promise<string> {
+  const { engine, steps } = options;
+  const { token, registry_url: url, username = 'oauth2accesstoken' } = await pushToken(options);
+  const registry = url.replace(/^\w+:\/\//, '').replace(/\/+$/, '');
+  const name = `${registry}/${deploymentNameOf(options.imageName)}:${options.tag}`;
+  const configDir = join(scratch, 'login');
+  await mkdir(configDir, { mode: 0o700 });
+  steps.begin(`Pushing it as ${name}`);
+  await engine.tag(image, name);
+  await engine.login({ host: registry.split('/')[0] as string, username, password: token, configDir });
+  const tell = (message: string) => steps.progress.tell({ event: 'log', level: 'INFO', message });
+  for (let tries = 1; ; tries += 1) {
+    const pushed = await engine.push({ image: name, configDir, ...(options.verbose && { onLine: tell }) });
+    if (pushed.code === 0) break;
+    if (tries === PUSHES) {
+      throw new CliError(`The image could not be pushed:\n${pushed.lastLines.join('\n')}`);
+    }
+    steps.warn(`The push failed (${pushed.lastLines.at(-1) ?? pushed.code}): once more.`);
+  }
+  const digest = await engine.digestOf(name);
+  if (!digest) steps.warn('The engine does not know the digest of the image: it is deployed by its tag.');
+  return digest ?? name;
+}
+
+async function pushToken({ controlPlane, deploymentId }: LocalBuildOptions): Promise<PushToken> {
+  try {
+    return await controlPlane.requestPushToken(deploymentId);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 400 && /only available for/.test(error.detail)) {
+      throw new CliError(
+        `The deployment ${deploymentId} takes no images from here: use --remote, or another --name.`,
+        error.exitCode,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}

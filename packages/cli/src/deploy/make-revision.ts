@@ -1,0 +1,58 @@
+import type { Deployment, DeploymentPatch, Revision, SourceRevisionConfig } from '@runyard/contracts';
+import type { ControlPlane } from '../connection/control-plane.ts';
+import { UnknownOutcome } from '../connection/http.ts';
+import { Refusal } from '../connection/refusals.ts';
+
+const TRIES = 3;
+
+/** What a change of a deployment made. */
+export interface Changed {
+  deployment: Deployment;
+  revisionId: string;
+}
+
+/**
+ * Gives a deployment a new revision, once: where the answer got lost it looks whether the revision is there before it asks again.
+ */
+export async function makeRevision(
+  controlPlane: ControlPlane,
+  deploymentId: string,
+  body: DeploymentPatch,
+): Promise<Changed> {
+  const before = await controlPlane.getDeployment(deploymentId);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await revisionOf(controlPlane, await controlPlane.patchDeployment(deploymentId, body));
+    } catch (error) {
+      if (!mayHaveBeenDone(error)) throw error;
+      const made = await madeSince(before, controlPlane, body.source_revision_config ?? {});
+      if (made) return made;
+      if (tries === TRIES) throw error;
+    }
+  }
+}
+
+function mayHaveBeenDone(error: unknown): boolean {
+  return error instanceof UnknownOutcome || (error instanceof Refusal && error.status >= 500);
+}
+
+async function madeSince(
+  before: Deployment,
+  controlPlane: ControlPlane,
+  wanted: SourceRevisionConfig,
+): Promise<Changed | null> {
+  const deployment = await controlPlane.getDeployment(before.id);
+  if (!deployment.latest_revision_id || deployment.latest_revision_id === before.latest_revision_id) return null;
+  const revision = await controlPlane.getRevision(deployment.id, deployment.latest_revision_id);
+  return isOf(revision, wanted) ? { deployment, revisionId: revision.id } : null;
+}
+
+function isOf({ source_revision_config: made }: Revision, wanted: SourceRevisionConfig): boolean {
+  return made.source_tarball_path === wanted.source_tarball_path && made.image_uri === wanted.image_uri;
+}
+
+async function revisionOf(controlPlane: ControlPlane, deployment: Deployment): Promise<Changed> {
+  if (deployment.latest_revision_id) return { deployment, revisionId: deployment.latest_revision_id };
+  const [latest] = await controlPlane.listRevisions(deployment.id, 1);
+  return { deployment, revisionId: latest?.id ?? '' };
+}

@@ -1,0 +1,28 @@
+import type { Progress } from '../output/progress-event.ts';
+
+/** Numbers the steps of a deployment as they begin. */
+export class Steps {
+  readonly progress: Progress;
+  #count = 0;
+
+  constructor(progress: Progress) {
+    this.progress = progress;
+  }
+
+  begin(message: string): void {
+    this.#count += 1;
+    this.progress.tell({ event: 'step', step: this.#count, message });
+  }
+
+  info(message: string, details: Record<string, unknown> = {}): void {
+    this.progress.tell({ event: 'info', message, ...details });
+  }
+
+  warn(message: string): void {
+    this.progress.tell({ event: 'warn', message });
+  }
+
+  note(message: string): void {
+    this.progress.tell({ event: 'note', message });
+  }
+}

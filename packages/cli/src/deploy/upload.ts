@@ -1,0 +1,53 @@
+import { createReadStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, UPLOAD_RANGE_HEADER, type UploadUrl } from '@runyard/contracts';
+import type { Http } from '../connection/http.ts';
+import { Refusal } from '../connection/refusals.ts';
+import type { Progress } from '../output/progress-event.ts';
+import { type Archive, MEBIBYTE } from '../project/archive.ts';
+
+/** A slow line gets its time: at 128 KiB/s an archive of the largest size is up in half an hour. */
+const TIMEOUT_MS = 30 * 60_000;
+
+/** Puts an archive where the platform said, without a key: the URL proves itself. Again from its start when the connection breaks. */
+export async function uploadArchive(options: {
+  http: Http;
+  target: UploadUrl;
+  archive: Archive;
+  progress: Progress;
+}): Promise<void> {
+  const { http, target, archive, progress } = options;
+  const answer = await http.send({
+    method: 'PUT',
+    url: target.upload_url,
+    headers: {
+      'content-type': UPLOAD_CONTENT_TYPE,
+      'content-length': String(archive.bytes),
+      ...(target.upload_headers ?? { [UPLOAD_RANGE_HEADER]: `0,${UPLOAD_BYTES_MAX}` }),
+    },
+    body: () => createReadStream(archive.path).pipe(counter(archive, progress)),
+    isRepeatable: true,
+    timeoutMs: TIMEOUT_MS,
+  });
+  if (answer.status < 200 || answer.status > 299) throw new Refusal('The upload', answer);
+  progress.tell({ event: 'upload_progress', size_mb: inMebibytes(archive.bytes), pct: 100 });
+}
+
+/** Tells each percent that has gone out, the last one only when the archive is kept. */
+function counter({ bytes }: Archive, progress: Progress): Transform {
+  let sent = 0;
+  let told = -1;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      sent += chunk.length;
+      const percent = Math.min(99, Math.floor((sent * 100) / bytes));
+      if (percent > told) progress.tell({ event: 'upload_progress', size_mb: inMebibytes(bytes), pct: percent });
+      told = percent;
+      done(null, chunk);
+    },
+  });
+}
+
+function inMebibytes(bytes: number): number {
+  return Math.round((bytes / MEBIBYTE) * 10) / 10;
+}

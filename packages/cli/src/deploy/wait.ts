@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LogEntry, Revision, RevisionStatus } from '@runyard/contracts';
+import type { ControlPlane } from '../connection/control-plane.ts';
+import { isUnreachable } from '../connection/refusals.ts';
+import { LogTail, orNone } from '../logs/log-tail.ts';
+import { formatElapsed, type Progress } from '../output/progress-event.ts';
+
+const HEARTBEAT_MS = 10_000;
+/** Lines of the server's log that are shown when it does not come up. */
+const LAST_LINES = 30;
+
+const ENDS: ReadonlySet<RevisionStatus> = new Set([
+  'DEPLOYED',
+  'CREATE_FAILED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
+  'SKIPPED',
+  'INTERRUPTED',
+]);
+const BUILT: ReadonlySet<RevisionStatus> = new Set([
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+  'DEPLOYED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
+  'INTERRUPTED',
+]);
+
+export interface WaitOptions {
+  controlPlane: ControlPlane;
+  progress: Progress;
+  deploymentId: string;
+  revisionId: string;
+  /** Whether the platform builds it, and has a log of that. */
+  isBuiltRemotely: boolean;
+  /** Show what the server logs while it starts. */
+  verbose: boolean;
+  timeoutMs: number;
+  pollMs: number;
+  interrupted: AbortSignal;
+}
+
+/** Follows a revision to its end, telling its statuses and its build log; null when it takes longer than `timeoutMs`. */
+export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
+  const { controlPlane, progress, deploymentId, revisionId, interrupted } = options;
+  const began = Date.now();
+  const seconds = () => Math.round((Date.now() - began) / 100) / 10;
+  const build = new LogTail(controlPlane, { type: 'build', deploymentId, revisionId });
+  const server = new LogTail(controlPlane, { type: 'deploy', deploymentId, revisionId });
+  let shown: RevisionStatus | null = null;
+  let told = began;
+  for (;;) {
+    const revision = await orNull(controlPlane.getRevision(deploymentId, revisionId));
+    const status: RevisionStatus = revision?.status ?? shown ?? 'UNKNOWN';
+    const isNew = status !== shown;
+    if (isNew || Date.now() - told >= HEARTBEAT_MS) {
+      const event = isNew ? 'status_change' : 'heartbeat';
+      const message = `${status} (${formatElapsed(seconds())})`;
+      progress.tell({ event, status, elapsed_seconds: seconds(), message });
+      told = Date.now();
+    }
+    // Once more after the build, for its last lines.
+    const isBuilding = shown === null || shown === 'AWAITING_BUILD' || shown === 'BUILDING';
+    if (options.isBuiltRemotely && isBuilding && BUILT.has(status)) tellLines(progress, await orNone(build.next()));
+    if (options.verbose && /^DEPLOY/.test(status)) tellLines(progress, await orNone(server.next()));
+    else if (status === 'DEPLOY_FAILED') tellLines(progress, await orNone(server.last(LAST_LINES)));
+    if (revision && ENDS.has(status)) return revision;
+    shown = status;
+    if (Date.now() - began >= options.timeoutMs) return null;
+    await pause(options.pollMs, undefined, { signal: interrupted }).catch(() => interrupted.throwIfAborted());
+  }
+}
+
+/** Null while the platform is away: it is asked again, since the wait has an end of its own. */
+async function orNull(asking: Promise<Revision>): Promise<Revision | null> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (isUnreachable(error)) return null;
+    throw error;
+  }
+}
+
+function tellLines(progress: Progress, entries: LogEntry[]): void {
+  for (const { message, level } of entries) progress.tell({ event: 'log', message, level });
+}

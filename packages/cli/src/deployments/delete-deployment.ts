@@ -1,0 +1,23 @@
+import { CliError, ExitCode } from '../cli-error.ts';
+import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** Asks before, unless told not to: what the deployment stored goes with it. */
+export async function deleteDeployment(
+  id: string,
+  flags: ConnectionFlags & { force: boolean },
+  surroundings: Surroundings,
+): Promise<void> {
+  await withControlPlane(flags, surroundings, async ({ controlPlane, questions }) => {
+    const { name } = await controlPlane.getDeployment(id);
+    if (!flags.force && flags.input) {
+      const answer = await questions.ask(`Delete the deployment ${name} with all its threads and runs? Its name`);
+      if (answer === undefined && surroundings.stdin.isTTY !== true) {
+        throw new CliError('There is nobody to ask: add --force to delete it.', ExitCode.usage);
+      }
+      if (answer !== name) throw new CliError('Nothing is deleted: that is not its name.', ExitCode.failed);
+    }
+    await controlPlane.deleteDeployment(id);
+    surroundings.stdout.write(`${name} (${id}) is deleted.\n`);
+  });
+}

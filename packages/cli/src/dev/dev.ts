@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
+import { LOCAL_DATA_FOLDER } from '../connection/settings.ts';
+import { openProject } from '../project/project.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+export interface DevFlags {
+  project: string;
+  port: number;
+  dataDir?: string;
+}
+
+const LAUNCHER = 'infra/bootstrap.mjs';
+
+/**
+ * Runs the platform of a checkout with the project, as `npm start` there does, until it is interrupted.
+ *
+ * @returns the exit code of the platform
+ */
+export async function dev(flags: DevFlags, surroundings: Surroundings): Promise<number> {
+  const { cwd, env } = surroundings;
+  const { folder } = await openProject(resolve(cwd, flags.project));
+  const launcher = join(checkoutFolder(env.RUNYARD_HOME), LAUNCHER);
+  const dataDir = flags.dataDir ? resolve(cwd, flags.dataDir) : await projectDataFolder(folder);
+  const args = ['start', '--project', folder, '--port', String(flags.port), '--data-dir', dataDir];
+  return runToItsEnd([launcher, ...args], surroundings);
+}
+
+/** @throws CliError when there is none */
+function checkoutFolder(named: string | undefined): string {
+  if (named) {
+    if (existsSync(join(named, LAUNCHER))) return named;
+    throw new CliError(
+      `RUNYARD_HOME is ${named}, which is no checkout of Runyard: it has no ${LAUNCHER}.`,
+      ExitCode.usage,
+    );
+  }
+  for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, LAUNCHER)) && existsSync(join(folder, 'pnpm-workspace.yaml'))) return folder;
+  }
+  throw new CliError(
+    'The services of the platform are not part of this package: clone the repository of Runyard, and name its folder as RUNYARD_HOME.',
+    ExitCode.usage,
+  );
+}
+
+/** Inside the project, and out of the way of git and of archives. */
+async function projectDataFolder(project: string): Promise<string> {
+  const folder = join(project, LOCAL_DATA_FOLDER);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, '.gitignore'), '*\n');
+  return folder;
+}
+
+/** The platform stops by itself when it is told to, and this waits for that: nothing may be left behind. */
+async function runToItsEnd(args: string[], { cwd, env, interrupted }: Surroundings): Promise<number> {
+  const child = spawn(process.execPath, args, { cwd, env: { ...env, INIT_CWD: cwd }, stdio: 'inherit' });
+  // From a terminal Ctrl-C reaches it too, and only the first one counts there.
+  const stop = () => child.kill(interrupted.reason.exitCode === ExitCode.interrupted ? 'SIGINT' : 'SIGTERM');
+  if (interrupted.aborted) stop();
+  interrupted.addEventListener('abort', stop, { once: true });
+  try {
+    return await new Promise<number>((ended, failed) => {
+      child.once('error', (error) => failed(new CliError(`The platform could not be started: ${reasonOf(error)}.`)));
+      child.once('close', (code) => ended(code ?? ExitCode.failed));
+    });
+  } finally {
+    interrupted.removeEventListener('abort', stop);
+  }
+}

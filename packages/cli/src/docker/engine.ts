@@ -1,0 +1,92 @@
+import { arch } from 'node:os';
+import { CliError } from '../cli-error.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { type Ran, runProgram } from './run-program.ts';
+
+/** What images of a deployment are built from; docs/images.md says how it is made. */
+export const BASE_IMAGE = 'runyard/agent-server:20';
+const PLATFORM = 'linux/amd64';
+
+/** The container engine of this machine, by its `docker` command. */
+export class Engine {
+  readonly #surroundings: Pick<Surroundings, 'env' | 'interrupted'>;
+
+  constructor(surroundings: Pick<Surroundings, 'env' | 'interrupted'>) {
+    this.#surroundings = surroundings;
+  }
+
+  /** A sentence why no image can be built from the base on this machine, or null. */
+  async obstacle(baseImage: string | undefined): Promise<string | null> {
+    if ((await this.#run(['info', '--format', '{{.ServerVersion}}'])).code !== 0) {
+      return 'no container engine runs on this machine.';
+    }
+    if (arch() !== 'x64' && (await this.#run(['buildx', 'version'])).code !== 0) {
+      return `images are for ${PLATFORM}, and the engine of this machine has no buildx to build them.`;
+    }
+    // One that is named is pulled when it is not here; the default is never: nobody but oneself publishes it.
+    const isHere = baseImage !== undefined || (await this.#run(['image', 'inspect', BASE_IMAGE])).code === 0;
+    return isHere
+      ? null
+      : `the image ${BASE_IMAGE} is not on this machine (docs/images.md; --base-image names another).`;
+  }
+
+  /** @throws CliError with the last lines, when the build fails */
+  async build(options: { folder: string; dockerfile: string; tag: string; onLine: (line: string) => void }) {
+    const { folder, dockerfile, tag, onLine } = options;
+    const command = arch() === 'x64' ? ['build'] : ['buildx', 'build', '--platform', PLATFORM, '--load'];
+    // Its lines were told as they came.
+    const { code } = await this.#run([...command, '-f', '-', '-t', tag, folder], { input: dockerfile, onLine });
+    if (code !== 0) throw new CliError(`The image could not be built (docker build: ${code}).`);
+  }
+
+  async tag(image: string, name: string): Promise<void> {
+    await this.#mustRun(['tag', image, name]);
+  }
+
+  async login(options: { host: string; username: string; password: string; configDir: string }): Promise<void> {
+    const { host, username, password, configDir } = options;
+    const args = ['--config', configDir, 'login', '-u', username, '--password-stdin', host];
+    await this.#mustRun(args, { input: password, env: await this.#sameEngine() });
+  }
+
+  async push(options: { image: string; configDir: string; onLine?: (line: string) => void }): Promise<Ran> {
+    const { image, configDir, onLine } = options;
+    const env = await this.#sameEngine();
+    return this.#run(['--config', configDir, 'push', image], { env, ...(onLine && { onLine }) });
+  }
+
+  /** The name of a pushed image by its digest; undefined where the engine does not know it. */
+  async digestOf(image: string): Promise<string | undefined> {
+    const repository = image.slice(0, image.lastIndexOf(':'));
+    const { code, stdout } = await this.#run(['image', 'inspect', '--format', '{{json .RepoDigests}}', image]);
+    const digests = code === 0 ? (JSON.parse(stdout || '[]') as string[] | null) : [];
+    return digests?.find((digest) => digest.startsWith(`${repository}@sha256:`));
+  }
+
+  async untag(name: string): Promise<void> {
+    await this.#run(['image', 'rm', name]);
+  }
+
+  /** With another folder of configuration the command would forget which engine is the current one. */
+  async #sameEngine(): Promise<Record<string, string | undefined>> {
+    const { env } = this.#surroundings;
+    if (env.DOCKER_HOST) return env;
+    const { code, stdout } = await this.#run(['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}']);
+    const host = stdout.trim();
+    return code === 0 && host ? { ...env, DOCKER_HOST: host } : env;
+  }
+
+  async #mustRun(args: string[], options: { input?: string; env?: Record<string, string | undefined> } = {}) {
+    const { code, lastLines } = await this.#run(args, options);
+    if (code === 0) return;
+    const words = args.filter((arg, index) => arg !== '--config' && args[index - 1] !== '--config');
+    throw new CliError(`docker ${words.join(' ')} ended with ${code}:\n${lastLines.join('\n')}`);
+  }
+
+  #run(
+    args: string[],
+    options: { input?: string; env?: Record<string, string | undefined>; onLine?: (line: string) => void } = {},
+  ): Promise<Ran> {
+    return runProgram('docker', args, { ...this.#surroundings, ...options });
+  }
+}

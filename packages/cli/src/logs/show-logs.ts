@@ -1,0 +1,91 @@
+import { basename } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LogEntry, LogLevel, LogRequest } from '@runyard/contracts';
+import { CliError, ExitCode } from '../cli-error.ts';
+import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
+import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
+import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
+import { painter } from '../output/colours.ts';
+import { deploymentNameOf } from '../project/deployment-name.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { colourOfLevel, formatLogEntry } from './log-entry.ts';
+import { LogTail } from './log-tail.ts';
+
+export interface LogFlags extends ConnectionFlags {
+  name?: string;
+  deploymentId?: string;
+  type: 'deploy' | 'build';
+  revisionId?: string;
+  level?: LogLevel;
+  limit: number;
+  query?: string;
+  startTime?: string;
+  endTime?: string;
+  follow: boolean;
+  json: boolean;
+}
+
+/** Shows the newest entries, and with `follow` those that come, until the command is interrupted: that is how it ends. */
+export async function showLogs(flags: LogFlags, surroundings: Surroundings): Promise<void> {
+  const { interrupted, pollMs } = surroundings;
+  await withControlPlane(flags, surroundings, async ({ controlPlane, project }) => {
+    const deploymentId = flags.deploymentId ?? (await idByName(flags, project, surroundings, controlPlane));
+    const tail = new LogTail(controlPlane, await streamOf(flags, deploymentId, controlPlane), filterOf(flags));
+    const show = printer(flags, surroundings);
+    const entries = await tail.last(flags.limit);
+    show(entries);
+    if (!flags.follow) {
+      if (entries.length === 0) surroundings.stderr.write('There is nothing.\n');
+      return;
+    }
+    try {
+      for (;;) {
+        await pause(pollMs, undefined, { signal: interrupted });
+        show(await tail.next());
+      }
+    } catch (error) {
+      if (!interrupted.aborted) throw error;
+    }
+  });
+}
+
+async function idByName(
+  flags: LogFlags,
+  project: Record<string, string>,
+  { env, cwd }: Surroundings,
+  controlPlane: ControlPlane,
+): Promise<string> {
+  const name = deploymentNameOf(flags.name ?? lookUp(NAME_VARIABLES, project, env) ?? basename(cwd));
+  const found = await controlPlane.findDeployment(name);
+  if (found) return found.id;
+  throw new CliError(`There is no deployment ${name}: name one with --name or --deployment-id.`, ExitCode.notFound);
+}
+
+async function streamOf(flags: LogFlags, deploymentId: string, controlPlane: ControlPlane): Promise<LogStream> {
+  const { revisionId } = flags;
+  if (flags.type === 'deploy') return { type: 'deploy', deploymentId, revisionId };
+  if (revisionId !== undefined) return { type: 'build', deploymentId, revisionId };
+  const [latest] = await controlPlane.listRevisions(deploymentId, 1);
+  if (!latest) throw new CliError('The deployment has no revisions, so there is no build.', ExitCode.notFound);
+  return { type: 'build', deploymentId, revisionId: latest.id };
+}
+
+function filterOf({ level, query, startTime, endTime }: LogFlags): LogRequest {
+  return {
+    ...(level !== undefined && { level }),
+    ...(query !== undefined && { query }),
+    ...(startTime !== undefined && { start_time: startTime }),
+    ...(endTime !== undefined && { end_time: endTime }),
+  };
+}
+
+function printer({ json }: LogFlags, { stdout }: Surroundings): (entries: LogEntry[]) => void {
+  const paint = painter(stdout);
+  const lineOf = (entry: LogEntry) => {
+    const colour = colourOfLevel(entry.level);
+    return colour ? paint(colour, formatLogEntry(entry)) : formatLogEntry(entry);
+  };
+  return (entries) => {
+    for (const entry of entries) stdout.write(`${json ? JSON.stringify(entry) : lineOf(entry)}\n`);
+  };
+}

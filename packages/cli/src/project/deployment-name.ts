@@ -1,0 +1,8 @@
+/** The form deployment names have when this command gives them: lower case, digits and dashes. */
+export function deploymentNameOf(text: string): string {
+  const name = text
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return name || 'app';
+}

@@ -1,0 +1,104 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { parse as parseDotenv } from 'dotenv';
+import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
+
+/** A LangGraph project on this machine, as far as deploying it goes. None of its code is loaded. */
+export interface Project {
+  /** Where its configuration file lies; absolute. */
+  folder: string;
+  /** From the folder to the configuration file. */
+  configPath: string;
+  /** What the file holds; only its graphs are looked at here. */
+  config: ProjectConfig;
+  /** Variables of its code: the map of the `env` key, or what its dotenv file or `.env` holds. */
+  env: Record<string, string>;
+  /** The dotenv file these come from, from the folder; null when they come from none. */
+  envFile: string | null;
+  /** One sentence each. */
+  warnings: string[];
+}
+
+export interface ProjectConfig {
+  graphs: Record<string, unknown>;
+  auth?: unknown;
+  env?: unknown;
+}
+
+const CONFIG_NAME = 'langgraph.json';
+
+/**
+ * @param path the project's folder or configuration file
+ * @throws CliError with what is wrong
+ */
+export async function openProject(path: string): Promise<Project> {
+  const found = await stat(path).catch(() => null);
+  if (!found) throw new CliError(`There is no ${path}: name the project with --config.`, ExitCode.usage);
+  const file = found.isDirectory() ? resolve(path, CONFIG_NAME) : path;
+  const config = await readConfig(file);
+  const folder = dirname(file);
+  return { folder, configPath: basename(file), config, ...(await readEnv(config.env, folder)) };
+}
+
+/** The variables of a folder that need not be a project, for commands that only look for a key and an address. */
+export async function readFolderEnv(folder: string): Promise<Record<string, string>> {
+  const text = await readFile(resolve(folder, CONFIG_NAME), 'utf8').catch(() => '{}');
+  let config: { env?: unknown } | null = null;
+  try {
+    config = JSON.parse(text);
+  } catch {
+    // `deploy` says what is wrong with the file; to look at a deployment one does without it.
+  }
+  return (await readEnv(config?.env, folder)).env;
+}
+
+async function readConfig(file: string): Promise<ProjectConfig> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new CliError(
+      `${dirname(file)} has no ${basename(file)}: run the command in the folder of a LangGraph project, or name it with --config.`,
+      ExitCode.usage,
+    );
+  });
+  let config: unknown;
+  try {
+    config = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new CliError(`${file} is not valid JSON: ${reasonOf(error)}.`, ExitCode.usage);
+  }
+  const graphs = (config as { graphs?: unknown } | null)?.graphs;
+  if (typeof graphs !== 'object' || graphs === null || Object.keys(graphs).length === 0) {
+    throw new CliError(
+      `${file} names no graphs: it holds at least {"graphs": {"agent": "./src/agent.ts:graph"}}.`,
+      ExitCode.usage,
+    );
+  }
+  return config as ProjectConfig;
+}
+
+type Env = Pick<Project, 'env' | 'envFile' | 'warnings'>;
+
+async function readEnv(env: unknown, folder: string): Promise<Env> {
+  if (typeof env === 'object' && env !== null && !Array.isArray(env) && Object.keys(env).length > 0) {
+    const entries = Object.entries(env).map(([name, value]) => [name, String(value)]);
+    return { env: Object.fromEntries(entries), envFile: null, warnings: [] };
+  }
+  const isNamed = typeof env === 'string' && env !== '';
+  const name = isNamed ? env : '.env';
+  const path = resolve(folder, name);
+  const none = (warning: string): Env => ({ env: {}, envFile: null, warnings: [warning] });
+  // A project from elsewhere must not get at other files of this machine.
+  if (!isInside(folder, path))
+    return none(`"env" of langgraph.json names ${name}, outside the project: it is not read.`);
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text !== null) {
+    return { env: parseDotenv(text), envFile: relative(folder, path).replaceAll(sep, '/'), warnings: [] };
+  }
+  return isNamed
+    ? none(`"env" of langgraph.json names ${name}, which is not there.`)
+    : { env: {}, envFile: null, warnings: [] };
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,53 @@
+import { Command, CommanderError } from 'commander';
+import { CliError, ExitCode, Interruption } from './cli-error.ts';
+import { addDeployCommand } from './commands/deploy-command.ts';
+import { addDevCommand } from './commands/dev-command.ts';
+import { addLookCommands } from './commands/look-commands.ts';
+import { painter } from './output/colours.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** @param version of the command @returns the exit code */
+export async function run(args: string[], surroundings: Surroundings, version: string): Promise<number> {
+  let exitCode: number = ExitCode.done;
+  const program = createProgram(surroundings, version, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return explain(error, args, surroundings);
+  }
+}
+
+function createProgram(surroundings: Surroundings, version: string, end: (exitCode: number) => void): Command {
+  const { stdout, stderr } = surroundings;
+  const program = new Command('runyard')
+    .description('Deploys LangGraph projects to a Runyard platform, and runs one on this machine.')
+    .version(version)
+    // An option after the name of a command is that command's.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      getOutHasColors: () => stdout.hasColors?.() === true,
+      getErrHasColors: () => stderr.hasColors?.() === true,
+    })
+    .showHelpAfterError('(--help tells the options)');
+  addLookCommands(addDeployCommand(program, surroundings, end), surroundings);
+  addDevCommand(program, surroundings, end);
+  return program;
+}
+
+function explain(error: unknown, args: string[], { stdout, stderr, interrupted }: Surroundings): number {
+  // Commander has said what is wrong, or shown its help.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
+  const known = interrupted.aborted ? interrupted.reason : error;
+  const exitCode = known instanceof CliError ? known.exitCode : ExitCode.failed;
+  // Anything else is a fault of ours and comes with its stack.
+  const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
+  if (args.includes('--json')) stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
+  else stderr.write(`${painter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);
+  return exitCode;
+}

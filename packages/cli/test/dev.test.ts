@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it, vi } from 'vitest';
+import { Interruption } from '../src/cli-error.ts';
+import { folderWith, projectFolder, removeFolders, runyard } from './support/command.ts';
+
+afterAll(removeFolders);
+
+/** Stands in for the launcher: writes down its arguments, and ends with 7 when it is told to stop. */
+const LAUNCHER = `
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+const args = process.argv.slice(2);
+process.on('SIGINT', () => process.exit(7));
+writeFileSync(join(args[args.indexOf('--data-dir') + 1], 'args.json'), JSON.stringify(args));
+setInterval(() => {}, 1000);
+`;
+
+it('dev runs the platform of a checkout with the project, and ends when that has stopped', async () => {
+  const checkout = folderWith('runyard', { 'infra/bootstrap.mjs': LAUNCHER });
+  const project = projectFolder('agent');
+  const dataDir = join(project, '.runyard');
+  const controller = new AbortController();
+  const running = runyard(['dev', '--port', '0'], {
+    cwd: project,
+    env: { RUNYARD_HOME: checkout },
+    interrupted: controller.signal,
+  });
+  await vi.waitUntil(() => existsSync(join(dataDir, 'args.json')), { timeout: 15_000, interval: 10 });
+  controller.abort(new Interruption('SIGINT'));
+  expect(await running).toMatchObject({ exitCode: 7, err: '' });
+  expect(JSON.parse(readFileSync(join(dataDir, 'args.json'), 'utf8'))).toEqual([
+    'start',
+    '--project',
+    project,
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+  ]);
+  // What it keeps is neither committed nor deployed.
+  expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('*\n');
+});
+
+it('dev says what it needs where there is no checkout, or no project', async () => {
+  const nowhere = folderWith('elsewhere', {});
+  expect(await runyard(['dev'], { cwd: projectFolder('agent'), env: { RUNYARD_HOME: nowhere } })).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('which is no checkout of Runyard'),
+  });
+  expect((await runyard(['dev'], { cwd: nowhere })).err).toContain('has no langgraph.json');
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Interruption } from '../src/cli-error.ts';
+import { folderWith, removeFolders, runyard } from './support/command.ts';
+import { API_KEY, FakeControlPlane, logEntry } from './support/control-plane.ts';
+
+let platform: FakeControlPlane;
+beforeEach(async () => {
+  platform = await new FakeControlPlane().open();
+});
+afterEach(async () => {
+  expect(platform.violations).toEqual([]);
+  await platform.close();
+});
+afterAll(removeFolders);
+
+const env = () => ({ RUNYARD_URL: platform.url, RUNYARD_API_KEY: API_KEY });
+
+describe('deploy list', () => {
+  it('shows every page of deployments, as a table or as JSON without their secrets', async () => {
+    for (let count = 0; count < 101; count += 1) {
+      platform.addDeployment(`agent-${count}`, { secrets: [{ name: 'A', value: 's3cret' }] });
+    }
+    const shown = await runyard(['deploy', 'list', '--name-contains', 'agent'], { env: env() });
+    expect(shown.exitCode).toBe(0);
+    expect(shown.out.trim().split('\n')).toHaveLength(103);
+    expect(shown.out).toMatch(/^ID {36}NAME {7}TYPE {2}STATUS {2}URL\n/);
+    const asJson = await runyard(['deploy', 'list', '--json'], { env: env() });
+    expect(asJson.events()).toHaveLength(101);
+    expect(asJson.events()[0]).toMatchObject({ name: 'agent-0' });
+    expect(asJson.out).not.toContain('s3cret');
+  });
+
+  it('says so when there are none', async () => {
+    expect(await runyard(['deploy', 'list'], { env: env() })).toMatchObject({
+      exitCode: 0,
+      out: 'There are no deployments.\n',
+    });
+  });
+});
+
+describe('deploy revisions list', () => {
+  it('shows which revision serves, which were replaced, and why one failed', async () => {
+    const deployment = platform.addDeployment('agent');
+    platform.addRevision(deployment, 'DEPLOYED');
+    const active = platform.addRevision(deployment, 'DEPLOYED');
+    deployment.active_revision_id = active.id;
+    const failed = platform.addRevision(deployment, 'BUILD_FAILED');
+    failed.status_message = 'npm ci ended with 1\nmore';
+    const ended = await runyard(['deploy', 'revisions', 'list', deployment.id, '--limit', '3'], { env: env() });
+    expect(
+      ended.out
+        .split('\n')
+        .slice(2, 5)
+        .map((line) => line.split(/ {2,}/).slice(1, 2)[0]),
+    ).toEqual(['BUILD_FAILED', 'DEPLOYED', 'REPLACED']);
+    expect(ended.out).toMatch(/npm ci ended with 1\n/);
+  });
+});
+
+describe('deploy delete', () => {
+  const terminal = (answer: string) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdin.write(`${answer}\n`);
+    return stdin;
+  };
+
+  it('deletes what it was asked to and told the name of', async () => {
+    const deployment = platform.addDeployment('agent');
+    const refused = await runyard(['deploy', 'delete', deployment.id], { env: env(), stdin: terminal('y') });
+    expect(refused).toMatchObject({ exitCode: 1, err: expect.stringContaining('Nothing is deleted') });
+    expect(platform.deployments.size).toBe(1);
+    const done = await runyard(['deploy', 'delete', deployment.id], { env: env(), stdin: terminal('agent') });
+    expect(done).toMatchObject({ exitCode: 0, out: `agent (${deployment.id}) is deleted.\n` });
+    expect(platform.deployments.size).toBe(0);
+  });
+
+  it.each(['--force', '--no-input'])('does not ask with %s', async (flag) => {
+    const { id } = platform.addDeployment('agent');
+    expect((await runyard(['deploy', 'delete', id, flag], { env: env() })).exitCode).toBe(0);
+  });
+
+  it('deletes nothing where there is nobody to ask', async () => {
+    const { id } = platform.addDeployment('agent');
+    const ended = await runyard(['deploy', 'delete', id], { env: env() });
+    expect(ended).toMatchObject({ exitCode: 2, err: 'There is nobody to ask: add --force to delete it.\n' });
+    expect(platform.deployments.size).toBe(1);
+  });
+});
+
+describe('deploy logs', () => {
+  it('shows the newest, oldest first, of the deployment of the folder', async () => {
+    platform.addDeployment('agent');
+    platform.logs.deploy.push(logEntry(1), logEntry(2, { level: 'ERROR' }), logEntry(3));
+    const ended = await runyard(['deploy', 'logs', '--limit', '2'], { env: env(), cwd: folderWith('agent', {}) });
+    expect(ended).toMatchObject({
+      exitCode: 0,
+      out: '1970-01-01 00:00:00.002 ERROR   agent-api  line 2\n1970-01-01 00:00:00.003 INFO    agent-api  line 3\n',
+    });
+  });
+
+  it('passes its filters on', async () => {
+    const { id } = platform.addDeployment('agent');
+    const revision = randomUUID();
+    const args = ['--deployment-id', id, '--revision-id', revision, '--level', 'error', '-q', 'timeout'];
+    const times = ['--start-time', '2026-11-20T12:00:00+01:00', '--end-time', '2026-11-21'];
+    await runyard(['deploy', 'logs', ...args, ...times], { env: env() });
+    const [asked] = platform.askedFor('POST', /_logs/);
+    expect(asked?.path).toBe(`/v1/projects/${id}/revisions/${revision}/deploy_logs`);
+    expect(asked?.body).toEqual({
+      order: 'desc',
+      limit: 100,
+      level: 'ERROR',
+      query: 'timeout',
+      start_time: '2026-11-20T11:00:00.000Z',
+      end_time: '2026-11-21T00:00:00.000Z',
+    });
+  });
+
+  it('shows the build of the newest revision with --type build', async () => {
+    const deployment = platform.addDeployment('agent');
+    await runyard(['deploy', 'logs', '--name', 'agent', '--type', 'build'], { env: env() });
+    expect(platform.askedFor('POST', /_logs/)[0]?.path).toBe(
+      `/v1/projects/${deployment.id}/revisions/${deployment.latest_revision_id}/build_logs`,
+    );
+  });
+
+  it('follows with -f, each entry once, and ends cleanly when interrupted', async () => {
+    const { id } = platform.addDeployment('agent');
+    platform.logs.deploy.push(logEntry(1), logEntry(2));
+    const controller = new AbortController();
+    const following = runyard(['deploy', 'logs', '-f', '--json', '--deployment-id', id], {
+      env: env(),
+      interrupted: controller.signal,
+    });
+    await platform.asks(2, /_logs/);
+    // In the same millisecond as the last one that was shown.
+    platform.logs.deploy.push(logEntry(3, { timestamp: 2 }), logEntry(4));
+    // The one under way may have been answered before, the next one is not, and is over when another is made.
+    await platform.asks(platform.askedFor('POST', /_logs/).length + 3, /_logs/);
+    controller.abort(new Interruption('SIGINT'));
+    const ended = await following;
+    expect(ended.exitCode).toBe(0);
+    expect(ended.events().map(({ id: each }) => each)).toEqual(['1', '2', '3', '4']);
+  });
+});
