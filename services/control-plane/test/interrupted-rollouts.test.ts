@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Revision } from '@runyard/contracts';
+import { onDatabase, waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { processesOf } from './support/processes.ts';
+import { createEmpty, deploy } from './support/sources.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start({ SWEEP_SECONDS: '1', CONCURRENT_BUILDS: '1' });
+});
+afterAll(() => platform.close());
+
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+
+/** As another control-plane does it, on whose side this one only sees the row. */
+const interrupt = (revisionId: string) =>
+  onDatabase(platform.database.url, (client) =>
+    client.query("UPDATE revision SET status = 'INTERRUPTED' WHERE id = $1", [revisionId]),
+  );
+const statusOf = async (id: string, revisionId: string) =>
+  (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body.status;
+const pidIn = (file: string) =>
+  waitFor(async () => Number(await readFile(file, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 });
+
+describe('a revision that is interrupted', () => {
+  it('while it builds ends with all the build has started, and makes room for the next', async () => {
+    const { id } = await createEmpty(platform);
+    const file = join(platform.folder, 'building');
+    const { body } = await deploy(platform, id, { install_command: `sleep 600 & echo $! > ${file}; wait` });
+    const pid = await pidIn(file);
+    // No place is free for it: it waits, and is interrupted there too.
+    const waiting = await createEmpty(platform);
+    const second = (await deploy(platform, waiting.id)).body.latest_revision_id!;
+    await platform.untilStatus(waiting.id, second, 'AWAITING_BUILD');
+    await interrupt(second);
+
+    await interrupt(body.latest_revision_id!);
+    await waitFor(() => !isAlive(pid), { what: 'the end of the build' });
+    const next = await deploy(platform, id);
+    await platform.untilStatus(id, next.body.latest_revision_id!, 'DEPLOYED');
+    expect(await statusOf(id, body.latest_revision_id!)).toBe('INTERRUPTED');
+    expect(await statusOf(waiting.id, second)).toBe('INTERRUPTED');
+  });
+
+  it('while it starts leaves no process, and what served goes on', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
+      body: { secrets: [{ name: 'NEVER_HEALTHY', value: '1' }] },
+    });
+    await platform.untilStatus(id, body.latest_revision_id, 'DEPLOYING');
+    await waitFor(() => processesOf(body.latest_revision_id).length > 0, { what: 'processes of the new revision' });
+    await interrupt(body.latest_revision_id);
+    await waitFor(() => processesOf(body.latest_revision_id).length === 0, { what: 'the end of its processes' });
+    expect(await statusOf(id, body.latest_revision_id)).toBe('INTERRUPTED');
+    expect((await platform.get(id)).body.active_revision_id).toBe(active_revision_id);
+    expect((await fetch(`${await platform.upstreamOf(id)}/ok`)).status).toBe(200);
+  });
+});
