@@ -19,7 +19,7 @@ export async function runPythonTests(
   deployment: { url: string; apiKey: string },
   more: Record<string, string> = {},
 ): Promise<PythonTest[]> {
-  const python = path.join(await environment(), 'bin/python');
+  const python = await pythonWithPackages();
   const report = path.join(await mkdtemp(path.join(tmpdir(), 'runyard-python-')), 'report.jsonl');
   const variables = {
     ...more,
@@ -36,6 +36,11 @@ export async function runPythonTests(
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as PythonTest);
+}
+
+/** The Python that has the packages of requirements.txt. Programs of theirs are run by it as modules. */
+export async function pythonWithPackages(): Promise<string> {
+  return path.join(await environment(), 'bin/python');
 }
 
 /** Made once for each content of requirements.txt. Made aside and then renamed: what is there is whole. */

@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inject } from 'vitest';
+import { pythonWithPackages } from './python.ts';
+
+export interface Finished {
+  code: number | null;
+  output: string;
+}
+
+/** One of the two official commands, as published. */
+export interface OfficialCli {
+  /** `deploy`, or one of the commands below it, against the platform under test. */
+  deploy(args: string[], options?: { cwd?: string }): Promise<Finished>;
+}
+
+export const javascriptCli: OfficialCli = {
+  deploy: (args, options) =>
+    run([path.resolve(import.meta.dirname, '../node_modules/.bin/langgraphjs')], args, options?.cwd),
+};
+
+export const pythonCli: OfficialCli = {
+  deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options?.cwd),
+};
+
+/** A copy of a project of `e2e/projects` that a test may change. */
+export async function copyProject(name: string): Promise<{ folder: string; remove(): Promise<void> }> {
+  const parent = await mkdtemp(path.join(tmpdir(), 'runyard-deployed-'));
+  const folder = path.join(parent, name);
+  await cp(path.resolve(import.meta.dirname, '../projects', name), folder, { recursive: true });
+  return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
+}
+
+async function run(program: [string, ...string[]], args: string[], cwd = tmpdir()): Promise<Finished> {
+  const { url, apiKey } = inject('platform');
+  const [file, ...before] = program;
+  const child = spawn(file, [...before, 'deploy', ...args, '--host-url', url], {
+    cwd,
+    // Nothing of the person whose machine this is: neither keys nor names of deployments.
+    env: {
+      PATH: process.env.PATH,
+      HOME: tmpdir(),
+      LANGGRAPH_HOST_API_KEY: apiKey,
+      LANGGRAPH_CLI_NO_ANALYTICS: '1',
+      NO_COLOR: '1',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  return { code, output };
+}

@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newClient } from '../harness/client.ts';
+import { controlPlane, type Deployment } from '../harness/control-plane.ts';
+import { copyProject, javascriptCli, type OfficialCli, pythonCli } from '../harness/official-cli.ts';
+
+/** Polls every three seconds, and a build fetches packages. */
+const DEPLOY_MS = 120_000;
+
+async function named(name: string): Promise<Deployment & { name: string }> {
+  const { body } = await controlPlane<{ resources: (Deployment & { name: string })[] }>(
+    'GET',
+    `/deployments?name=${name}`,
+  );
+  const [deployment] = body.resources;
+  if (!deployment) throw new Error(`there is no deployment ${name}`);
+  return deployment;
+}
+
+const greet = async (client: Client, name: string): Promise<string> => {
+  const values = await client.runs.wait(null, 'greeter', { input: { name } });
+  return (values as { text: string }).text;
+};
+
+/** Runs one after the other until told to stop; tells what they said. */
+function traffic(client: Client): { stop(): Promise<string[]> } {
+  const said: string[] = [];
+  let isOver = false;
+  const running = (async () => {
+    while (!isOver) said.push(await greet(client, String(said.length)));
+  })();
+  running.catch(() => {}); // Told by stop.
+  return {
+    async stop() {
+      isOver = true;
+      await running;
+      return said;
+    },
+  };
+}
+
+describe.each<[string, OfficialCli, string]>([
+  ['langgraphjs', javascriptCli, 'deployed-by-js'],
+  ['langgraph, of Python,', pythonCli, 'deployed-by-python'],
+])('the official %s command', (_, cli, name) => {
+  let project: Awaited<ReturnType<typeof copyProject>>;
+  beforeAll(async () => {
+    project = await copyProject('deployed');
+    await writeFile(join(project.folder, '.env'), 'MARK=from-the-env-file\n');
+  });
+  afterAll(() => project.remove());
+
+  const inProject = (...args: string[]) =>
+    cli.deploy(['--remote', '--no-input', '--name', name, ...args], { cwd: project.folder });
+  const change = async (file: string, from: string, to: string) => {
+    const path = join(project.folder, file);
+    await writeFile(path, (await readFile(path, 'utf8')).replace(from, to));
+  };
+
+  it(
+    'deploys a folder, updates it in place without losing a request, and says why what fails does',
+    async () => {
+      const first = await inProject();
+      expect(first).toMatchObject({ code: 0 });
+      const deployment = await named(name);
+      const url = deployment.source_config.custom_url;
+      expect(first.output).toContain(url);
+      const client = newClient({ apiUrl: url });
+      expect(await greet(client, 'ada')).toBe('hello ada from-the-env-file');
+
+      const requests = traffic(client);
+      await change('greeter.ts', "'hello'", "'goodbye'");
+      expect(await inProject()).toMatchObject({ code: 0 });
+      await expect.poll(() => greet(client, 'ada'), { timeout: 10_000 }).toBe('goodbye ada from-the-env-file');
+      const said = await requests.stop();
+      expect(new Set(said.map((text) => text.split(' ')[0]))).toEqual(new Set(['hello', 'goodbye']));
+      expect((await named(name)).id).toBe(deployment.id);
+
+      const failing = await inProject('--install-command', 'echo packages are away && exit 3');
+      expect(failing).toMatchObject({ code: 1, output: expect.stringContaining('packages are away') });
+      await change('langgraph.json', '"env"', '"http": { "app": "./missing.ts:app" }, "env"');
+      const notStarting = await inProject('--install-command', 'npm ci --no-audit --no-fund');
+      expect(notStarting).toMatchObject({ code: 1, output: expect.stringMatching(/deployment failed/i) });
+      expect(await greet(client, 'ada')).toBe('goodbye ada from-the-env-file');
+
+      const { id } = deployment;
+      expect(await cli.deploy(['list', '--name-contains', name])).toMatchObject({
+        code: 0,
+        output: expect.stringContaining(url),
+      });
+      const revisions = await cli.deploy(['revisions', 'list', id]);
+      for (const status of ['DEPLOY_FAILED', 'BUILD_FAILED', 'DEPLOYED']) expect(revisions.output).toContain(status);
+      const logs = await cli.deploy(['logs', '--deployment-id', id, '--type', 'build', '--limit', '50']);
+      expect(logs).toMatchObject({ code: 0, output: expect.stringContaining('npm ci') });
+
+      expect(await cli.deploy(['delete', id, '--force'])).toMatchObject({ code: 0 });
+      const status = async () => (await controlPlane('GET', `/deployments/${id}`)).status;
+      await expect.poll(status, { timeout: 10_000 }).toBe(404);
+    },
+    DEPLOY_MS,
+  );
+});
