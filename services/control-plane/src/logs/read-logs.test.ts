@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, unlink, utimes } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '@runyard/service-kit';
@@ -193,6 +193,7 @@ describe('logs past their time', () => {
       write(log, text);
       await log.close();
     }
+    await writeFile(join(logSegments.folderOf(folder, 'd'), 'stray.log'), 'not one of ours');
     const newest = (await segments()).at(-1);
     await sweep(1);
     expect(await segments()).toEqual([newest]);
