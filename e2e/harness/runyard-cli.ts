@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { inject } from 'vitest';
+
+const command = path.resolve(import.meta.dirname, '../../packages/cli/dist/main.js');
+
+export interface RunningCommand {
+  child: ChildProcess;
+  /** What it has said so far. */
+  output(): string;
+  ended: Promise<{ code: number | null; output: string }>;
+}
+
+/** The `runyard` command as it is published, against the platform under test and away from this machine's settings. */
+export function startRunyard(args: string[], cwd = tmpdir()): RunningCommand {
+  const { url, apiKey } = inject('platform');
+  const child = spawn(process.execPath, [command, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: tmpdir(), RUNYARD_URL: url, RUNYARD_API_KEY: apiKey },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const ended = once(child, 'close').then(([code]) => ({ code, output }));
+  return { child, output: () => output, ended };
+}
+
+export const runyard = (args: string[], cwd?: string) => startRunyard(args, cwd).ended;
