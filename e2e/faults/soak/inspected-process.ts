@@ -57,7 +57,9 @@ export class InspectedProcess {
     const objectGroup = 'look';
     try {
       await this.ask('HeapProfiler.collectGarbage');
-      const timer = 'Object.getPrototypeOf(setTimeout(() => {}, 0).unref())';
+      // Cleared: it would be counted as one of the process's own until it fires.
+      const timer =
+        '(() => { const timer = setTimeout(() => {}, 0); clearTimeout(timer); return Object.getPrototypeOf(timer); })()';
       const { result } = await this.ask<{ result: { objectId: string } }>('Runtime.evaluate', {
         expression: timer,
         objectGroup,

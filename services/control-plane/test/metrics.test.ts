@@ -20,8 +20,10 @@ const scaled = (resource_spec: object) =>
 describe('the metrics of a deployment', () => {
   it('tell what it uses and does, over time', async () => {
     const { id } = await platform.createHealthy();
-    // The samples before it are of its start.
-    await waitFor(async () => ((await newest(id))?.run_worker_replicas ?? 0) > 0, { what: 'a sample with a worker' });
+    // The samples before it are of its start, and what a process took is known from its second one on.
+    const isWhole = ({ run_worker_replicas, agent_api_cpu_cores }: DeploymentMetrics['points'][number]) =>
+      run_worker_replicas === 1 && agent_api_cpu_cores !== null;
+    await waitFor(async () => (await read(id)).body.points.slice(-1).some(isWhole), { what: 'a whole sample' });
     const { body } = await read(id);
     expect(Date.parse(body.end_time) - Date.parse(body.start_time)).toBe(15 * 60_000);
     expect(body.step_seconds).toBe(2);

@@ -1,7 +1,7 @@
 import type { RevisionStatus } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 import { processesOf } from './support/processes.ts';
 import { createEmpty, deploy } from './support/sources.ts';
@@ -43,27 +43,38 @@ async function holdAt(
   };
 }
 
-it('a control-plane that is killed before any step of a roll-out goes on with it, and until then the active revision is the one that serves', async () => {
-  const { id } = await createEmpty(platform);
-  let active: string | null = null;
-  for (const status of ['QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'] as const) {
-    const hold = await holdAt(status);
-    const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
-    const next = body.latest_revision_id!;
-    await hold.reached();
-    expect((await platform.get(id)).body.active_revision_id).toBe(active);
-    await platform.service.stop({ signal: 'SIGKILL' });
-    await hold.release();
-    await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, { what: 'the end of its children' });
+const STEPS = ['QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'] as const;
 
-    await platform.startService();
-    await platform.untilStatus(id, next, 'DEPLOYED');
-    expect((await platform.get(id)).body.active_revision_id).toBe(next);
-    expect(await platform.upstreamOf(id)).toMatch(/^http:/);
-    // Nothing was started twice: one agent server and one worker of it.
-    expect(processesOf(next)).toHaveLength(2);
-    if (active !== null)
-      await waitFor(() => processesOf(active!).length === 0, { what: 'the end of the replaced revision' });
-    active = next;
-  }
+describe('a roll-out whose control-plane is killed', () => {
+  let id: string;
+  let active: string | null = null;
+  beforeAll(async () => {
+    id = (await createEmpty(platform)).id;
+  });
+
+  it.each(STEPS)(
+    'before it is %s goes on, and until then the active revision is the one that serves',
+    async (status) => {
+      const hold = await holdAt(status);
+      const { body } = await deploy(platform, id, { build_command: `echo before ${status}` });
+      const next = body.latest_revision_id!;
+      await hold.reached();
+      expect((await platform.get(id)).body.active_revision_id).toBe(active);
+      await platform.service.stop({ signal: 'SIGKILL' });
+      await hold.release();
+      await waitFor(() => [active ?? next, next].flatMap(processesOf).length === 0, {
+        what: 'the end of its children',
+      });
+
+      await platform.startService();
+      await platform.untilStatus(id, next, 'DEPLOYED');
+      expect((await platform.get(id)).body.active_revision_id).toBe(next);
+      expect(await platform.upstreamOf(id)).toMatch(/^http:/);
+      // Nothing was started twice: one agent server and one worker of it.
+      expect(processesOf(next)).toHaveLength(2);
+      if (active !== null)
+        await waitFor(() => processesOf(active!).length === 0, { what: 'the end of the replaced revision' });
+      active = next;
+    },
+  );
 });

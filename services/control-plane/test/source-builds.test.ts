@@ -139,14 +139,14 @@ it('what a build runs sees nothing of the platform, and of the secrets those tha
     install_command: `env > ${out} && echo the key is model-key-value && ${LINK_PACKAGES}`,
     secrets: { MODEL_KEY: 'model-key-value', NPM_TOKEN: 'registry-token-value' },
   });
-  const environment = readFileSync(out, 'utf8');
+  const environment = `\n${readFileSync(out, 'utf8')}`;
   expect(environment).toContain('NPM_TOKEN=registry-token-value');
   for (const hidden of [
     'model-key-value',
     'ENCRYPTION_KEY',
     'INTERNAL_TOKEN',
-    'DATA_',
-    'RUNYARD_',
+    '\nDATA_',
+    '\nRUNYARD_',
     platform.encryptionKey,
   ])
     expect(environment).not.toContain(hidden);

@@ -42,7 +42,7 @@ export class HostSupervisor {
   constructor(options: HostSupervisorOptions) {
     this.#options = {
       pingEveryMs: 500,
-      unresponsiveMs: 2_000,
+      unresponsiveMs: 2_500,
       deadMs: 60_000,
       restartDelayMs: { first: 100, max: 10_000 },
       ...options,
