@@ -18,7 +18,12 @@ async function sayHello(platform: Platform): Promise<string> {
   return thread.thread_id;
 }
 
-it('the example agent answers, and threads, keys and settings are there after a restart', async () => {
+/** Two starts of a whole platform, the first on an empty folder, beside tests that build deployments. */
+const STARTS_MS = 150_000;
+
+it('the example agent answers, and threads, keys and settings are there after a restart', {
+  timeout: STARTS_MS,
+}, async () => {
   const before = await startPlatform({ project: example });
   const threadId = await sayHello(before);
   const settings = `/api/v1/organizations/current/info`;

@@ -13,6 +13,8 @@ export interface Principal {
   workspaceId?: string;
   keyId?: string;
   organizationRole?: PrincipalClaims['organization_role'];
+  /** Of the organization; absent where nobody said. */
+  plan?: PrincipalClaims['plan'];
   permissions: readonly string[];
 }
 
@@ -99,6 +101,7 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
     ...(claims.workspace_id === undefined ? {} : { workspaceId: claims.workspace_id }),
     ...(claims.key_id === undefined ? {} : { keyId: claims.key_id }),
     organizationRole: claims.organization_role,
+    ...(claims.plan === undefined ? {} : { plan: claims.plan }),
     permissions: claims.permissions,
   };
 }

@@ -260,6 +260,20 @@ describe('a caller', () => {
     },
   );
 
+  it.each([
+    ['developer', 403],
+    ['plus', 400],
+    ['enterprise', 400],
+  ] as const)(
+    'of an organization with the plan %s is answered %i when it creates a deployment',
+    async (plan, status) => {
+      const body = { name: 'x', source: 'local_directory', source_config: {}, source_revision_config: {} };
+      const answer = await platform.call<{ detail: string }>('POST', '/v2/deployments', { body, as: { plan } });
+      expect(answer.status).toBe(status);
+      if (status === 403) expect(answer.body.detail).toContain('not enabled');
+    },
+  );
+
   it('without a token, or with one for another service, gets 401', async () => {
     expect(await platform.call('GET', '/v2/deployments', { headers: {} })).toMatchObject({ status: 401 });
     expect(await platform.call('GET', '/v2/deployments', { as: { aud: 'org-access' } })).toMatchObject({ status: 401 });

@@ -59,6 +59,7 @@ describe('a key', () => {
     expect(payload).toMatchObject(body.claims);
     expect(body.claims.exp - Date.now() / 1000).toBeLessThanOrEqual(60);
     expect(body.claims).toMatchObject({
+      plan: 'enterprise',
       organization_id: platform.bootstrap.organization_id,
       workspace_id: platform.bootstrap.workspace_id,
       kind: 'service_key',

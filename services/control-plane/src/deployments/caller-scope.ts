@@ -15,7 +15,7 @@ export type DeploymentPermission =
 /**
  * The workspace a caller acts in, after checking that it may do this there.
  *
- * @throws ForbiddenError; clients look for the words `requires workspace specification` in it
+ * @throws ForbiddenError; clients look for the words `requires workspace specification` and `not enabled` in it
  */
 export function tenantOf(caller: Principal, permission: DeploymentPermission): Tenant {
   if (!caller.workspaceId) {
@@ -23,6 +23,9 @@ export function tenantOf(caller: Principal, permission: DeploymentPermission): T
   }
   if (!caller.permissions.includes(permission)) {
     throw new ForbiddenError(`You may not do this in the workspace: ${permission} is missing`);
+  }
+  if (permission === 'deployments:create' && caller.plan === 'developer') {
+    throw new ForbiddenError('Deployments are not enabled for this organization: its plan is below Plus');
   }
   return { organizationId: caller.organizationId, workspaceId: caller.workspaceId };
 }

@@ -1,9 +1,12 @@
+import type { OrganizationPlan } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 
 /** What an identity may do; `workspace` is about the one workspace asked for. */
 export interface Access {
   organizationRoleId: string;
+  /** What its organization has booked. */
+  plan: OrganizationPlan;
   organization: string[];
   /** Null: the identity does not reach that workspace, or none was asked for. */
   workspace: string[] | null;
@@ -13,6 +16,7 @@ export interface Access {
 const withRoles = (workspaceId: string | null) =>
   ({
     organizationRole: { select: { permissions: true } },
+    organization: { select: { plan: true } },
     everywhereRole: { select: { permissions: true } },
     members: {
       where: { workspaceId: workspaceId ?? NO_WORKSPACE },
@@ -39,7 +43,8 @@ export async function accessOf(
   if (!identity || identity.disabledAt) return null;
   const isAdmin = identity.organizationRoleId === PLATFORM_ROLES.organizationAdmin;
   const organization = identity.organizationRole.permissions;
-  const base = { organizationRoleId: identity.organizationRoleId, organization };
+  const plan = identity.organization.plan as OrganizationPlan;
+  const base = { organizationRoleId: identity.organizationRoleId, plan, organization };
   if (!workspaceId) return { ...base, workspace: null };
 
   const exists = await queries.workspace.findUnique({

@@ -46,6 +46,7 @@ export class KeyVerification {
         ...(workspaceId && access.workspace ? { workspace_id: workspaceId } : {}),
         kind: key.kind as KeyKind,
         key_id: key.id,
+        plan: access.plan,
         organization_role: organizationRoleName(access.organizationRoleId),
         permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
       },

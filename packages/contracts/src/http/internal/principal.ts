@@ -1,5 +1,12 @@
 import Type, { type Static } from 'typebox';
 
+/** What an organization has booked. `developer` makes no deployments; the others have everything. */
+export const OrganizationPlan = Type.Union(
+  [Type.Literal('developer'), Type.Literal('plus'), Type.Literal('enterprise')],
+  { $id: 'OrganizationPlan' },
+);
+export type OrganizationPlan = Static<typeof OrganizationPlan>;
+
 /**
  * Claims of the short-lived token (JWT, EdDSA) that org-access signs and the gateway forwards as `X-Runyard-Principal`.
  * `aud` is `deployment:<id>` for an agent server, else the service's name. Services check it against org-access's JWKS.
@@ -15,6 +22,7 @@ export const PrincipalClaims = Type.Object(
     ),
     kind: Type.Union([Type.Literal('service_key'), Type.Literal('personal_token'), Type.Literal('session')]),
     key_id: Type.Optional(Type.String({ format: 'uuid' })),
+    plan: Type.Optional(OrganizationPlan),
     organization_role: Type.Union([Type.Literal('admin'), Type.Literal('user'), Type.Literal('viewer')]),
     permissions: Type.Array(Type.String(), { description: 'For example `deployments:update`.' }),
   },

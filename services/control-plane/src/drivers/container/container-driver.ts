@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { graceSecondsOf, type PlatformSettings, partVariables } from '../deployment-variables.ts';
 import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
-import { freePort } from '../process/free-port.ts';
 import { type KeepingOptions, type Launcher, type Part, startRevision } from '../process/kept-revision.ts';
 import type { Place } from '../process/kept-service.ts';
 import { Container } from './container.ts';

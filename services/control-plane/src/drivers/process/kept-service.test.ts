@@ -1,11 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@runyard/service-kit';
+import { freePort, silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Child } from './child.ts';
-import { freePort } from './free-port.ts';
 import { KeptService } from './kept-service.ts';
 
 const AGENT = `

@@ -1,8 +1,8 @@
+import { freePort } from '@runyard/service-kit';
 import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.ts';
 import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
-import { freePort } from './free-port.ts';
 import { type KeepingOptions, startRevision } from './kept-revision.ts';
 
 export interface ProcessDriverOptions extends KeepingOptions {
