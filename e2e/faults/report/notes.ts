@@ -3,6 +3,8 @@ export const notes: Record<string, string> = {
   R2: 'A new client whose connection is cut by a kill before its first event tells nothing about how soon that comes; one that stays connected without an event counts with all it waited.',
   R7: 'All four holes are there at the same time; the seed says which direction each swallows.',
   R9: 'A wake-up goes to one worker. That all come for the same runs in the same moment is brought about by stopping them while the runs are created.',
+  R10: 'Measured while other work ran on the same two cores, which the delay of normal readers holds too; to be measured alone.',
+  R11: 'Measured while other work ran on the same two cores. A ninth of the storm was refused and the rest served late: requests wait before the process that counts them sees them.',
   R12: 'The creates go to real processes. The random sequences are executed by the engine itself on a real Postgres, without processes around it.',
   R13: 'Orders and losses come at random moments of runs that take half a second, not at named points of the code.',
   R14: 'No scheduler leads: each of three may fire whatever is due, and any is killed. Time is that of the database, which is the only one they go by; each of its minutes is a tick for fifty crons.',
