@@ -131,7 +131,7 @@ class SegmentedLog implements RevisionLog {
 
   /** A file that cannot be made is tried again after a while. */
   #begin(firstId: string, bytes: number): void {
-    this.#file?.end();
+    const written = ended(this.#file);
     this.#file = undefined;
     this.#bytes = bytes;
     this.#begunAt = Date.now();
@@ -149,7 +149,10 @@ class SegmentedLog implements RevisionLog {
     } catch (error) {
       this.#break(error);
     }
-    this.#tidying = this.#tidying.then(() => this.#tidy()).catch((error: unknown) => this.#complain(error));
+    // What is still on its way to the disk would not be counted.
+    this.#tidying = Promise.all([this.#tidying, written])
+      .then(() => this.#tidy())
+      .catch((error: unknown) => this.#complain(error));
   }
 
   /** Removes the oldest files beyond the limit, the one being written aside. */
