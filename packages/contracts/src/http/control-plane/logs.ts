@@ -113,49 +113,41 @@ const responses = {
   422: InvalidResponse,
 };
 const example: LogRequest = { order: 'desc', limit: 100, level: 'WARNING' };
+/** What the operations that read logs by POST have in common. */
+const reading = {
+  method: 'post' as const,
+  tags: ['logs (v1)'],
+  access: 'principal' as const,
+  body: LogRequest,
+  bodyOptional: true as const,
+  responses,
+  examples: { body: example },
+};
 const ProjectParams = Type.Object({ project_id: Uuid });
 const ProjectRevisionParams = Type.Object({ project_id: Uuid, revision_id: Uuid });
 
 export const readBuildLogs = defineOperation({
+  ...reading,
   operationId: 'readBuildLogs',
-  method: 'post',
   path: '/v1/projects/{project_id}/revisions/{revision_id}/build_logs',
   summary: 'What was printed while a revision was built. The project is the deployment.',
-  tags: ['logs (v1)'],
-  access: 'principal',
   params: ProjectRevisionParams,
-  body: LogRequest,
-  bodyOptional: true,
-  responses,
-  examples: { body: example },
 });
 
 export const readRevisionDeployLogs = defineOperation({
+  ...reading,
   operationId: 'readRevisionDeployLogs',
-  method: 'post',
   path: '/v1/projects/{project_id}/revisions/{revision_id}/deploy_logs',
   summary: 'What the servers of a revision print.',
-  tags: ['logs (v1)'],
-  access: 'principal',
   params: ProjectRevisionParams,
-  body: LogRequest,
-  bodyOptional: true,
-  responses,
-  examples: { body: example },
 });
 
 export const readDeployLogs = defineOperation({
+  ...reading,
   operationId: 'readDeployLogs',
-  method: 'post',
   path: '/v1/projects/{project_id}/deploy_logs',
   summary: 'What the servers of all revisions of a deployment print, in one order.',
-  tags: ['logs (v1)'],
-  access: 'principal',
   params: ProjectParams,
-  body: LogRequest,
-  bodyOptional: true,
-  responses,
-  examples: { body: example },
 });
 
 export const getRevisionLogs = defineOperation({
