@@ -194,7 +194,6 @@ export class StreamClients {
     return (answer as { thread_id?: string } | undefined)?.thread_id;
   }
 
-  /** Undefined when it was not accepted, or nobody knows. */
   async #createRun(threadId: string, steps: number): Promise<AcceptedRun | undefined> {
     const { ledger, input } = this.#options;
     const body = ledger.runRequest({ ...input, steps }, { stream_resumable: true, stream_mode: ['custom', 'updates'] });
@@ -203,15 +202,24 @@ export class StreamClients {
     return runId === undefined ? undefined : { runId, threadId, steps };
   }
 
+  /** Sent until it is answered, under one key: a run that nobody heard of would add to its thread what no client expects. */
   async #post(path: string, body: unknown): Promise<unknown> {
     const { url, headers } = this.#options;
-    return fetch(url + path, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(20_000),
-    })
-      .then((response) => (response.ok ? response.json() : undefined))
-      .catch(() => undefined);
+    const key = randomUUID();
+    const until = Date.now() + PATIENCE_MS;
+    while (Date.now() < until) {
+      const answer: unknown = await fetch(url + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(20_000),
+      })
+        .then((response) => (response.ok ? response.json() : undefined))
+        .catch(() => undefined);
+      if (answer) return answer;
+      await pause(RETRY_MS);
+    }
+    this.faults.push(`POST ${path} was not answered`);
+    return undefined;
   }
 }
