@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { eachLine } from '../drivers/process/child.ts';
 import { BuildFailure } from './build-failure.ts';
 
 export interface BuildCommand {
@@ -31,6 +31,8 @@ exit "$code"
 /** The shell's own: there is no such program. */
 const NOT_FOUND = 127;
 const LINE_LIMIT = 16_384;
+/** For what is still on its way when all of the group is gone. */
+const LAST_LINES_MS = 1_000;
 
 /**
  * Runs a command of a build to its end.
@@ -47,8 +49,7 @@ export async function runBuildCommand({ command, cwd, env, onLine, signal }: Bui
   });
   child.stdio[3]?.on('error', () => undefined);
   for (const stream of ['stdout', 'stderr'] as const) {
-    const lines = createInterface({ input: child[stream] as Readable });
-    lines.on('line', (line) => onLine(line.slice(0, LINE_LIMIT), stream));
+    eachLine(child[stream] as Readable, (line) => onLine(line, stream), LINE_LIMIT);
   }
   const killGroup = () => {
     try {
@@ -60,8 +61,14 @@ export async function runBuildCommand({ command, cwd, env, onLine, signal }: Bui
   signal.addEventListener('abort', killGroup, { once: true });
   const closed = new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.once('error', reject);
-    // What the command has left running would keep its output open for good.
-    child.once('exit', killGroup);
+    child.once('exit', () => {
+      // What the command has left running would keep its output open for good, and so would what has left its group.
+      killGroup();
+      const cut = setTimeout(() => {
+        for (const stream of child.stdio) stream?.destroy();
+      }, LAST_LINES_MS);
+      child.once('close', () => clearTimeout(cut));
+    });
     child.once('close', (code, endedBy) => resolve(code ?? endedBy ?? 'SIGKILL'));
   });
   const outcome = await closed.finally(() => signal.removeEventListener('abort', killGroup));

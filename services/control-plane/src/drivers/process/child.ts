@@ -89,8 +89,8 @@ export class Child {
 }
 
 /** What a process prints, line by line, however long its lines are. */
-export function eachLine(output: Readable, onLine: (line: string) => void): void {
-  const lines = new LineSplitter(onLine, LINE_LENGTH_MAX);
+export function eachLine(output: Readable, onLine: (line: string) => void, maxLength = LINE_LENGTH_MAX): void {
+  const lines = new LineSplitter(onLine, maxLength);
   output.setEncoding('utf8').on('data', (text: string) => lines.push(text));
   output.once('end', () => lines.end());
 }

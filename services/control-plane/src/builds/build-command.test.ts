@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runBuildCommand } from './build-command.ts';
+import { BuildFailure } from './build-failure.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runyard-command-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+function run(command: string, options: { signal?: AbortSignal; onLine?: (line: string) => void } = {}): Promise<void> {
+  return runBuildCommand({
+    command,
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '' },
+    onLine: options.onLine ?? (() => undefined),
+    signal: options.signal ?? new AbortController().signal,
+  });
+}
+
+describe('a command of a build', () => {
+  it('passes on what is printed, line by line, and tells how it failed', async () => {
+    const lines: string[] = [];
+    await expect(run('echo one; echo two >&2; exit 3', { onLine: (line) => lines.push(line) })).rejects.toThrow(
+      BuildFailure,
+    );
+    expect(lines.sort()).toEqual(['one', 'two']);
+  });
+
+  it('is never held whole when it prints without an end of a line', async () => {
+    const lengths: number[] = [];
+    await run('head -c 1000000 /dev/zero | tr "\\0" x', { onLine: (line) => lengths.push(line.length) });
+    expect(lengths.length).toBeGreaterThan(10);
+    expect(Math.max(...lengths)).toBeLessThan(20_000);
+  });
+
+  // A daemon that a tool leaves running, out of reach of its group and with the output still open.
+  const LEAVES_ONE = `node -e "require('child_process').spawn('sleep', ['60'], { detached: true, stdio: 'inherit' }).unref()"`;
+
+  it('ends with its own end, whoever still holds its output', async () => {
+    await run(`echo begun; ${LEAVES_ONE}`);
+  });
+
+  it('ends when it is interrupted, whoever still holds its output', async () => {
+    const interruption = new AbortController();
+    const running = run(`${LEAVES_ONE}; echo left; sleep 60`, {
+      signal: interruption.signal,
+      onLine: () => interruption.abort(new Error('interrupted')),
+    });
+    await expect(running).rejects.toThrow('interrupted');
+  });
+});
