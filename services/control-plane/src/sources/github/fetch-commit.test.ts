@@ -58,6 +58,19 @@ describe('a commit of a repository', () => {
     expect(await readFile(join(folder, 'link'), 'utf8')).toBe('/etc/passwd');
   });
 
+  it('that names more files than there may be is refused, however small it is', async () => {
+    // A folder forty times in a folder, and so on: a few hundred bytes that unfold into a hundred million files.
+    const made = (args: string[], input: string) =>
+      execFileSync('git', ['-C', repository, ...args], { input, encoding: 'utf8' }).trim();
+    let entry = `100644 blob ${made(['hash-object', '-w', '--stdin'], 'x')}`;
+    for (let depth = 0; depth < 5; depth++) {
+      const entries = Array.from({ length: 40 }, (_, index) => `${entry}\tf${index}\n`).join('');
+      entry = `040000 tree ${made(['mktree'], entries)}`;
+    }
+    git('update-ref', 'refs/heads/main', git('commit-tree', '-m', 'bomb', entry.split(' ')[2]!));
+    await expect(fetched('refs/heads/main')).rejects.toThrow('holds more than 100000 files');
+  });
+
   it('that is not there is said in the words of git', async () => {
     await commit('a.txt', 'one');
     await expect(fetched('refs/heads/nowhere')).rejects.toThrow(/git fetch: fatal: couldn't find remote ref/);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { BuildFailure } from '../../builds/build-failure.ts';
 import type { RepositoryAddress } from './repository-url.ts';
 
@@ -21,6 +21,10 @@ export interface CommitRequest {
 const BYTES_MAX = 1024 ** 3;
 const FILES_MAX = 100_000;
 const BLOCK_BYTES = 512;
+/** Enough to list `FILES_MAX` files. A few folders inside each other, many times over, unfold into more than fits anywhere. */
+const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
+/** Of what git and the other server complain of, the end. */
+const COMPLAINT_LENGTH = 64 * 1024;
 
 /**
  * Fetches one commit without its history and lays its files out; submodules and symbolic links are left out.
@@ -38,6 +42,8 @@ export async function fetchCommit(request: CommitRequest): Promise<string> {
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-commit-graph', '--quiet'];
     await git('fetch', ...options, '--', repository.url, ref);
     const sha = (await git('rev-parse', '--verify', 'FETCH_HEAD^{commit}')).trim();
+    // Names first: of as many files as there may be, sizes are quickly found.
+    checkCount(await git('ls-tree', '-r', '--name-only', '-z', sha));
     checkSize(await git('ls-tree', '-r', '-l', '-z', sha));
     await git(`--work-tree=${folder}`, 'checkout', '--force', '--quiet', sha, '--', '.');
     return sha;
@@ -83,14 +89,37 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
       child.once('error', reject);
       child.once('close', resolve);
     });
-    const [code, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]).finally(() => {
+    const said = [wholeOf(child.stdout, OUTPUT_BYTES_MAX, end), endOf(child.stderr, COMPLAINT_LENGTH)] as const;
+    const [code, stdout, stderr] = await Promise.all([ended, ...said]).finally(() => {
       signal.removeEventListener('abort', end);
     });
     signal.throwIfAborted();
+    if (stdout === null) throw tooManyFiles();
     if (code === 0) return stdout;
     if (code === 127) throw new BuildFailure('git is not installed on this machine');
     throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reasonOf(stderr)}`);
   };
+}
+
+/** Null, after `onMore`, when there is more than `bytesMax` of it. */
+async function wholeOf(output: Readable, bytesMax: number, onMore: () => void): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) {
+      onMore();
+      return null;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function endOf(output: Readable, length: number): Promise<string> {
+  let end = '';
+  for await (const text of output.setEncoding('utf8') as AsyncIterable<string>) end = (end + text).slice(-length);
+  return end;
 }
 
 function configuration({ url, protocol, resolved }: RepositoryAddress, token: string | null): string {
@@ -127,10 +156,16 @@ function reasonOf(stderr: string): string {
   return told ?? 'it ended without a word';
 }
 
+function checkCount(names: string): void {
+  if (names.split('\0').length - 1 > FILES_MAX) throw tooManyFiles();
+}
+
+function tooManyFiles(): BuildFailure {
+  return new BuildFailure(`The commit holds more than ${FILES_MAX} files`);
+}
+
 function checkSize(listing: string): void {
   let bytes = 0;
-  const entries = listing.split('\0').filter(Boolean);
-  if (entries.length > FILES_MAX) throw new BuildFailure(`The commit holds more than ${FILES_MAX} files`);
-  for (const entry of entries) bytes += Number(/^\S+ \S+ \S+ +(\d+|-)\t/.exec(entry)?.[1]) || 0;
+  for (const entry of listing.split('\0')) bytes += Number(/^\S+ \S+ \S+ +(\d+|-)\t/.exec(entry)?.[1]) || 0;
   if (bytes > BYTES_MAX) throw new BuildFailure(`The commit is larger than ${BYTES_MAX} bytes`);
 }
