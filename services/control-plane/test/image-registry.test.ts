@@ -93,6 +93,21 @@ describe('an image', () => {
     expect(await (await pull.send('GET', `/v2/${repository}/tags/list`)).json()).toMatchObject({ tags: ['latest'] });
   });
 
+  it('is pushed no longer than the push token is good for, however often it is traded', async () => {
+    const { id } = await deployment();
+    const password = registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
+    const trade = async (authorization: string): Promise<string> => {
+      const answer = await fetch(new URL('/v2/registry/token', origin), { headers: { authorization } });
+      const { token, expires_in } = (await answer.json()) as { token: string; expires_in: number };
+      expect(expires_in).toBeLessThanOrEqual(60);
+      return token;
+    };
+    const bearer = await trade(`Basic ${Buffer.from(`oauth2accesstoken:${password}`).toString('base64')}`);
+    const again = await trade(`Bearer ${bearer}`);
+    const end = registry.tokens.open(password)!.expiresAt;
+    for (const token of [bearer, again]) expect(registry.tokens.open(token)!.expiresAt).toBeLessThanOrEqual(end);
+  });
+
   it('is taken in many pieces, and in one', async () => {
     const { repository, push } = await deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(1)];

@@ -21,7 +21,7 @@ import {
 } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
-import type { RegistryGrant, RegistryTokens } from './registry-tokens.ts';
+import type { HeldGrant, RegistryGrant, RegistryTokens } from './registry-tokens.ts';
 
 export interface RegistryParts {
   address: RegistryAddress;
@@ -94,7 +94,7 @@ class Exchange {
   }
 
   /** What the credential allows; a token is the password of the well-known user, or a bearer. */
-  #grant(): RegistryGrant {
+  #grant(): HeldGrant {
     const [scheme = '', value = ''] = (this.#req.headers.authorization ?? '').split(' ');
     const token =
       scheme.toLowerCase() === 'bearer' ? value : scheme.toLowerCase() === 'basic' ? passwordOf(value) : undefined;
@@ -111,11 +111,12 @@ class Exchange {
     }
   }
 
-  /** Image tools trade a password for a bearer token, which they then show with each request. */
-  async #giveToken(grant: RegistryGrant): Promise<void> {
+  /** Image tools trade a password for a bearer token, which they then show with each request. It ends with the password. */
+  async #giveToken(grant: HeldGrant): Promise<void> {
     if (this.#req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
-    const token = this.#parts.tokens.issue(grant, BEARER_LIFETIME_MS);
-    const expires_in = BEARER_LIFETIME_MS / 1000;
+    const lifetimeMs = Math.min(BEARER_LIFETIME_MS, grant.expiresAt - Date.now());
+    const token = this.#parts.tokens.issue(grant, lifetimeMs);
+    const expires_in = Math.floor(lifetimeMs / 1000);
     this.#send(200, {
       headers: { 'cache-control': 'no-store' },
       body: { token, access_token: token, expires_in, issued_at: new Date().toISOString() },

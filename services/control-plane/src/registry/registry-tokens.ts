@@ -8,6 +8,12 @@ export interface RegistryGrant {
   mayPush: boolean;
 }
 
+/** A grant as a token holds it. */
+export interface HeldGrant extends RegistryGrant {
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
 const Content = Type.Object({ deployment: Uuid, push: Type.Boolean(), expires: Type.Number() });
 const PLACE = 'registry/token';
 
@@ -32,11 +38,11 @@ export class RegistryTokens {
   }
 
   /** Null for what is no token of ours, or not any more. */
-  open(token: string): RegistryGrant | null {
+  open(token: string): HeldGrant | null {
     try {
       const content: unknown = JSON.parse(this.#sealer.open(token, PLACE));
       if (!conforms(Content, content) || content.expires <= Date.now()) return null;
-      return { deploymentId: content.deployment, mayPush: content.push };
+      return { deploymentId: content.deployment, mayPush: content.push, expiresAt: content.expires };
     } catch (error) {
       if (error instanceof SealingError) return null;
       throw error;
