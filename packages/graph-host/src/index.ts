@@ -1,5 +1,5 @@
 export * from './errors.ts';
-export { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './local-http.ts';
+export { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from './local-http.ts';
 export { LineSplitter } from './output-lines.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';

@@ -18,21 +18,3 @@ export interface Loopback {
   socketPath: string;
   token: string;
 }
-
-/** Meant for one connection, not for the other end (RFC 9110, 7.6.1). */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
-]);
-
-export function isHopByHop(name: string): boolean {
-  return HOP_BY_HOP.has(name);
-}

@@ -1,6 +1,7 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { HANDOVER_HEADER, type Operation, PRINCIPAL_HEADER } from '@runyard/contracts';
-import { DEPTH_HEADER, EXCHANGE_HEADER, isHopByHop, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
+import { isHopByHop } from '@runyard/contracts/hop-by-hop';
+import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type ProjectExport } from '@runyard/graph-host';
 import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
 import {
   type BoundOperation,

@@ -1,19 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { HANDOVER_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
+import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { Admission } from '../authentication/admission.ts';
 
-/** Meant for one connection, not for the other end (RFC 9110, 7.6.1); and what the gateway alone may say. */
+/** What the gateway alone may say is not believed of others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'expect',
+  ...HOP_BY_HOP,
   'content-length',
   PRINCIPAL_HEADER,
   HANDOVER_HEADER,
@@ -77,18 +69,7 @@ export function requestHeaders(
   return headers;
 }
 
-const NOT_RETURNED: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-request-id',
-  UNTOUCHED_HEADER,
-]);
+const NOT_RETURNED: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'x-request-id', UNTOUCHED_HEADER]);
 
 export interface AnswerHeaders {
   /** For the client. */

@@ -6,7 +6,8 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import { isHopByHop, LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
+import { isHopByHop } from '@runyard/contracts/hop-by-hop';
+import { LOOPBACK_HEADER, RUN_HEADER } from '@runyard/graph-host';
 import type { ApiServer } from '@runyard/run-engine';
 import { type Logger, lives } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';

@@ -4,14 +4,8 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import {
-  DEPTH_HEADER,
-  EXCHANGE_HEADER,
-  isHopByHop,
-  LOOPBACK_HEADER,
-  type Loopback,
-  RUN_HEADER,
-} from '../../local-http.ts';
+import { isHopByHop } from '@runyard/contracts/hop-by-hop';
+import { DEPTH_HEADER, EXCHANGE_HEADER, LOOPBACK_HEADER, type Loopback, RUN_HEADER } from '../../local-http.ts';
 import { printContext } from '../console.ts';
 import type { Body } from './hono.ts';
 
