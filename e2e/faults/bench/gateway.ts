@@ -1,10 +1,5 @@
 import { FaultLine } from '@runyard/test-kit';
-import {
-  deploymentRoute,
-  FakeControlPlane,
-  FakeOrgAccess,
-  INTERNAL_TOKEN,
-} from '../../../services/gateway/test/fake-platform.ts';
+import { deploymentRoute, FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import type { BenchDeployment } from './deployment.ts';
 import { type Call, type CallOptions, History } from './history.ts';
 import { Part } from './part.ts';

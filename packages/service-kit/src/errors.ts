@@ -21,6 +21,7 @@ export type RefusalReason =
   | 'body_bytes'
   | 'open_streams'
   | 'requests_of_key'
+  | 'requests_of_upstream'
   | 'write_queue'
   | 'database';
 

@@ -46,13 +46,15 @@ export class Gateway {
   readonly #parts: GatewayParts;
   readonly #metrics: RequestMetrics;
   readonly #admission: Admission;
+  readonly #refusals: Refusals;
   readonly #upgraded = new Set<Duplex>();
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
     const { metrics, limits } = parts.context;
     this.#metrics = new RequestMetrics(metrics, 'runyard_');
-    this.#admission = new Admission(limits, new Refusals(metrics, 'runyard_'));
+    this.#refusals = new Refusals(metrics, 'runyard_');
+    this.#admission = new Admission(limits, this.#refusals);
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
@@ -91,6 +93,8 @@ export class Gateway {
       const itinerary = await this.#parts.planner.plan(req, destination);
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
+      // Before the body: a refusal must cost little.
+      itinerary.load.withRoom(itinerary.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
       const body = await takeBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
       await this.#pass(req, res, { itinerary, destination, body, requestId }).catch((error: unknown) => {
@@ -99,6 +103,7 @@ export class Gateway {
           : upstreamFailure(error, itinerary.name);
       });
     } catch (error) {
+      this.#countRefusal(error);
       if (!res.headersSent) {
         res.setHeader('x-request-id', requestId);
         if (destination.kind === 'deployment') allowAnyOrigin(res);
@@ -115,8 +120,7 @@ export class Gateway {
     const { itinerary, destination, body, requestId } = parts;
     const isToDeployment = destination.kind === 'deployment';
     const handover = await forward(req, res, {
-      ...this.#passing(requestId),
-      upstreams: itinerary.upstreams,
+      ...this.#passing(requestId, itinerary),
       target: itinerary.target,
       headers: this.#headers(req, itinerary, requestId, isToDeployment ? { handover: 'accepted' } : {}),
       body,
@@ -135,12 +139,13 @@ export class Gateway {
   ): Promise<Continuation> {
     const itinerary = await this.#parts.planner.planRest(req, { ...destination, target: path });
     const headers = this.#headers(req, itinerary, requestId, { handover: { afterId } });
-    return { ...this.#passing(requestId), upstreams: itinerary.upstreams, headers };
+    return { ...this.#passing(requestId, itinerary), headers };
   }
 
-  #passing(requestId: string): Pick<Continuation, 'dispatcher' | 'silentUpstreams' | 'requestId' | 'isLast' | 'avoid'> {
+  #passing(requestId: string, { upstreams, load }: Itinerary): Omit<Continuation, 'headers'> {
     const { context, dispatcher, silentUpstreams, planner } = this.#parts;
-    return { dispatcher, silentUpstreams, requestId, isLast: () => context.lifecycle.isDraining, avoid: planner.avoid };
+    const isLast = () => context.lifecycle.isDraining;
+    return { dispatcher, silentUpstreams, upstreams, load, requestId, isLast, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -155,9 +160,10 @@ export class Gateway {
       const release = this.#track(itinerary, () => socket.destroy());
       if (release) socket.once('close', release);
       const headers = this.#headers(req, itinerary, requestId);
-      const { upstreams, target, name } = itinerary;
-      forwardUpgrade(req, socket, head, { upstreams, target, headers, requestId, name });
+      const { upstreams, load, target, name } = itinerary;
+      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, requestId, name });
     } catch (error) {
+      this.#countRefusal(error);
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
       refuseUpgrade(socket, error instanceof AppError ? error : new BadGatewayError('The upgrade failed'));
     }
@@ -177,6 +183,10 @@ export class Gateway {
     const keyId = admission.principal?.claims.key_id;
     if (keyId === undefined || !admission.recheck) return undefined;
     return this.#parts.exchanges.add({ keyId, recheck: admission.recheck, cut });
+  }
+
+  #countRefusal(error: unknown): void {
+    if (error instanceof AppError && error.refusal) this.#refusals.count(error.refusal);
   }
 
   #finished(

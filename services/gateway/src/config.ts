@@ -19,6 +19,12 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'The same for one key; more are refused with 429.',
   }),
+  // As many as an agent-api answers at once: the rest would only wait before it, where nobody counts.
+  HTTP_MAX_REQUESTS_PER_UPSTREAM: Type.Integer({
+    default: 500,
+    minimum: 1,
+    description: 'Requests that one process of a deployment has not begun to answer; more are refused with 503.',
+  }),
   RATE_LIMIT_RPS: Type.Number({ default: 0, minimum: 0, description: 'Requests per second of one key; 0: no limit.' }),
   RATE_LIMIT_BURST: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Requests a rested key may send at once; default twice the rate.' }),

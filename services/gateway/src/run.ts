@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { conforms, KeyRevoked, RouteSnapshot } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
-import { createApp, eventBusConfig, listen, Refusals, type ServiceContext } from '@runyard/service-kit';
+import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { Agent } from 'undici';
 import { Gateway } from './app.ts';
 import { KeyCache } from './authentication/key-cache.ts';
@@ -11,6 +11,7 @@ import { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { Config } from './config.ts';
 import { checked, InternalClient } from './internal-client.ts';
 import { RateLimit } from './limits/rate-limit.ts';
+import { UpstreamLoad } from './limits/upstream-load.ts';
 import { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
 import { ItineraryPlanner } from './routing/itinerary.ts';
@@ -21,6 +22,12 @@ import { RouteFeed } from './routing/route-feed.ts';
  * requests, so that none is sent on a connection that is just being closed.
  */
 const UPSTREAM_IDLE_MS = 2_000;
+
+/**
+ * A storm of new connections is taken one by one, and refused as soon as it is taken: it is better to wait for that than to be
+ * tried again after seconds. Systems allow so many.
+ */
+const BACKLOG = 4096;
 
 /** To org-access and control-plane each, for the gateway's own questions. */
 const INTERNAL_CONNECTIONS = 64;
@@ -60,11 +67,8 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const orgAccess = client(config.ORG_ACCESS_URL);
   const controlPlane = client(config.CONTROL_PLANE_URL);
 
-  const refusals = new Refusals(context.metrics, 'runyard_');
-  const exchanges = new OpenExchanges({
-    maxPerKey: config.HTTP_MAX_REQUESTS_PER_KEY,
-    onRefused: () => refusals.count('requests_of_key'),
-  });
+  const load = new UpstreamLoad({ maxUnanswered: config.HTTP_MAX_REQUESTS_PER_UPSTREAM });
+  const exchanges = new OpenExchanges({ maxPerKey: config.HTTP_MAX_REQUESTS_PER_KEY });
   exchanges.start();
   lifecycle.onStop('open exchanges', () => exchanges.stop());
   const keys = new KeyCache({
@@ -120,6 +124,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       keys,
       rateLimit: new RateLimit({ perSecond: config.RATE_LIMIT_RPS, burst: config.RATE_LIMIT_BURST }),
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
+      load,
       onMissed: () => feed.doubt(),
     }),
     exchanges,
@@ -130,7 +135,8 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   });
   reportSizes(context, { table, keys, exchanges });
   const drainMs = config.DRAIN_SECONDS * 1000;
-  const { url, server } = await listen(gateway.onRequest, { host: config.HOST, port: config.PORT, context, drainMs });
+  const { HOST: host, PORT: port } = config;
+  const { url, server } = await listen(gateway.onRequest, { host, port, backlog: BACKLOG, context, drainMs });
   server.on('upgrade', gateway.onUpgrade);
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
   lifecycle.ready();

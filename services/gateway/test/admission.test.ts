@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { DeploymentRoute } from '@runyard/contracts';
+import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentRoute, echoDeployment, FakeControlPlane, type FakeKey, type FakeServer } from './fake-platform.ts';
+import { echoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 interface Echo {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FaultLine } from '@runyard/test-kit';
+import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const SILENCE_SECONDS = 0.5;

@@ -2,8 +2,15 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import { FaultLine, waitFor } from '@runyard/test-kit';
+import {
+  bodyOf,
+  deploymentRoute,
+  FakeControlPlane,
+  FakeOrgAccess,
+  type FakeServer,
+  serve,
+} from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bodyOf, deploymentRoute, FakeControlPlane, FakeOrgAccess, type FakeServer, serve } from './fake-platform.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;

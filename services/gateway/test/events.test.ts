@@ -2,15 +2,15 @@ import { DeploymentDeleted, type DeploymentRoute, DeploymentRouteChanged, KeyRev
 import { createEventBus, type EventBus, type EventBusConfig, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { kafkaAvailable, testKafka, testRedis, waitFor } from '@runyard/test-kit';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   deploymentRoute,
-  echoDeployment,
   FakeControlPlane,
   type FakeKey,
   type FakeServer,
   serve,
-} from './fake-platform.ts';
+} from '@runyard/test-kit/fake-platform';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echoDeployment } from './echo-deployment.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 const source = '/runyard/test';

@@ -7,7 +7,13 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { startServiceProcess } from '@runyard/test-kit';
-import { deploymentRoute, FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN, serve } from './fake-platform.ts';
+import {
+  deploymentRoute,
+  FakeControlPlane,
+  FakeOrgAccess,
+  INTERNAL_TOKEN,
+  serve,
+} from '@runyard/test-kit/fake-platform';
 
 if (process.argv[2] === 'upstream') await answerRequests();
 else await measure(Number(process.argv[2] ?? 32), Number(process.argv[3] ?? 5));

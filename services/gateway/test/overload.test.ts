@@ -1,22 +1,31 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { DeploymentRoute } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
 import { afterEach, expect, it } from 'vitest';
-import { deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 let gateway: TestGateway;
-let upstream: FakeServer;
+let upstreams: FakeServer[];
 afterEach(async () => {
   await gateway.close();
-  await upstream.close();
+  await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 
-/** A gateway before a deployment that answers when it is told to. */
-async function started(env: Record<string, string>) {
+/** A gateway before a deployment whose processes answer when they are told to; streams they begin at once. */
+async function started(env: Record<string, string>, { processes = 1 } = {}) {
   const held: (() => void)[] = [];
-  upstream = await serve((_req, res) => void held.push(() => res.end('{}')));
-  const route = deploymentRoute({ upstreams: [upstream.url] });
+  /** How many requests each process was sent. */
+  const sent = Array.from({ length: processes }, () => 0);
+  const hold = (process: number) => (req: IncomingMessage, res: ServerResponse) => {
+    sent[process]! += 1;
+    if (req.headers.accept === 'text/event-stream') res.flushHeaders();
+    held.push(() => res.end('{}'));
+  };
+  upstreams = await Promise.all(sent.map((_, process) => serve(hold(process))));
+  const route = deploymentRoute({ upstreams: upstreams.map(({ url }) => url) });
   const controlPlane = await FakeControlPlane.start();
   controlPlane.routes.push(route);
   gateway = await startGateway({ controlPlane, env });
@@ -25,12 +34,13 @@ async function started(env: Record<string, string>) {
     for (const answer of held.splice(0)) answer();
   };
   const arrived = (count: number) => waitFor(() => held.length === count, { what: `${count} requests` });
-  return { route, release, arrived, post: (key: string) => post(route, key) };
+  return { route, sent, release, arrived, post: (key: string, accept?: string) => post(route, key, accept) };
 }
 
-function post(route: DeploymentRoute, key: string): Promise<Response> {
-  const url = `${gateway.url}/deployments/${route.deployment_id}/threads`;
-  return fetch(url, { method: 'POST', headers: { 'x-api-key': key }, body: '{}' });
+const urlOf = (route: DeploymentRoute) => `${gateway.url}/deployments/${route.deployment_id}/threads`;
+
+function post(route: DeploymentRoute, key: string, accept = '*/*'): Promise<Response> {
+  return fetch(urlOf(route), { method: 'POST', headers: { 'x-api-key': key, accept }, body: '{}' });
 }
 
 const refused = async (reason: string, key: string) => {
@@ -67,16 +77,76 @@ it('beyond what is served at once requests get 503, and the gateway says that it
   expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
+it('what a process has not begun to answer is bounded: others get 503 before they have sent their body', async () => {
+  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' });
+  const { key } = gateway.orgAccess.issue(route.workspace_id);
+  const open = [post(key), post(key)];
+  await arrived(2);
+  const third = request(urlOf(route), {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-length': 1_000 },
+  });
+  third.flushHeaders();
+  const [answer] = (await once(third, 'response')) as [IncomingMessage];
+  expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1']);
+  const [body] = (await once(answer, 'data')) as [Buffer];
+  expect(JSON.parse(body.toString())).toEqual({ detail: 'Too many requests wait for an answer at the moment' });
+  third.destroy();
+  expect(await refused('requests_of_upstream', key)).toBe('1');
+  release();
+  expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
+  open.push(post(key), post(key));
+  await arrived(2);
+  release();
+  expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+});
+
+it('a stream leaves its place when it begins, and a client that leaves when it goes', async () => {
+  const { route, release, arrived, post } = await started({ HTTP_MAX_REQUESTS_PER_UPSTREAM: '1' });
+  const { key } = gateway.orgAccess.issue(route.workspace_id);
+  const streams: Response[] = [];
+  for (let count = 0; count < 3; count += 1) streams.push(await post(key, 'text/event-stream'));
+  const leaving = new AbortController();
+  const left = fetch(urlOf(route), { headers: { 'x-api-key': key }, signal: leaving.signal });
+  await arrived(4);
+  expect((await post(key)).status).toBe(503);
+  leaving.abort();
+  await expect(left).rejects.toThrow();
+  await waitFor(async () => (await post(key, 'text/event-stream')).status === 200, { what: 'the place to be free' });
+  release();
+  expect(await Promise.all(streams.map((stream) => stream.text()))).toEqual(['{}', '{}', '{}']);
+});
+
+it('the process that has least to answer is asked, and a request is refused when none has room', async () => {
+  const limit = { HTTP_MAX_REQUESTS_PER_UPSTREAM: '2' };
+  const { route, sent, release, arrived, post } = await started(limit, { processes: 2 });
+  const { key } = gateway.orgAccess.issue(route.workspace_id);
+  const open = [post(key)];
+  await arrived(1);
+  open.push(post(key, 'text/event-stream'));
+  await open[1];
+  expect(sent).toEqual([1, 1]);
+  open.push(post(key));
+  await arrived(3);
+  expect(sent).toEqual([1, 2]);
+  open.push(post(key), post(key));
+  await arrived(5);
+  expect(sent).toEqual([2, 3]);
+  expect((await post(key)).status).toBe(503);
+  release();
+  expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
 it('a crowd with a key that nobody asked about yet asks once, and one of many keys asks once for each', async () => {
   const { route, release, arrived, post } = await started({});
   const { key } = gateway.orgAccess.issue(route.workspace_id);
   const before = gateway.orgAccess.questions.length;
-  const crowd = Array.from({ length: 300 }, () => post(key));
-  await arrived(300);
+  const crowd = Array.from({ length: 100 }, () => post(key));
+  await arrived(100);
   expect(gateway.orgAccess.questions.length - before).toBe(1);
   release();
   expect(new Set((await Promise.all(crowd)).map(({ status }) => status))).toEqual(new Set([200]));
-  const strangers = await Promise.all(Array.from({ length: 300 }, () => post(`lsv2_sk_${randomUUID()}`)));
+  const strangers = await Promise.all(Array.from({ length: 100 }, () => post(`lsv2_sk_${randomUUID()}`)));
   expect(new Set(strangers.map(({ status }) => status))).toEqual(new Set([401]));
-  expect(gateway.orgAccess.questions.length - before).toBe(301);
+  expect(gateway.orgAccess.questions.length - before).toBe(101);
 });

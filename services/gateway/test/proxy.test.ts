@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@runyard/test-kit';
+import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from '@runyard/test-kit/fake-platform';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bodyOf, deploymentRoute, FakeControlPlane, type FakeServer, serve } from './fake-platform.ts';
 import { startGateway, type TestGateway } from './start-gateway.ts';
 
 /** A gateway in front of one deployment that answers as each test says. */
@@ -183,6 +183,18 @@ describe('what passes through the gateway', () => {
     });
     expect(response.status).toBe(413);
     expect(await response.json()).toEqual({ detail: 'Request body is larger than 200000 bytes' });
+  });
+
+  it('passes layers of images on to the registry, whatever their size, with the credential they come with', async () => {
+    const authorization = `Basic ${Buffer.from('oauth2accesstoken:a token').toString('base64')}`;
+    const path = '/v2/registry/some-deployment/agent/blobs/uploads/1';
+    const response = await fetch(gateway.url + path, {
+      method: 'PATCH',
+      headers: { authorization },
+      body: Buffer.alloc(1_000_000),
+    });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ url: path, length: 1_000_000, headers: { authorization } });
   });
 
   it('refuses a chunked body once it is over the limit', async () => {

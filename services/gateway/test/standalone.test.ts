@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type ServiceProcess, startServiceProcess } from '@runyard/test-kit';
+import { INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import { afterEach, describe, expect, it } from 'vitest';
-import { INTERNAL_TOKEN } from './fake-platform.ts';
 
 const entry = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** Nothing else of the platform is up. */

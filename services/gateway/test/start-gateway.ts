@@ -1,9 +1,9 @@
 import type { EventBusConfig } from '@runyard/event-bus';
 import { createContext, readConfig } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
+import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from '@runyard/test-kit/fake-platform';
 import { configSchema } from '../src/config.ts';
 import { run } from '../src/run.ts';
-import { FakeControlPlane, FakeOrgAccess, INTERNAL_TOKEN } from './fake-platform.ts';
 
 export interface TestGateway {
   url: string;

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceLifecycle } from '../lifecycle.ts';
@@ -130,4 +131,29 @@ describe('a service that cannot work yet', () => {
       ),
     );
   });
+});
+
+/** Opens so many connections from another thread, and tells whether all were there while this one was busy. */
+function connectsWhileBusy(url: string, count: number): boolean {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(
+    `const { connect } = require('node:net');
+     const { done, port, count } = require('node:worker_threads').workerData;
+     let missing = count;
+     for (let each = 0; each < count; each += 1)
+       connect(port, '127.0.0.1', () => {
+         missing -= 1;
+         if (missing === 0) Atomics.store(done, 0, 1), Atomics.notify(done, 0);
+       });`,
+    { eval: true, workerData: { done, port: Number(new URL(url).port), count } },
+  );
+  const result = Atomics.wait(done, 0, 0, 20_000);
+  void worker.terminate();
+  return result !== 'timed-out';
+}
+
+it('as many connections wait for a busy process as it was told, instead of being tried again later', async () => {
+  openContext(0);
+  const { url } = await listen(createApp({ context, operations: [] }), { ...HERE, context, backlog: 1_000 });
+  expect(connectsWhileBusy(url, 800)).toBe(true);
 });

@@ -17,6 +17,11 @@ export interface ListenOptions {
   /** 0 takes a free one. */
   port: number;
   context: ServiceContext;
+  /**
+   * Connections that may wait to be taken; the system has a limit of its own. Who finds no place is tried again by its system
+   * after one second, then after three. Default 511, as Node has it.
+   */
+  backlog?: number;
   /** How long requests in flight may go on after the stop began; then they are cut. */
   drainMs?: number;
   /** Called at stop, when no new requests come any more: answers that take long are to end now. */
@@ -37,7 +42,13 @@ export interface Doorway {
  * Listens before the service can do its work, so that it is seen to live while it waits for what it needs: `/ok` answers, and
  * every other request is told, untouched, to come back or go elsewhere.
  */
-export async function openDoorway({ host, port, context, isAside = false }: ListenOptions): Promise<Doorway> {
+export async function openDoorway({
+  host,
+  port,
+  backlog = 511,
+  context,
+  isAside = false,
+}: ListenOptions): Promise<Doorway> {
   let handle: RequestListener = answerNotYet;
   const server = createServer(
     {
@@ -54,7 +65,7 @@ export async function openDoorway({ host, port, context, isAside = false }: List
   server.on('clientError', answerMalformed);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
-    server.listen({ host, port }, resolve);
+    server.listen({ host, port, backlog }, resolve);
   });
   const windowMs = isAside ? 0 : context.drainWindowMs;
   let drained: Promise<void> | undefined;

@@ -23,13 +23,11 @@ const SWEEP_MS = 750;
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;
-  readonly #onRefused: () => void;
   readonly #byKey = new Map<string, Set<OpenExchange & { openedAt: number }>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ maxPerKey, onRefused = () => undefined }: { maxPerKey: number; onRefused?: () => void }) {
+  constructor({ maxPerKey }: { maxPerKey: number }) {
     this.#maxPerKey = maxPerKey;
-    this.#onRefused = onRefused;
   }
 
   start(): void {
@@ -52,8 +50,10 @@ export class OpenExchanges {
     const entry = { ...exchange, openedAt: Date.now() };
     let exchanges = this.#byKey.get(exchange.keyId);
     if (exchanges && exchanges.size >= this.#maxPerKey) {
-      this.#onRefused();
-      throw new TooManyRequestsError('Too many requests with this key are open', { retryAfterSeconds: 1 });
+      throw new TooManyRequestsError('Too many requests with this key are open', {
+        retryAfterSeconds: 1,
+        refusal: 'requests_of_key',
+      });
     }
     if (!exchanges) {
       exchanges = new Set();

@@ -16,6 +16,8 @@ export interface RelayOptions {
   requestId: string;
   /** Asked when the answer begins: is this the last one on its connection. */
   isLast(): boolean;
+  /** The upstream has begun to answer. */
+  onBegun(): void;
   /** The upstream takes no further request on this connection: it is probably about to stop. */
   onLeaving(): void;
   /** Whether an answer that says "untouched" is to be refused, because another upstream can be asked. */
@@ -60,7 +62,8 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { requestId, isLast, onLeaving, hasAlternative, isContinuing } = this.#options;
+    const { requestId, isLast, onBegun, onLeaving, hasAlternative, isContinuing } = this.#options;
+    onBegun();
     const { list, announcesLength, isLeaving, isUntouched } = responseHeaders(raw, requestId, isLast());
     if (isLeaving) onLeaving();
     if (isUntouched && hasAlternative) {

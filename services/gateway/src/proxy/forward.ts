@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGoneError } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 import type { RequestBody } from '../limits/request-body.ts';
+import { NoRoomError, type UpstreamLoad } from '../limits/upstream-load.ts';
 import { AnswerRelay, type Handover, type RelayOptions } from './answer-relay.ts';
 import type { SilentUpstreams } from './silent-upstreams.ts';
 import { mayGoElsewhere } from './upstream-error.ts';
@@ -9,6 +10,7 @@ import { mayGoElsewhere } from './upstream-error.ts';
 export interface Forwarding extends Pick<RelayOptions, 'requestId' | 'isLast'> {
   dispatcher: Dispatcher;
   silentUpstreams: SilentUpstreams;
+  load: UpstreamLoad;
   /** Base URLs, in the order to be tried. */
   upstreams: readonly string[];
   /** Path and query. */
@@ -24,6 +26,8 @@ export interface Forwarding extends Pick<RelayOptions, 'requestId' | 'isLast'> {
  * handover when its rest is to be had elsewhere; rejects when there was none. A client that leaves takes the upstream's request
  * with it, and an upstream that dies in the middle cuts the client's connection, so that half an answer never looks like a whole
  * one. What was not done, or may be done twice, is asked of the next upstream.
+ *
+ * @throws NoRoomError when none of them takes another request
  */
 export async function forward(
   req: IncomingMessage,
@@ -45,7 +49,7 @@ export async function forward(
       });
     } catch (error) {
       const isElsewhereBetter = mayGoElsewhere(error, isRepeatable);
-      if (isElsewhereBetter) avoid(upstream);
+      if (isElsewhereBetter && !(error instanceof NoRoomError)) avoid(upstream);
       if (!hasAlternative || !isSendable() || !isElsewhereBetter) throw error;
       if (res.destroyed) throw new ClientGoneError(error);
     }
@@ -53,16 +57,17 @@ export async function forward(
   return undefined;
 }
 
-/** Asks one upstream. */
+/** Asks one upstream. @throws NoRoomError */
 export function exchange(
   res: ServerResponse,
   upstream: string,
   request: Omit<Forwarding, 'upstreams'> &
     Pick<RelayOptions, 'hasAlternative' | 'isContinuing'> & { method: Dispatcher.HttpMethod },
 ): Promise<Handover | undefined> {
-  const { dispatcher, silentUpstreams, target, headers, body, method, avoid } = request;
+  const { dispatcher, silentUpstreams, load, target, headers, body, method, avoid } = request;
   const base = new URL(upstream);
-  const relay = new AnswerRelay(res, { ...request, onLeaving: () => avoid(upstream) });
+  const answered = load.take(upstream);
+  const relay = new AnswerRelay(res, { ...request, onBegun: answered, onLeaving: () => avoid(upstream) });
   dispatcher.dispatch(
     {
       origin: base.origin,
@@ -77,7 +82,7 @@ export function exchange(
     },
     silentUpstreams.watch(base.origin, relay),
   );
-  return relay.done;
+  return relay.done.finally(answered);
 }
 
 function isSafe(method: string | undefined): boolean {

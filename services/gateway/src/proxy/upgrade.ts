@@ -2,7 +2,8 @@ import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node
 import { request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type AppError, UnavailableError } from '@runyard/service-kit';
+import type { AppError } from '@runyard/service-kit';
+import type { UpstreamLoad } from '../limits/upstream-load.ts';
 import { responseHeaders } from './headers.ts';
 import { neverConnected, upstreamFailure } from './upstream-error.ts';
 
@@ -12,19 +13,25 @@ const KEEP_ALIVE_DELAY_MS = 10_000;
 /**
  * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end of
  * either side is the end of the other. An upstream that declines is answered as it answered.
+ *
+ * @throws NoRoomError when none of them takes another request
  */
 export function forwardUpgrade(
   req: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  options: { upstreams: readonly string[]; target: string; headers: string[]; requestId: string; name: string },
+  options: {
+    upstreams: readonly string[];
+    load: UpstreamLoad;
+    target: string;
+    headers: string[];
+    requestId: string;
+    name: string;
+  },
 ): void {
-  const { target, headers, requestId, name } = options;
-  const [upstream, ...others] = options.upstreams;
-  if (upstream === undefined) {
-    refuseUpgrade(socket, new UnavailableError(`${name} is not running`, { retryAfterSeconds: 5 }));
-    return;
-  }
+  const { load, target, headers, requestId, name } = options;
+  const [upstream, ...others] = load.withRoom(options.upstreams) as [string, ...string[]];
+  const answered = load.take(upstream);
   const base = new URL(upstream);
   const request = (base.protocol === 'https:' ? httpsRequest : httpRequest)({
     host: base.hostname,
@@ -41,10 +48,14 @@ export function forwardUpgrade(
   request.on('timeout', () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })));
   request.on('error', (error) => {
     socket.off('close', clientGone).off('error', clientGone);
-    if (others.length > 0 && neverConnected(error) && !socket.destroyed)
+    try {
+      if (others.length === 0 || !neverConnected(error) || socket.destroyed) throw error;
       forwardUpgrade(req, socket, head, { ...options, upstreams: others });
-    else refuseUpgrade(socket, upstreamFailure(error, name));
+    } catch (failure) {
+      refuseUpgrade(socket, upstreamFailure(failure, name));
+    }
   });
+  for (const event of ['response', 'upgrade', 'close']) request.once(event, answered);
   request.on('response', (response) => {
     const { list } = responseHeaders(response.rawHeaders, requestId);
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));

@@ -1,14 +1,20 @@
 import type { DeploymentRoute } from '@runyard/contracts';
 import { UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
+import type { UpstreamLoad } from '../limits/upstream-load.ts';
 
 /** As long as a stopping process takes requests, and a little longer. */
 const AVOIDED_MS = 6_000;
 
-/** Takes a deployment's upstreams in turn, those that stop or cannot be reached after the others. */
+/** Takes the upstream of a deployment that has least to answer, equals in turn, those that stop or cannot be reached after the others. */
 export class UpstreamChoice {
+  readonly #load: UpstreamLoad;
   readonly #turns = new WeakMap<DeploymentRoute, number>();
   readonly #avoided = new LRUCache<string, true>({ max: 10_000, ttl: AVOIDED_MS });
+
+  constructor(load: UpstreamLoad) {
+    this.#load = load;
+  }
 
   /** All upstreams, in the order to be tried. @throws UnavailableError when there is none. */
   of(route: DeploymentRoute): readonly string[] {
@@ -20,9 +26,8 @@ export class UpstreamChoice {
     const turn = (this.#turns.get(route) ?? 0) % upstreams.length;
     this.#turns.set(route, turn + 1);
     const inTurn = [...upstreams.slice(turn), ...upstreams.slice(0, turn)];
-    if (this.#avoided.size === 0) return inTurn;
-    const isAvoided = (upstream: string) => this.#avoided.has(upstream);
-    return [...inTurn.filter((upstream) => !isAvoided(upstream)), ...inTurn.filter(isAvoided)];
+    const rank = (upstream: string) => Number(this.#avoided.has(upstream));
+    return inTurn.sort((one, other) => rank(one) - rank(other) || this.#load.of(one) - this.#load.of(other));
   }
 
   /** For some seconds others are tried first. */

@@ -1,4 +1,5 @@
 import { AppError, BadGatewayError, ClientGoneError, UnavailableError } from '@runyard/service-kit';
+import { NoRoomError } from '../limits/upstream-load.ts';
 
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -35,7 +36,7 @@ export function neverConnected(error: unknown): boolean {
 
 /** Whether another upstream may be asked: nothing was done, or doing it twice does no harm. */
 export function mayGoElsewhere(error: unknown, isRepeatable: boolean): boolean {
-  if (neverConnected(error) || error instanceof UntouchedError) return true;
+  if (neverConnected(error) || error instanceof UntouchedError || error instanceof NoRoomError) return true;
   return isRepeatable && brokeOff(error);
 }
 

@@ -1,5 +1,5 @@
+import { deploymentRoute } from '@runyard/test-kit/fake-platform';
 import { describe, expect, it } from 'vitest';
-import { deploymentRoute } from '../../test/fake-platform.ts';
 import { DeploymentTable } from './deployment-table.ts';
 
 const upstreams = ['http://127.0.0.1:1'];

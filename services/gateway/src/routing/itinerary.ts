@@ -11,6 +11,7 @@ import {
 } from '../authentication/admission.ts';
 import type { KeyCache } from '../authentication/key-cache.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
+import { UpstreamLoad } from '../limits/upstream-load.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import type { Destination } from './resolve-path.ts';
@@ -18,6 +19,8 @@ import type { Destination } from './resolve-path.ts';
 /** Where a request goes, and as whom. */
 export interface Itinerary {
   upstreams: readonly string[];
+  /** Counts what they have to answer. */
+  load: UpstreamLoad;
   /** Path and query at the upstream. */
   target: string;
   /** What was taken off the path. */
@@ -31,18 +34,24 @@ export interface ItineraryParts {
   table: DeploymentTable;
   keys: KeyCache;
   rateLimit: RateLimit;
+  /** Of deployments. */
+  load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
   /** A deployment was not reached where it is said to be: perhaps it is somewhere else by now. */
   onMissed(): void;
 }
 
+/** Services of the platform let those wait unanswered who wait for a change: how many there are is no sign of load. */
+const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
+
 /** Who are you, may you, where to: in this order, so that a stranger learns nothing about what exists. */
 export class ItineraryPlanner {
   readonly #parts: ItineraryParts;
-  readonly #upstreams = new UpstreamChoice();
+  readonly #upstreams: UpstreamChoice;
 
   constructor(parts: ItineraryParts) {
     this.#parts = parts;
+    this.#upstreams = new UpstreamChoice(parts.load);
   }
 
   async plan(req: IncomingMessage, destination: Destination): Promise<Itinerary> {
@@ -69,11 +78,12 @@ export class ItineraryPlanner {
     const { keys, serviceUrls } = this.#parts;
     const { service, target, stripped, carriesProof } = destination;
     const admission = carriesProof ? NOBODY : await admitToService(req, service, (question) => keys.check(question));
-    return { upstreams: [serviceUrls[service]], target, prefix: stripped, admission, name: service };
+    const upstreams = [serviceUrls[service]];
+    return { upstreams, load: UNBOUNDED, target, prefix: stripped, admission, name: service };
   }
 
   async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
-    const { table, keys } = this.#parts;
+    const { table, keys, load } = this.#parts;
     const { reference, target } = destination;
     if (!table.isLoaded && !table.find(reference)) {
       throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
@@ -88,6 +98,7 @@ export class ItineraryPlanner {
     if (route.upstreams.length === 0) this.#parts.onMissed();
     return {
       upstreams: this.#upstreams.of(route),
+      load,
       target,
       prefix: `${DEPLOYMENTS_PREFIX}/${reference}`,
       admission,

@@ -31,7 +31,7 @@ export async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function json(res: ServerResponse, status: number, body: unknown): void {
+export function json(res: ServerResponse, status: number, body: unknown): void {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -135,13 +135,19 @@ export class FakeControlPlane {
 
   #answer(req: IncomingMessage, res: ServerResponse): void {
     if (req.url !== '/internal/routes') {
-      json(res, 200, { service: 'control-plane', url: req.url, headers: req.headers });
+      void this.#echo(req, res);
       return;
     }
     this.snapshots += 1;
     if (this.isAway) json(res, 503, { detail: 'away' });
     else if (req.headers.authorization !== `Bearer ${INTERNAL_TOKEN}`) json(res, 401, { detail: 'Unauthorized' });
     else json(res, 200, { routes: this.routes });
+  }
+
+  async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { url, headers } = req;
+    const { length } = await bodyOf(req);
+    json(res, 200, { service: 'control-plane', url, headers, length });
   }
 }
 
@@ -157,18 +163,4 @@ export function deploymentRoute(route: Partial<DeploymentRoute> & { upstreams: s
     version: 1,
     ...route,
   };
-}
-
-/** A deployment that tells what it was asked. */
-export async function echoDeployment(): Promise<FakeServer> {
-  return serve(async (req, res) => {
-    const body = await bodyOf(req).catch(() => Buffer.alloc(0));
-    json(res, 200, {
-      method: req.method,
-      url: req.url,
-      headers: req.headers,
-      body: body.toString(),
-      length: body.length,
-    });
-  });
 }

@@ -1,0 +1,15 @@
+import { bodyOf, type FakeServer, json, serve } from '@runyard/test-kit/fake-platform';
+
+/** A deployment that tells what it was asked. */
+export async function echoDeployment(): Promise<FakeServer> {
+  return serve(async (req, res) => {
+    const body = await bodyOf(req).catch(() => Buffer.alloc(0));
+    json(res, 200, {
+      method: req.method,
+      url: req.url,
+      headers: req.headers,
+      body: body.toString(),
+      length: body.length,
+    });
+  });
+}
