@@ -41,7 +41,7 @@ describe('an image of the own registry', () => {
     const { status, body } = await pushToken(id);
     expect([status, body.registry_url]).toEqual([200, `agents.example.com/registry/${id}`]);
     const named = await pushToken(id, { supports_registry_username: true });
-    expect(named.body).toMatchObject({ username: 'oauth2accesstoken', repository_url: `${body.registry_url}/agent` });
+    expect(named.body).toMatchObject({ username: 'oauth2accesstoken', registry_url: body.registry_url });
     const digest = await new ImageClient(platform.service.url, body.token).pushImage(`registry/${id}/agent`, 'latest');
 
     const imageUri = `${body.registry_url}/agent@${digest}`;

@@ -15,6 +15,7 @@ import { digestOf, ImageClient, manifestOf } from './support/image-pushing.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const LIMIT_BYTES = 1_000_000;
+const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
 let testDatabase: TestDatabase;
 let database: Database;
 let folder: string;
@@ -123,6 +124,71 @@ describe('an image', () => {
     expect((await push.send('POST', mount)).status).toBe(201);
   });
 
+  it('is read in part, from any of its pieces', async () => {
+    const { repository, push } = await deployment();
+    const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(2000)];
+    const whole = Buffer.concat(pieces);
+    await push.pushBlob(repository, pieces);
+    const path = `/v2/${repository}/blobs/${digestOf(whole)}`;
+    const read = async (range: string) => {
+      const answer = await push.send('GET', path, { headers: { range } });
+      return [answer.status, answer.headers.get('content-range'), Buffer.from(await answer.arrayBuffer())] as const;
+    };
+    expect(await read('bytes=2990-8009')).toEqual([206, 'bytes 2990-8009/10000', whole.subarray(2990, 8010)]);
+    expect(await read('bytes=9000-')).toEqual([206, 'bytes 9000-9999/10000', whole.subarray(9000)]);
+    expect(await read('bytes=-10')).toEqual([206, 'bytes 9990-9999/10000', whole.subarray(9990)]);
+    expect(await read('bytes=0-1,5-6')).toEqual([200, null, whole]);
+    const beyond = await push.send('GET', path, { headers: { range: 'bytes=10000-' } });
+    expect(beyond.headers.get('content-range')).toBe('bytes */10000');
+    expect(await errorOf(beyond)).toEqual([416, 'RANGE_INVALID']);
+  });
+
+  it('for several machines is a list of images, which has to name what is there', async () => {
+    const { repository, push } = await deployment();
+    const list = (digest: string) =>
+      Buffer.from(JSON.stringify({ schemaVersion: 2, manifests: [{ digest, size: 1 }] }));
+    const put = (bytes: Buffer) =>
+      push.send('PUT', `/v2/${repository}/manifests/latest`, {
+        body: Uint8Array.from(bytes),
+        headers: { 'content-type': LIST_TYPE },
+      });
+    expect(await errorOf(await put(list(digestOf(Buffer.from('nothing')))))).toEqual([404, 'MANIFEST_BLOB_UNKNOWN']);
+    const whole = list(await push.pushImage(repository, 'amd64'));
+    expect((await put(whole)).headers.get('docker-content-digest')).toBe(digestOf(whole));
+    const head = await push.send('HEAD', `/v2/${repository}/manifests/latest`);
+    expect([head.headers.get('content-type'), head.headers.get('content-length')]).toEqual([
+      LIST_TYPE,
+      String(whole.length),
+    ]);
+  });
+
+  it('is listed by its names and tags, page by page', async () => {
+    const { id, repository, push } = await deployment();
+    expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([404, 'NAME_UNKNOWN']);
+    for (const tag of ['v1', 'v2', 'v3']) await push.pushImage(repository, tag);
+    await push.pushImage(`registry/${id}/other`, 'v1');
+    const pages = async (path: string) => {
+      const found: string[][] = [];
+      for (let next: string | undefined = path; next !== undefined; ) {
+        const answer = await push.send('GET', next);
+        const body = (await answer.json()) as { tags?: string[]; repositories?: string[] };
+        found.push(body.tags ?? body.repositories ?? []);
+        next = /^<(.+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+      }
+      return found;
+    };
+    expect(await pages(`/v2/${repository}/tags/list?n=2`)).toEqual([['v1', 'v2'], ['v3']]);
+    expect(await pages('/v2/_catalog?n=1')).toEqual([[repository], [`registry/${id}/other`], []]);
+  });
+
+  it('stays as long as its deployment, which may go back to it', async () => {
+    const { repository, push } = await deployment();
+    const digest = await push.pushImage(repository, 'latest');
+    for (const what of [`manifests/${digest}`, 'manifests/latest', `blobs/${digest}`]) {
+      expect(await errorOf(await push.send('DELETE', `/v2/${repository}/${what}`))).toEqual([405, 'UNSUPPORTED']);
+    }
+  });
+
   it('whose bytes are not what its digest says is refused, and leaves nothing', async () => {
     const { id, repository, push } = await deployment();
     const wrong = digestOf(Buffer.from('something else'));
@@ -141,6 +207,10 @@ describe('an image', () => {
     expect(await errorOf(await push.putManifest(repository, 'v1', Buffer.from('[')))).toEqual([
       400,
       'MANIFEST_INVALID',
+    ]);
+    expect(await errorOf(await push.putManifest(repository, 'v1', Buffer.alloc(4_194_305)))).toEqual([
+      413,
+      'SIZE_INVALID',
     ]);
   });
 
@@ -183,7 +253,7 @@ describe('a token', () => {
     expect(await errorOf(await one.push.send('GET', path))).toEqual([403, 'DENIED']);
     const stranger = await fetch(`${origin}${path}`);
     expect(stranger.headers.get('www-authenticate')).toBe(
-      'Bearer realm="https://agents.example.com/v2/registry/token",service="agents.example.com"',
+      `Bearer realm="https://agents.example.com/v2/registry/token",service="agents.example.com",scope="repository:${other.repository}:pull,push"`,
     );
     expect(await errorOf(stranger)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fetch(`${origin}/v2/`)).status).toBe(401);

@@ -63,9 +63,35 @@ export async function writePart(
   return { key, size, sha256: hash.digest('hex') };
 }
 
-/** All bytes of a blob, in order. */
-export function readParts(objects: ObjectStorage, parts: readonly BlobPart[]): Readable {
-  return Readable.from(bytesOf(objects, parts), { objectMode: false });
+/** Bytes of a blob, in order: from the number `first` to `last`, both included. */
+export function readParts(
+  objects: ObjectStorage,
+  parts: readonly BlobPart[],
+  { first, last }: { first: number; last: number },
+): Readable {
+  return Readable.from(bytesBetween(objects, parts, first, last + 1), { objectMode: false });
+}
+
+/** Opens no object that has none of them. */
+async function* bytesBetween(
+  objects: ObjectStorage,
+  parts: readonly BlobPart[],
+  from: number,
+  to: number,
+): AsyncGenerator<Buffer> {
+  let at = 0;
+  for (const part of parts) {
+    const end = at + part.size;
+    if (at < to && end > from) {
+      for await (const chunk of bytesOf(objects, [part])) {
+        const bytes = chunk.subarray(Math.max(from - at, 0), to - at);
+        at += chunk.length;
+        if (bytes.length > 0) yield bytes;
+        if (at >= to) return;
+      }
+    }
+    at = end;
+  }
 }
 
 /** `sha256:<hex>` over all parts together. */

@@ -18,10 +18,13 @@ export class Blobs {
     this.#limitBytes = options.limitBytes;
   }
 
-  async find(deploymentId: string, digest: string): Promise<{ size: number; open(): Readable }> {
+  async find(
+    deploymentId: string,
+    digest: string,
+  ): Promise<{ size: number; open(range: { first: number; last: number }): Readable }> {
     const blob = await this.#store.findBlob(deploymentId, digest);
     if (!blob) throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
-    return { size: blob.size, open: () => readParts(this.#storage.objects, blob.parts) };
+    return { size: blob.size, open: (range) => readParts(this.#storage.objects, blob.parts, range) };
   }
 
   async exists(deploymentId: string, digest: string): Promise<boolean> {

@@ -31,10 +31,10 @@ async function issue(
     throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.");
   }
   if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
-  const images = address.imagesOf(deploymentId);
+  // No `repository_url`, which clients would take instead of the name that they were given for the image.
   return {
     token: tokens.issue({ deploymentId, mayPush: true }, LIFETIME_MS),
-    registry_url: images,
-    ...(wishes.supports_registry_username && { username: REGISTRY_USER, repository_url: `${images}/agent` }),
+    registry_url: address.imagesOf(deploymentId),
+    ...(wishes.supports_registry_username && { username: REGISTRY_USER }),
   };
 }

@@ -11,9 +11,20 @@ const PATH = new RegExp(
     '/(?:(blobs/uploads)/?([^/]*)|(blobs|manifests)/([^/]+)|(tags/list))$',
 );
 
+/** Images by one name, of one deployment. */
+export interface Place {
+  deploymentId: string;
+  name: string;
+}
+
+/** As clients call it. */
+export const nameOf = ({ deploymentId, name }: Place) => `${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
+export const pathOf = (place: Place) => `/v2/${nameOf(place)}`;
+
 export type RegistryResource =
   | { kind: 'ping' }
   | { kind: 'token' }
+  | { kind: 'catalog' }
   | { kind: 'upload'; deploymentId: string; name: string; id: string }
   | { kind: 'blob'; deploymentId: string; name: string; digest: string }
   | { kind: 'manifest'; deploymentId: string; name: string; reference: string }
@@ -24,6 +35,7 @@ export type RegistryResource =
 export function resourceAt(path: string): RegistryResource | undefined {
   if (path === '/v2' || path === '/v2/') return { kind: 'ping' };
   if (path === `/v2/${REGISTRY_SEGMENT}/token`) return { kind: 'token' };
+  if (path === '/v2/_catalog') return { kind: 'catalog' };
   if (path !== `/v2/${REGISTRY_SEGMENT}` && !path.startsWith(`/v2/${REGISTRY_SEGMENT}/`)) return undefined;
   const [, deploymentId, name, upload, id, kind, reference] = PATH.exec(path) ?? [];
   if (deploymentId === undefined || name === undefined || name.length > NAME_LENGTH_MAX) return { kind: 'unknown' };

@@ -1,18 +1,23 @@
-import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '@runyard/contracts';
 import { outageOf } from '@runyard/database';
 import {
   ClientGoneError,
+  PayloadTooLargeError,
   type Request,
   type RequestHandler,
   type Response,
   readBody,
-  sendWithoutReading,
 } from '@runyard/service-kit';
 import { type Blobs, rangeOf } from './blobs.ts';
+import { rangeAsked, startOf } from './byte-range.ts';
 import { MANIFEST_LIMIT_BYTES, type Manifests } from './manifests.ts';
+import { linkToRest, pageAsked } from './pages.ts';
+import { challengeOf, refuse } from './refusal.ts';
 import {
+  nameOf,
+  type Place,
+  pathOf,
   REGISTRY_SEGMENT,
   REGISTRY_USER,
   type RegistryAddress,
@@ -31,10 +36,7 @@ export interface RegistryParts {
   manifests: Manifests;
 }
 
-type Place = { deploymentId: string; name: string };
-
 const BEARER_LIFETIME_MS = 15 * 60_000;
-const TAGS_MAX = 1000;
 
 /**
  * The distribution specification over HTTP, as far as pushing and pulling need it: what `docker push` and its like speak.
@@ -50,7 +52,7 @@ export function registryHandler(parts: RegistryParts): RequestHandler {
     res.locals.route = `/v2/${REGISTRY_SEGMENT}/…`;
     res.setHeader('docker-distribution-api-version', 'registry/2.0');
     new Exchange(parts, req, res).answer(resource).catch((error: unknown) => {
-      if (error instanceof RegistryError) refuse(req, res, error, parts.address);
+      if (error instanceof RegistryError) refuse(req, res, error, challengeOf(parts.address, resource));
       else next(isGone(error) ? new ClientGoneError(error) : (outageOf(error) ?? error));
     });
   };
@@ -73,6 +75,7 @@ class Exchange {
     if (resource.kind === 'ping') return this.#send(200, { body: {} });
     if (resource.kind === 'token') return this.#giveToken(grant);
     if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
+    if (resource.kind === 'catalog') return this.#listRepositories(grant);
     await this.#allow(grant, resource.deploymentId);
     const { method } = this.#req;
     const isRead = method === 'GET' || method === 'HEAD';
@@ -123,23 +126,37 @@ class Exchange {
     });
   }
 
-  async #listTags({ deploymentId, name }: Place): Promise<void> {
-    const { n, last } = queryOf(this.#req);
-    const count = n === undefined ? TAGS_MAX : Math.min(Math.max(Number.parseInt(n, 10) || 0, 0), TAGS_MAX);
-    const page = { count, ...(last === undefined ? {} : { last }) };
-    const tags = await this.#parts.store.tags({ deploymentId, name }, page);
-    this.#send(200, { body: { name: `${REGISTRY_SEGMENT}/${deploymentId}/${name}`, tags } });
+  /** Those of the token's deployment: it is for no other. */
+  async #listRepositories({ deploymentId }: RegistryGrant): Promise<void> {
+    await this.#allow({ deploymentId, mayPush: false }, deploymentId);
+    const page = pageAsked(queryOf(this.#req));
+    const names = await this.#parts.store.repositories(deploymentId, page);
+    const repositories = names.map((name) => nameOf({ deploymentId, name }));
+    this.#send(200, { headers: linkToRest('/v2/_catalog', names, page), body: { repositories } });
+  }
+
+  async #listTags(place: Place): Promise<void> {
+    const page = pageAsked(queryOf(this.#req));
+    const tags = await this.#parts.store.tags(place, page);
+    if (tags === null) throw new RegistryError('NAME_UNKNOWN', 'Nothing was pushed by this name.');
+    const headers = linkToRest(`${pathOf(place)}/tags/list`, tags, page);
+    this.#send(200, { headers, body: { name: nameOf(place), tags } });
   }
 
   async #sendBlob({ deploymentId, digest }: Place & { digest: string }): Promise<void> {
     const { size, open } = await this.#parts.blobs.find(deploymentId, digest);
-    this.#res.writeHead(200, {
+    const isHead = this.#req.method === 'HEAD';
+    const asked = isHead ? null : rangeAsked(this.#req.headers.range, size);
+    const range = asked ?? { first: 0, last: size - 1 };
+    this.#res.writeHead(asked ? 206 : 200, {
       'content-type': 'application/octet-stream',
-      'content-length': size,
+      'content-length': range.last - range.first + 1,
+      'accept-ranges': 'bytes',
+      ...(asked && { 'content-range': `bytes ${asked.first}-${asked.last}/${size}` }),
       'docker-content-digest': digest,
     });
-    if (this.#req.method === 'HEAD') this.#res.end();
-    else await pipeline(open(), this.#res);
+    if (isHead) this.#res.end();
+    else await pipeline(open(range), this.#res);
   }
 
   async #sendManifest({ deploymentId, name, reference }: Place & { reference: string }): Promise<void> {
@@ -153,7 +170,9 @@ class Exchange {
   }
 
   async #takeManifest({ deploymentId, name, reference }: Place & { reference: string }): Promise<void> {
-    const content = await readBody(this.#req, MANIFEST_LIMIT_BYTES);
+    const content = await readBody(this.#req, MANIFEST_LIMIT_BYTES).catch((error: unknown) => {
+      throw error instanceof PayloadTooLargeError ? new RegistryError('SIZE_INVALID', error.message) : error;
+    });
     const contentType = this.#req.headers['content-type'];
     const digest = await this.#parts.manifests.put({ deploymentId, name }, reference, content, contentType);
     this.#send(201, {
@@ -173,12 +192,21 @@ class Exchange {
         if (id !== '') return this.#sendUpload(204, place, await blobs.upload(deploymentId, uploadId(id)));
         break;
       case 'PATCH': {
-        const upload = await blobs.append(deploymentId, uploadId(id), this.#req, this.#start());
+        const upload = await blobs.append(
+          deploymentId,
+          uploadId(id),
+          this.#req,
+          startOf(this.#req.headers['content-range']),
+        );
         return this.#sendUpload(202, place, upload);
       }
       case 'PUT': {
         if (digest === undefined) throw new RegistryError('DIGEST_INVALID', 'The query says which digest it has.');
-        await blobs.finish(deploymentId, uploadId(id), { digest, body: this.#req, start: this.#start() });
+        await blobs.finish(deploymentId, uploadId(id), {
+          digest,
+          body: this.#req,
+          start: startOf(this.#req.headers['content-range']),
+        });
         return this.#sendBlobMade(place, digest);
       }
       case 'DELETE':
@@ -210,16 +238,6 @@ class Exchange {
     this.#send(status, { headers: { location, range: rangeOf(upload.size), 'docker-upload-uuid': upload.id } });
   }
 
-  /** Where the client thinks this piece begins. */
-  #start(): number | undefined {
-    const range = this.#req.headers['content-range'];
-    const start = range === undefined ? undefined : /^(?:bytes )?(\d+)-\d+/.exec(range)?.[1];
-    if (range !== undefined && start === undefined) {
-      throw new RegistryError('BLOB_UPLOAD_INVALID', 'Content-Range has the form <first>-<last>.');
-    }
-    return start === undefined ? undefined : Number(start);
-  }
-
   #send(status: number, { headers = {}, body }: { headers?: Record<string, string>; body?: object } = {}): void {
     const text = body === undefined ? '' : JSON.stringify(body);
     this.#res.writeHead(status, {
@@ -231,26 +249,11 @@ class Exchange {
   }
 }
 
-function refuse(req: IncomingMessage, res: Response, error: RegistryError, address: RegistryAddress): void {
-  if (res.headersSent) {
-    res.destroy();
-    return;
-  }
-  const challenge = `Bearer realm="${address.origin}/v2/${REGISTRY_SEGMENT}/token",service="${address.host}"`;
-  sendWithoutReading(req, res, {
-    status: error.status,
-    headers: { ...error.headers, ...(error.status === 401 ? { 'www-authenticate': challenge } : {}) },
-    body: error.body,
-  });
-}
-
 /** The connection broke while a blob was on its way, in or out. */
 function isGone(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET';
 }
-
-const pathOf = ({ deploymentId, name }: Place) => `/v2/${REGISTRY_SEGMENT}/${deploymentId}/${name}`;
 
 function uploadId(text: string): string {
   if (isUuid(text)) return text;

@@ -27,6 +27,11 @@ export interface Repository {
   name: string;
 }
 
+export interface Page {
+  last?: string;
+  count: number;
+}
+
 /** What is known of pushed images. Each call names the deployment: nothing is shared between two. */
 export class RegistryStore {
   readonly #database: Database;
@@ -137,14 +142,28 @@ export class RegistryStore {
     return prisma.registryManifest.findUnique({ where });
   }
 
-  /** In order of their names, those after `last`. */
-  async tags({ deploymentId, name }: Repository, page: { last?: string; count: number }): Promise<string[]> {
+  /** Names of the deployment's images, in order, those after `last`. */
+  async repositories(deploymentId: string, page: Page): Promise<string[]> {
+    const rows = await this.#database.prisma.registryManifest.findMany({
+      where: { deploymentId, ...(page.last === undefined ? {} : { repository: { gt: page.last } }) },
+      distinct: ['repository'],
+      select: { repository: true },
+      orderBy: { repository: 'asc' },
+      take: page.count,
+    });
+    return rows.map(({ repository }) => repository);
+  }
+
+  /** In order of their names, those after `last`; null when nothing was ever pushed by the repository's name. */
+  async tags({ deploymentId, name }: Repository, page: Page): Promise<string[] | null> {
     const rows = await this.#database.prisma.registryTag.findMany({
       where: { deploymentId, repository: name, ...(page.last === undefined ? {} : { tag: { gt: page.last } }) },
       orderBy: { tag: 'asc' },
       take: page.count,
     });
-    return rows.map(({ tag }) => tag);
+    if (rows.length > 0) return rows.map(({ tag }) => tag);
+    const where = { deploymentId, repository: name };
+    return (await this.#database.prisma.registryManifest.findFirst({ where, select: { digest: true } })) && [];
   }
 }
 

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import { type Response, sendWithoutReading } from '@runyard/service-kit';
+import { nameOf, REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource } from './registry-address.ts';
+import type { RegistryError } from './registry-error.ts';
+
+/** Answers with an error; to who is not known, with where a token is to be had. */
+export function refuse(req: IncomingMessage, res: Response, error: RegistryError, challenge: string): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  sendWithoutReading(req, res, {
+    status: error.status,
+    headers: { ...error.headers, ...(error.status === 401 ? { 'www-authenticate': challenge } : {}) },
+    body: error.body,
+  });
+}
+
+/** Where a token is to be had, and what for. */
+export function challengeOf({ origin, host }: RegistryAddress, resource: RegistryResource): string {
+  const challenge = `Bearer realm="${origin}/v2/${REGISTRY_SEGMENT}/token",service="${host}"`;
+  return 'name' in resource ? `${challenge},scope="repository:${nameOf(resource)}:pull,push"` : challenge;
+}
