@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, GithubDelivery, GithubIntegration, GithubWebhook, Revision } from '@runyard/contracts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
+import { GitServer } from './support/git-server.ts';
 import { TestPlatform } from './support/platform.ts';
 import { LINK_PACKAGES, PROJECT } from './support/sources.ts';
 
@@ -12,7 +14,7 @@ let platform: TestPlatform;
 let repository: string;
 
 beforeAll(async () => {
-  platform = await TestPlatform.start();
+  platform = await TestPlatform.start({ OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32' });
   repository = join(platform.folder, 'repository');
   await mkdir(repository);
   for (const [name, content] of Object.entries(PROJECT)) await writeFile(join(repository, name), content);
@@ -40,15 +42,78 @@ const create = (changes: Record<string, unknown> = {}, source_revision_config: o
     source_revision_config,
   });
 
-describe('a repository', () => {
-  it('is built at a commit, which the revision names', async () => {
-    const sha = git('rev-parse', 'main');
-    const { status, body } = await create({}, { repo_ref: 'main', langgraph_config_path: 'langgraph.json' });
-    expect(status).toBe(201);
-    const revision = await platform.untilStatus(body.id, body.latest_revision_id!, 'DEPLOYED');
-    expect(revision.source_revision_config).toMatchObject({ repo_ref: 'main', repo_commit_sha: sha });
+const MAIN = { repo_ref: 'main', langgraph_config_path: 'langgraph.json' };
+
+describe('a private repository', () => {
+  const TOKEN = 'a-token-to-read-private-repositories-with';
+  const forms = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
+  let server: GitServer;
+  beforeAll(async () => {
+    server = await GitServer.open(platform.folder, TOKEN);
+  });
+  afterAll(() => server?.close());
+
+  /** With an integration that has this token; null: with none. */
+  async function createPrivate(token: string | null) {
+    const body = { name: 'private', url: server.url, token };
+    const path = '/v1/integrations/github/install';
+    const integration = token && (await platform.call<GithubIntegration>('POST', path, { body })).body.id;
+    if (integration) onTestFinished(async () => void (await platform.call('DELETE', `${path}/${integration}`)));
+    const changes = { repo_url: `${server.url}/repository`, ...(integration && { integration_id: integration }) };
+    return (await create(changes, MAIN)).body;
+  }
+
+  it('is built with the token of its integration, which no process, file or log tells', async () => {
+    const exposed = new Set<string>();
+    server.onRequest = () => {
+      for (const shown of shownByProcesses()) if (forms.some((form) => shown.includes(form))) exposed.add(shown);
+    };
+    const { id, latest_revision_id } = await createPrivate(TOKEN);
+    const revision = await platform.untilStatus(id, latest_revision_id!, 'DEPLOYED');
+    expect(revision.source_revision_config).toMatchObject({
+      repo_ref: 'main',
+      repo_commit_sha: git('rev-parse', 'main'),
+    });
+    expect([...exposed]).toEqual([]);
+    for (const text of [await textsBelow(platform.folder), platform.service.output(), await platform.dump()]) {
+      for (const form of forms) expect(text).not.toContain(form);
+    }
   });
 
+  it.each([
+    ['without a token', null, /cannot be read without a token; name an integration/],
+    ['with a wrong one', 'an-old-token-of-somebody', /does not take the token of the integration/],
+  ])('%s fails its build, and says so without the token', async (_, token, expected) => {
+    const { id, latest_revision_id } = await createPrivate(token);
+    const { status_message } = await platform.untilStatus(id, latest_revision_id!, 'BUILD_FAILED');
+    expect(status_message).toMatch(expected);
+    const said = `${status_message}${await textsBelow(join(platform.folder, 'logs', id))}${platform.service.output()}`;
+    expect(said).not.toMatch(/an-old-token-of-somebody|YW4tb2xkLXRva2Vu|Basic /);
+  });
+});
+
+/** What anybody on this machine may see of its processes; empty where there is no `/proc`. */
+function shownByProcesses(): string[] {
+  const read = (path: string) => {
+    try {
+      return readFileSync(path, 'latin1');
+    } catch {
+      return ''; // It is gone.
+    }
+  };
+  const processes = readdirSync('/').includes('proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  return processes.flatMap((pid) => [read(`/proc/${pid}/cmdline`), read(`/proc/${pid}/environ`)]);
+}
+
+async function textsBelow(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'));
+  return (await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')))).join(
+    '\n',
+  );
+}
+
+describe('a repository', () => {
   it('that has no such branch fails its build with the words of git', async () => {
     const { body } = await create({}, { repo_ref: 'nowhere', langgraph_config_path: 'langgraph.json' });
     const failed = await platform.untilStatus(body.id, body.latest_revision_id!, 'BUILD_FAILED');

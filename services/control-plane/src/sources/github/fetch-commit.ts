@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BuildFailure } from '../../builds/build-failure.ts';
+import { secretMask } from '../../logs/secret-mask.ts';
 import type { RepositoryAddress } from './repository-url.ts';
 
 export interface CommitRequest {
@@ -97,8 +98,22 @@ async function openGit(home: string, { repository, token, signal }: CommitReques
     if (stdout === null) throw tooManyFiles();
     if (code === 0) return stdout;
     if (code === 127) throw new BuildFailure('git is not installed on this machine');
-    throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reasonOf(stderr)}`);
+    if (NOT_ADMITTED.test(stderr)) throw notAdmitted(repository, token);
+    // A server may say what it was told.
+    const reason = secretMask(token === null ? [] : [token, basicOf(token)])(reasonOf(stderr));
+    throw new BuildFailure(`git ${args.find((arg) => !arg.startsWith('-'))}: ${reason}`);
   };
+}
+
+/** As git says it when it is asked who it is and has no answer, or none that is taken. */
+const NOT_ADMITTED = /^fatal: (could not read (Username|Password) for|Authentication failed)/m;
+
+function notAdmitted({ url }: RepositoryAddress, token: string | null): BuildFailure {
+  return new BuildFailure(
+    token === null
+      ? `${url} cannot be read without a token; name an integration that has one for its server`
+      : `The server of ${url} does not take the token of the integration`,
+  );
 }
 
 /** Null, after `onMore`, when there is more than `bytesMax` of it. */
@@ -141,11 +156,13 @@ function configuration({ url, protocol, resolved }: RepositoryAddress, token: st
   if (protocol === 'file' || resolved === null) return lines.join('\n');
   lines.push(`curloptResolve = ${quoted(resolved)}`);
   if (token !== null) {
-    const basic = Buffer.from(`x-access-token:${token}`).toString('base64');
-    lines.push(`[http ${quoted(new URL(url).origin)}]`, `extraHeader = ${quoted(`Authorization: Basic ${basic}`)}`);
+    const header = `Authorization: Basic ${basicOf(token)}`;
+    lines.push(`[http ${quoted(new URL(url).origin)}]`, `extraHeader = ${quoted(header)}`);
   }
   return lines.join('\n');
 }
+
+const basicOf = (token: string) => Buffer.from(`x-access-token:${token}`).toString('base64');
 
 const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
 
