@@ -219,7 +219,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
     context,
   );
-  const oauth = openOAuthBroker(config, { database, sealer, keys, lifecycle, logger });
+  const oauth = openOAuthBroker(config, { database, bus, sealer, keys, lifecycle, logger });
   const app = createApp({
     context,
     validationErrors: 'list',

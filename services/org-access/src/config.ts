@@ -1,3 +1,4 @@
+import { OrganizationPlan } from '@runyard/contracts';
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
@@ -6,6 +7,10 @@ export const configSchema = Type.Object({
   ...eventBusVariables,
   ...ownDataVariables,
   ...idempotencyVariables,
+  DEFAULT_ORGANIZATION_PLAN: Type.Union(OrganizationPlan.anyOf, {
+    default: 'enterprise',
+    description: 'Plan of organizations that are made from now on.',
+  }),
   // A revoked key's tokens stay valid this long wherever they were already handed out.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),

@@ -1,17 +1,38 @@
-import { bootstrap, getSigningKeys, verifyKey } from '@runyard/contracts';
+import {
+  bootstrap,
+  checkReach,
+  getSigningKeys,
+  listOrganizations,
+  setOrganizationPlan,
+  verifyKey,
+} from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { reachesWorkspace } from './access/access.ts';
 import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
+import type { PrismaClient } from './generated/client.ts';
+import type { PlanService } from './organizations/plan-service.ts';
 import type { KeyVerification } from './tokens/key-verification.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
-/** What the other services of the platform ask. */
+/** What the other services of the platform ask, and whoever runs it. */
 export function internalRoutes(parts: {
+  prisma: PrismaClient;
+  plans: PlanService;
   verification: KeyVerification;
   bootstrap: BootstrapService;
   signingKeys: SigningKeys;
 }): BoundOperation[] {
   return [
     bind(verifyKey, async ({ body }) => ok(await parts.verification.verify(body))),
+    bind(checkReach, async ({ body }) => {
+      const [organizationId, workspaceId] = [body.organization_id.toLowerCase(), body.workspace_id.toLowerCase()];
+      const scope = { organizationId, workspaceId, identityId: body.identity_id.toLowerCase() };
+      return ok({ reaches: await reachesWorkspace(parts.prisma, scope) });
+    }),
+    bind(listOrganizations, async () => ok(await parts.plans.list())),
+    bind(setOrganizationPlan, async ({ params, body }) =>
+      ok(await parts.plans.set(params.organization_id.toLowerCase(), body.plan)),
+    ),
     bind(bootstrap, async ({ body }) => ok(await parts.bootstrap.ensure(body))),
     bind(getSigningKeys, async () =>
       ok({ keys: parts.signingKeys.published() }, { 'cache-control': 'public, max-age=60' }),

@@ -20,6 +20,7 @@ import { openDatabase } from './database/database.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
+import { PlanService } from './organizations/plan-service.ts';
 import { KeyVerification } from './tokens/key-verification.ts';
 import { PrincipalTokens } from './tokens/principal-tokens.ts';
 import { SigningKeys } from './tokens/signing-keys.ts';
@@ -78,8 +79,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...workspaceRoutes(new WorkspaceService({ database }), keys),
       ...apiKeyRoutes(new ApiKeyService({ database }), keys),
       ...internalRoutes({
+        prisma,
+        plans: new PlanService({ database }),
         verification: new KeyVerification({ prisma, tokens, lastUse }),
-        bootstrap: new BootstrapService({ database }),
+        bootstrap: new BootstrapService({ database, plan: config.DEFAULT_ORGANIZATION_PLAN }),
         signingKeys,
       }),
     ].map(tellingOutages),

@@ -42,10 +42,10 @@ describe('bootstrap', () => {
     }
   });
 
-  it.each(['/internal/bootstrap', '/internal/keys/verify'])(
+  it.each(['/internal/bootstrap', '/internal/keys/verify', '/internal/identities/reach'])(
     'and %s are for the platform’s own services',
     async (path) => {
-      expect((await platform.internal(path, {}, 'another token of some length')).status).toBe(401);
+      expect((await platform.internal(path, {}, { token: 'another token of some length' })).status).toBe(401);
       expect((await fetch(platform.service.url + path, { method: 'POST', body: '{}' })).status).toBe(401);
     },
   );
@@ -353,9 +353,35 @@ describe('the keys that sign', () => {
   });
 });
 
+describe('whether an identity reaches a workspace', () => {
+  it('is answered as things are now: membership, the whole organization, and what was removed', async () => {
+    const { organization_id, workspace_id: first } = platform.bootstrap;
+    const everywhere = await platform.issue();
+    const here = await platform.issue({ workspaces: [research.id] });
+    const identityOf = async ({ key }: IssuedApiKey) => (await platform.verify(key)).body.claims.sub;
+    const reaches = async (identity_id: string, workspace_id: string, organization = organization_id) => {
+      const question = { organization_id: organization, workspace_id, identity_id };
+      return (await platform.internal<{ reaches: boolean }>('/internal/identities/reach', question)).body.reaches;
+    };
+    const [all, one] = [await identityOf(everywhere), await identityOf(here)];
+    const admin = (await platform.verify(platform.bootstrap.api_key)).body.claims.sub;
+    expect(await Promise.all([all, one, admin].map((id) => reaches(id, research.id)))).toEqual([true, true, true]);
+    expect(await Promise.all([all, one, admin].map((id) => reaches(id, first)))).toEqual([true, false, true]);
+    const nowhere = '0192f7a0-0000-7000-8000-000000000009';
+    expect(await reaches(all, nowhere)).toBe(false);
+    expect(await reaches(nowhere, first)).toBe(false);
+    expect(await reaches(all, first, nowhere)).toBe(false);
+    await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${here.id}`);
+    expect(await reaches(one, research.id)).toBe(false);
+  });
+});
+
+type Told = CloudEvent<{ key_id?: string; identity_id?: string }>;
+
 describe('events', () => {
-  it('tell of keys and settings, keyed by the organization', async () => {
+  it('tell of keys, identities and settings, keyed by the organization', async () => {
     const issued = await platform.issue({ description: 'seen on the bus' });
+    const { sub: identity_id } = (await platform.verify(issued.key)).body.claims;
     await platform.asAdmin('PATCH', '/api/v1/orgs/current/info', { invites_enabled: false });
     await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${issued.id}`);
 
@@ -364,16 +390,15 @@ describe('events', () => {
       { kind: 'kafka', brokers, clientId: 'test', topicPrefix: platform.topicPrefix },
       { logger: silentLogger },
     );
-    const events: CloudEvent<{ key_id?: string }>[] = [];
-    const isLast = (event: CloudEvent<{ key_id?: string }>) =>
-      event.type === 'runyard.key.revoked' && event.data.key_id === issued.id;
+    const events: Told[] = [];
+    const isLast = (event: Told) => event.type === 'runyard.identity.removed' && event.data.identity_id === identity_id;
     const done = new EventTarget();
     await bus.subscribe({
       topics: ['organizations'],
       group: 'test',
       from: 'earliest',
       onEvent: async (event) => {
-        events.push(event as CloudEvent<{ key_id?: string }>);
+        events.push(event as Told);
         if (isLast(events.at(-1)!)) done.dispatchEvent(new Event('last'));
       },
     });
@@ -383,6 +408,7 @@ describe('events', () => {
     expect(new Set(events.map((event) => event.subject))).toEqual(new Set([platform.bootstrap.organization_id]));
     const ours = events.filter((event) => event.data.key_id === issued.id).map((event) => event.type);
     expect(ours).toEqual(['runyard.key.issued', 'runyard.key.revoked']);
+    expect(events.filter(isLast)).toHaveLength(1);
     expect(events.map((event) => event.type)).toContain('runyard.organization.settings_changed');
   });
 });

@@ -161,3 +161,41 @@ async function anotherOrganization(): Promise<{ organizationId: string; key: str
   });
   return { organizationId, key };
 }
+
+describe('the plan of an organization', () => {
+  const ORGANIZATIONS = '/internal/organizations';
+
+  it('is set by whoever runs the platform, and in force with the next token', async () => {
+    const { organization_id: id, api_key } = platform.bootstrap;
+    const planOf = async () => (await platform.verify(api_key)).body.claims.plan;
+    expect(await planOf()).toBe('enterprise');
+    const changed = await platform.internal(`${ORGANIZATIONS}/${id}/plan`, { plan: 'developer' }, { method: 'PUT' });
+    expect(changed).toMatchObject({ status: 200, body: { id, plan: 'developer' } });
+    expect((await platform.internal(ORGANIZATIONS, undefined, { method: 'GET' })).body).toEqual([changed.body]);
+    expect(await planOf()).toBe('developer');
+  });
+
+  it.each([
+    ['another plan', (id: string) => `${id}/plan`, { plan: 'gold' }, 422],
+    ['no plan', (id: string) => `${id}/plan`, {}, 422],
+    ['an unknown organization', () => '0192f7a0-0000-7000-8000-000000000009/plan', { plan: 'plus' }, 404],
+    ['something that is no id', () => 'acme/plan', { plan: 'plus' }, 422],
+  ])('cannot be set to or for %s', async (_, path, body, status) => {
+    const { organization_id: id } = platform.bootstrap;
+    expect((await platform.internal(`${ORGANIZATIONS}/${path(id)}`, body, { method: 'PUT' })).status).toBe(status);
+  });
+
+  it('is not for its own administrators to set', async () => {
+    const { organization_id: id } = platform.bootstrap;
+    expect((await platform.asAdmin('PUT', `${ORGANIZATIONS}/${id}/plan`, { plan: 'enterprise' })).status).toBe(401);
+  });
+
+  it('begins as DEFAULT_ORGANIZATION_PLAN says', async () => {
+    const fresh = await TestOrgAccess.start({ environment: { DEFAULT_ORGANIZATION_PLAN: 'developer' } });
+    try {
+      expect((await fresh.verify(fresh.bootstrap.api_key)).body.claims.plan).toBe('developer');
+    } finally {
+      await fresh.close();
+    }
+  });
+});

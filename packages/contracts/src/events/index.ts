@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { DeploymentDeleted, DeploymentRouteChanged, RevisionStatusChanged } from './deployments.ts';
-import { KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
+import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
 import { RunCreated, RunFinished, RunStarted } from './runs.ts';
 
 /** Every topic of the event bus, what keys it (and so orders it), and the events it carries. */
@@ -14,7 +14,7 @@ export const TOPICS = {
   organizations: {
     name: 'runyard.organizations',
     key: 'organization id',
-    events: [KeyIssued, KeyRevoked, OrganizationSettingsChanged],
+    events: [KeyIssued, KeyRevoked, IdentityRemoved, OrganizationSettingsChanged],
   },
 } as const satisfies Record<string, { name: string; key: string; events: readonly TSchema[] }>;
 

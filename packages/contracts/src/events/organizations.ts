@@ -13,6 +13,15 @@ const keyExample = {
 export const KeyIssued = cloudEvent('runyard.key.issued', key, keyExample);
 /** Caches drop the key at once; without the event they would go on for at most four seconds. */
 export const KeyRevoked = cloudEvent('runyard.key.revoked', key, keyExample);
+/** A person or a service account that will not act here again. What others keep for it is of no more use. */
+export const IdentityRemoved = cloudEvent(
+  'runyard.identity.removed',
+  Type.Object({ ...organization.properties, identity_id: Type.String({ format: 'uuid' }) }),
+  {
+    subject: organizationId,
+    data: { organization_id: organizationId, identity_id: '5b1e3f0a-9c1d-4d57-8f3e-7a4c1b2d3e03' },
+  },
+);
 export const OrganizationSettingsChanged = cloudEvent('runyard.organization.settings_changed', organization, {
   subject: organizationId,
   data: { organization_id: organizationId },

@@ -1,4 +1,5 @@
 import type { IdempotencyKeys } from '@runyard/database';
+import type { EventBus } from '@runyard/event-bus';
 import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import type { Sealer } from '@runyard/sealing';
 import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
@@ -8,6 +9,7 @@ import { ConnectionService } from './agents/connection-service.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
 import { FlowService } from './flows/flow-service.ts';
 import { RedirectUris } from './flows/redirect-uris.ts';
+import { IdentityReach } from './identity-reach.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { ProviderRequests } from './protocol/provider-requests.ts';
 import { ProviderClients } from './providers/provider-clients.ts';
@@ -15,6 +17,7 @@ import { ProviderService } from './providers/provider-service.ts';
 import { Signals } from './signals.ts';
 import { Authentication } from './tokens/authentication.ts';
 import { GrantedTokens } from './tokens/granted-tokens.ts';
+import { RemovedIdentities } from './tokens/removed-identities.ts';
 import { Revocations } from './tokens/revocations.ts';
 import { TokenRefresh } from './tokens/token-refresh.ts';
 import { TokenService } from './tokens/token-service.ts';
@@ -23,9 +26,16 @@ import { TokenVault } from './tokens/token-vault.ts';
 /** The OAuth broker with all its parts: its operations, and what is to be closed. */
 export function openOAuthBroker(
   config: Config,
-  parts: { database: Database; sealer: Sealer; keys: IdempotencyKeys; lifecycle: Lifecycle; logger: Logger },
+  parts: {
+    database: Database;
+    bus: EventBus;
+    sealer: Sealer;
+    keys: IdempotencyKeys;
+    lifecycle: Lifecycle;
+    logger: Logger;
+  },
 ): BoundOperation[] {
-  const { database, sealer, keys, lifecycle, logger } = parts;
+  const { database, bus, sealer, keys, lifecycle, logger } = parts;
   const policy = policyOf(config.OUTBOUND_ALLOWED_NETWORKS);
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
@@ -38,6 +48,8 @@ export function openOAuthBroker(
   const vault = new TokenVault(sealer);
   const clients = new ProviderClients({ database, sealer, requests });
   const revocations = new Revocations({ clients, vault, logger });
+  new RemovedIdentities({ database, revocations, logger }).follow(bus, lifecycle);
+  const reach = new IdentityReach({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
   const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
   const providers = new ProviderService({ database, clients, policy, requests, redirectUris, revocations });
   const refresh = new TokenRefresh({
@@ -61,7 +73,7 @@ export function openOAuthBroker(
   const services = {
     providers,
     flows,
-    authentication: new Authentication({ database, providers, flows, refresh }),
+    authentication: new Authentication({ database, providers, flows, refresh, reach }),
     tokens: new TokenService({ database, providers, vault, revocations }),
     connections: new ConnectionService({ database, providers, vault }),
   };

@@ -1,5 +1,9 @@
-import type { OAuthTokenSummary, WaitResponse } from '@runyard/contracts';
+import { IdentityRemoved, type OAuthTokenSummary, type WaitResponse } from '@runyard/contracts';
+import { createEventBus, makeEvent } from '@runyard/event-bus';
+import { silentLogger } from '@runyard/service-kit';
+import { testKafka, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ORGANIZATION } from '../support/callers.ts';
 import { someone, TestBroker } from './broker.ts';
 
 let broker: TestBroker;
@@ -180,6 +184,42 @@ describe('an agent', () => {
     }
     const { body } = await broker.call<{ data: unknown[] }>('GET', '/agents/one/connections', undefined, alice);
     expect(body.data).toHaveLength(1);
+  });
+
+  it('gets nothing of a person who was removed, from the moment that org-access knows', async () => {
+    const [alice, bob] = [user(), user()];
+    await broker.call('POST', '/agents/left/connections', { oauth_token_id: await tokenOf(alice) }, alice);
+    const asked = { agent_id: 'left', ls_user_id: alice.sub };
+    expect((await broker.authenticate('plain', asked, bob)).status).toBe('completed');
+    const { callers } = broker.platform;
+    callers.isUnwell = true;
+    const body = { provider: 'plain', scopes: ['repo'], ...asked };
+    expect((await broker.call('POST', '/authenticate', body, bob)).status).toBe(503);
+    callers.isUnwell = false;
+    callers.removed.add(alice.sub!);
+    expect(await broker.authenticate('plain', asked, bob)).toMatchObject({ status: 'connection_required' });
+    expect((await broker.authenticate('plain', { agent_id: 'left' }, bob)).status).toBe('pending');
+  });
+
+  it('leaves nothing of a removed person at the provider or here', async () => {
+    const [alice, bob] = [user(), user()];
+    const token = await broker.connect('plain', {}, alice);
+    await broker.connect('plain', {}, bob);
+    const begun = await broker.authenticate('plain', { force_new: true }, alice);
+    const { brokers } = testKafka();
+    const bus = createEventBus(
+      { kind: 'kafka', brokers, clientId: 'test', topicPrefix: broker.platform.topicPrefix },
+      { logger: silentLogger },
+    );
+    const data = { organization_id: ORGANIZATION, identity_id: alice.sub! };
+    const event = makeEvent(IdentityRemoved, { source: '/runyard/org-access', subject: ORGANIZATION, data });
+    await bus.publish('organizations', [{ key: ORGANIZATION, event }]);
+    const listed = async (as: object) => (await broker.call<unknown[]>('GET', '/tokens', undefined, as)).body;
+    await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being gone' });
+    await bus.close();
+    expect(await broker.server.knows(token)).toBe(false);
+    expect(await listed(bob)).toHaveLength(1);
+    expect((await broker.callback('plain', await broker.consent(begun))).status).toBe(400);
   });
 
   it('has a token of its own, which goes when the next one comes', async () => {

@@ -119,7 +119,8 @@ describe('a provider that does not refresh', () => {
     const alice = someone();
     const body = { provider_id: 'moved', access_token: 'old', refresh_token: 'refresh-canary', expires_in_seconds: 1 };
     await broker.call('POST', '/tokens/import', body, alice);
-    await broker.call('PATCH', '/providers/moved', { token_url: 'http://127.0.0.1:9/token' });
+    const moved = { token_url: 'http://127.0.0.1:9/token', client_secret: 'another' };
+    expect((await broker.call('PATCH', '/providers/moved', moved)).status).toBe(200);
     await sql("UPDATE oauth_token SET expires_at = now() - interval '1 hour'");
     expect((await ask(alice, { provider: 'moved' })).body).toMatchObject({ status: 'token_expired' });
   });

@@ -40,6 +40,26 @@ describe('a provider', () => {
     expect((await broker.call('GET', '/providers', undefined, elsewhere)).body).toEqual([]);
   });
 
+  it('has its secret sent nowhere that it was not given for', async () => {
+    await broker.provider('moving');
+    const path = '/providers/moving';
+    for (const address of [{ token_url: 'https://b.example/token' }, { auth_url: 'https://b.example/auth' }]) {
+      expect(await broker.call('PATCH', path, { ...address, client_secret: null })).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringContaining("'client_secret'") },
+      });
+    }
+    const { authUrl: auth_url, tokenUrl: token_url } = broker.server;
+    expect((await broker.call('PATCH', path, { name: 'Same', auth_url, token_url })).body).toMatchObject({ token_url });
+    const begun = await broker.authenticate('moving', {}, someone());
+    const moved = await broker.call('PATCH', path, { token_url: 'https://b.example/token', client_secret: 'another' });
+    expect(moved).toMatchObject({ status: 200, body: { name: 'Same', token_url: 'https://b.example/token' } });
+    const state = new URL(begun.url!).searchParams.get('state')!;
+    expect((await broker.callback('moving', { code: 'of-before', state })).status).toBe(400);
+    await broker.provider('open', { client_secret: null });
+    expect((await broker.call('PATCH', '/providers/open', { token_url: 'https://b.example/token' })).status).toBe(200);
+  });
+
   it('is made, changed and deleted by administrators', async () => {
     const member = { permissions: ['organization:read'] };
     expect((await broker.call('GET', '/providers/plain', undefined, member)).status).toBe(200);
@@ -194,17 +214,17 @@ describe('a stored token', () => {
       access_token: 'imported-canary',
       expires_in_seconds: 600,
       scopes: ['repo'],
-      metadata: { instance_url: 'https://x.example' },
+      metadata: { instance_url: 'https://x.example', cookie: 'metadata-canary' },
     };
     const { status, body: answer } = await broker.call('POST', '/tokens/import', body, alice);
     expect({ status, answer }).toEqual({ status: 200, answer: { token_id: expect.any(String) } });
     expect(await broker.authenticate('plain', { token_id: answer.token_id }, alice)).toMatchObject({
       status: 'completed',
       token: 'imported-canary',
-      metadata: { instance_url: 'https://x.example' },
+      metadata: { instance_url: 'https://x.example', cookie: 'metadata-canary' },
     });
     expect((await broker.call('POST', '/tokens/import', { ...body, provider_id: 'nowhere' }, alice)).status).toBe(404);
-    expect(await broker.platform.dump()).not.toContain('imported-canary');
+    expect(await broker.platform.dump()).not.toMatch(/imported-canary|metadata-canary/);
   });
 
   it('of a whole Slack workspace is told of to its workspace, and revoked by administrators', async () => {

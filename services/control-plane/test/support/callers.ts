@@ -1,11 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PRINCIPAL_HEADER, type PrincipalClaims } from '@runyard/contracts';
+import { json } from 'node:stream/consumers';
+import { PRINCIPAL_HEADER, type PrincipalClaims, type ReachRequest } from '@runyard/contracts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** Stands in for org-access: publishes a key set and signs principal tokens with it. */
+/** Stands in for org-access: publishes a key set, signs principal tokens with it, and knows who reaches a workspace. */
 export interface Callers {
   orgAccessUrl: string;
+  /** Identities that reach no workspace any more; all others reach every one. */
+  removed: Set<string>;
+  /** Answers with 500 instead of who reaches a workspace. */
+  isUnwell: boolean;
   /** Headers of a caller; without claims of its own an administrator of `WORKSPACE`. */
   headers(claims?: Partial<PrincipalClaims>): Promise<Record<string, string>>;
   close(): Promise<void>;
@@ -19,11 +24,18 @@ export const ALL_PERMISSIONS = ['deployments:create', 'deployments:read', 'deplo
 export async function makeCallers(): Promise<Callers> {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'test', alg: 'EdDSA' }] });
-  const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end(jwks));
+  const callers = { removed: new Set<string>(), isUnwell: false };
+  const server = createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url !== '/internal/identities/reach') return response.end(jwks);
+    const { identity_id } = (await json(request)) as ReachRequest;
+    response.statusCode = callers.isUnwell ? 500 : 200;
+    return response.end(JSON.stringify({ reaches: !callers.removed.has(identity_id) }));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  return Object.assign(callers, {
     orgAccessUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async headers(claims = {}) {
+    async headers(claims: Partial<PrincipalClaims> = {}) {
       const complete = {
         sub: '33333333-0000-4000-8000-000000000001',
         aud: 'control-plane',
@@ -38,6 +50,6 @@ export async function makeCallers(): Promise<Callers> {
       const token = await new SignJWT(complete).setProtectedHeader({ alg: 'EdDSA', kid: 'test' }).sign(privateKey);
       return { [PRINCIPAL_HEADER]: token, 'content-type': 'application/json' };
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  });
 }

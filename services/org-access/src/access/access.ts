@@ -60,6 +60,14 @@ export async function accessOf(
   return { ...base, workspace: role?.permissions ?? null };
 }
 
+/** Whether an identity of this organization, not disabled, reaches one of its workspaces. */
+export async function reachesWorkspace(
+  queries: Queries,
+  scope: { organizationId: string; identityId: string; workspaceId: string },
+): Promise<boolean> {
+  return (await accessOf(queries, scope))?.workspace != null;
+}
+
 /** The workspaces an identity reaches, oldest first; with those of `organizationId` only. */
 export async function reachableWorkspaces(
   queries: Queries,

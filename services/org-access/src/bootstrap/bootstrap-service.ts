@@ -1,4 +1,4 @@
-import type { BootstrapRequest, BootstrapResponse } from '@runyard/contracts';
+import type { BootstrapRequest, BootstrapResponse, OrganizationPlan } from '@runyard/contracts';
 import { lockFor } from '@runyard/database';
 import { v7 as uuidv7 } from 'uuid';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
@@ -16,14 +16,18 @@ const KEY_DESCRIPTION = 'First administrator key';
 export class BootstrapService {
   readonly #database: Database;
 
-  constructor(options: { database: Database }) {
+  readonly #plan: OrganizationPlan;
+
+  /** @param options.plan of the organization that is made */
+  constructor(options: { database: Database; plan: OrganizationPlan }) {
     this.#database = options.database;
+    this.#plan = options.plan;
   }
 
   async ensure({ rotate_key: rotateKey = false }: BootstrapRequest): Promise<BootstrapResponse> {
     return this.#database.change(async (transaction) => {
       await lockFor(transaction, 'bootstrap');
-      const organizationId = await ensureOrganization(transaction);
+      const organizationId = await ensureOrganization(transaction, this.#plan);
       const workspaceId = await ensureWorkspace(transaction, organizationId);
       const account = await transaction.identity.findFirst({ where: { organizationId, isBootstrap: true } });
       const identityId = account?.id ?? (await createAdministrator(transaction, organizationId));
@@ -43,11 +47,11 @@ export class BootstrapService {
   }
 }
 
-async function ensureOrganization(transaction: Prisma.TransactionClient): Promise<string> {
+async function ensureOrganization(transaction: Prisma.TransactionClient, plan: OrganizationPlan): Promise<string> {
   const existing = await transaction.organization.findFirst({ where: { isDefault: true } });
   if (existing) return existing.id;
   const { id } = await transaction.organization.create({
-    data: { id: uuidv7(), displayName: 'Default', isDefault: true },
+    data: { id: uuidv7(), displayName: 'Default', isDefault: true, plan },
   });
   return id;
 }

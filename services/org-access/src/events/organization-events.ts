@@ -1,4 +1,4 @@
-import { KeyIssued, KeyRevoked, OrganizationSettingsChanged, TOPICS } from '@runyard/contracts';
+import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged, TOPICS } from '@runyard/contracts';
 import { makeEvent } from '@runyard/event-bus';
 import type { Prisma } from '../generated/client.ts';
 
@@ -11,6 +11,12 @@ export const organizationEvents = {
 
   keyRevoked: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
     record(transaction, KeyRevoked, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),
+
+  identityRemoved: (transaction: Prisma.TransactionClient, identity: { organizationId: string; identityId: string }) =>
+    record(transaction, IdentityRemoved, identity.organizationId, {
+      organization_id: identity.organizationId,
+      identity_id: identity.identityId,
+    }),
 
   settingsChanged: (transaction: Prisma.TransactionClient, { organizationId }: { organizationId: string }) =>
     record(transaction, OrganizationSettingsChanged, organizationId, { organization_id: organizationId }),

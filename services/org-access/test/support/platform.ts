@@ -35,16 +35,21 @@ export class TestOrgAccess {
   #outputBefore = '';
 
   readonly #databaseUri: string;
+  readonly #environment: Record<string, string>;
 
-  private constructor(database: TestDatabase, databaseUri: string) {
+  private constructor(database: TestDatabase, databaseUri: string, environment: Record<string, string>) {
     this.database = database;
     this.#databaseUri = databaseUri;
+    this.#environment = environment;
   }
 
   /** `reach` puts something between the service and its database. */
-  static async start(options: { reach?: (url: string) => Promise<string> } = {}): Promise<TestOrgAccess> {
+  static async start(
+    options: { reach?: (url: string) => Promise<string>; environment?: Record<string, string> } = {},
+  ): Promise<TestOrgAccess> {
     const database = await createTestDatabase(join(root, 'prisma/migrations'));
-    const platform = new TestOrgAccess(database, (await options.reach?.(database.url)) ?? database.url);
+    const databaseUri = (await options.reach?.(database.url)) ?? database.url;
+    const platform = new TestOrgAccess(database, databaseUri, options.environment ?? {});
     await platform.startService();
     const { body } = await platform.internal<BootstrapResponse>('/internal/bootstrap', {});
     platform.bootstrap = body as BootstrapResponse & { api_key: string };
@@ -69,6 +74,7 @@ export class TestOrgAccess {
         LOG_LEVEL: 'debug',
         KAFKA_BROKERS: testKafka().brokers.join(','),
         TOPIC_PREFIX: this.topicPrefix,
+        ...this.#environment,
       },
       secrets: { DATABASE_URI: this.#databaseUri, INTERNAL_TOKEN, ENCRYPTION_KEY: this.encryptionKey },
     });
@@ -85,8 +91,12 @@ export class TestOrgAccess {
     await this.startService();
   }
 
-  internal<Body>(path: string, body: unknown, token = INTERNAL_TOKEN): Promise<Answer<Body>> {
-    return this.#fetch('POST', path, body, { authorization: `Bearer ${token}` });
+  internal<Body>(
+    path: string,
+    body: unknown,
+    { method = 'POST', token = INTERNAL_TOKEN }: { method?: string; token?: string } = {},
+  ): Promise<Answer<Body>> {
+    return this.#fetch(method, path, body, { authorization: `Bearer ${token}` });
   }
 
   verify(key: string, request: { audience?: string; workspace_id?: string } = {}) {

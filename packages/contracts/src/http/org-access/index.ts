@@ -1,6 +1,13 @@
 import type { Operation } from '../../operation.ts';
 import { personalTokenOperations, serviceKeyOperations, workspaceKeyOperations } from './api-keys.ts';
-import { bootstrap, getSigningKeys, verifyKey } from './internal.ts';
+import {
+  bootstrap,
+  checkReach,
+  getSigningKeys,
+  listOrganizations,
+  setOrganizationPlan,
+  verifyKey,
+} from './internal.ts';
 import { getOrganizationInfo, updateOrganizationInfo } from './organizations.ts';
 import { listRoles } from './roles.ts';
 import { createWorkspace, listWorkspaces } from './workspaces.ts';
@@ -16,6 +23,9 @@ export const orgAccessOperations: readonly Operation[] = [
     Object.values(kind),
   ),
   verifyKey,
+  checkReach,
+  listOrganizations,
+  setOrganizationPlan,
   bootstrap,
   getSigningKeys,
 ];

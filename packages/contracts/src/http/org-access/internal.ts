@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
 import { Uuid } from '../common.ts';
-import { VerifyKeyRequest, VerifyKeyResponse } from '../internal/principal.ts';
-import { ForbiddenResponse, InvalidResponse, UnauthorizedResponse } from './responses.ts';
+import { OrganizationPlan, VerifyKeyRequest, VerifyKeyResponse } from '../internal/principal.ts';
+import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
 
 export const verifyKey = defineOperation({
   operationId: 'verifyKey',
@@ -19,6 +19,81 @@ export const verifyKey = defineOperation({
     422: InvalidResponse,
   },
   examples: { body: { key: 'lsv2_sk_<the key>', audience: 'control-plane' } },
+});
+
+export const ReachRequest = Type.Object(
+  { organization_id: Uuid, workspace_id: Uuid, identity_id: Uuid },
+  { $id: 'ReachRequest' },
+);
+export type ReachRequest = Static<typeof ReachRequest>;
+
+export const ReachResponse = Type.Object(
+  {
+    /** False also for an identity or a workspace that does not exist, was removed, or is of another organization. */
+    reaches: Type.Boolean(),
+  },
+  { $id: 'ReachResponse' },
+);
+export type ReachResponse = Static<typeof ReachResponse>;
+
+export const checkReach = defineOperation({
+  operationId: 'checkReach',
+  method: 'post',
+  path: '/internal/identities/reach',
+  summary: 'Does an identity that is not here itself reach a workspace at this moment.',
+  tags: ['internal'],
+  access: 'internal',
+  body: ReachRequest,
+  responses: { 200: { description: 'Whether it does.', schema: ReachResponse }, 422: InvalidResponse },
+  examples: {
+    body: {
+      organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+      workspace_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a002',
+      identity_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a003',
+    },
+  },
+});
+
+/** An organization as whoever runs the platform sees it. */
+export const BookedOrganization = Type.Object(
+  { id: Uuid, display_name: Type.String(), plan: OrganizationPlan },
+  { $id: 'BookedOrganization' },
+);
+export type BookedOrganization = Static<typeof BookedOrganization>;
+
+const exampleBooked: BookedOrganization = {
+  id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+  display_name: 'Default',
+  plan: 'plus',
+};
+
+export const listOrganizations = defineOperation({
+  operationId: 'listOrganizations',
+  method: 'get',
+  path: '/internal/organizations',
+  summary: 'Every organization of the platform and its plan, oldest first.',
+  tags: ['internal'],
+  access: 'internal',
+  responses: {
+    200: { description: 'The organizations.', schema: Type.Array(BookedOrganization), example: [exampleBooked] },
+  },
+});
+
+export const setOrganizationPlan = defineOperation({
+  operationId: 'setOrganizationPlan',
+  method: 'put',
+  path: '/internal/organizations/{organization_id}/plan',
+  summary: 'Set what an organization has booked. In force a minute later at most.',
+  tags: ['internal'],
+  access: 'internal',
+  params: Type.Object({ organization_id: Uuid }),
+  body: Type.Object({ plan: OrganizationPlan }, { $id: 'OrganizationPlanChange' }),
+  responses: {
+    200: { description: 'The organization after the change.', schema: BookedOrganization, example: exampleBooked },
+    404: { ...MissingResponse, example: { detail: 'Organization not found' } },
+    422: InvalidResponse,
+  },
+  examples: { params: { organization_id: exampleBooked.id }, body: { plan: 'plus' } },
 });
 
 export const BootstrapRequest = Type.Object(

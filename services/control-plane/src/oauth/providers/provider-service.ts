@@ -1,5 +1,5 @@
 import type { McpDiscoverRequest, OAuthProvider, OAuthProviderCreate, OAuthProviderPatch } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import { type KeyedRequest, lockFor, toSqlText } from '@runyard/database';
 import { type OutboundPolicy, OutboundRefusedError } from '@runyard/outbound';
 import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -43,7 +43,7 @@ export class ProviderService {
   /** @throws NotFoundError */
   async find(organizationId: string, providerId: string): Promise<Row> {
     const row = await providerStore.find(this.#parts.database.prisma, organizationId, providerId);
-    if (!row) throw new NotFoundError(`OAuth provider '${providerId}' not found.`);
+    if (!row) throw missing(providerId);
     return row;
   }
 
@@ -102,30 +102,55 @@ export class ProviderService {
     });
   }
 
+  /**
+   * Pending authorizations end with a change of address.
+   *
+   * @throws BadRequestError also where a secret would go to another address than it was given for
+   */
   async patch(caller: Principal, providerId: string, patch: OAuthProviderPatch): Promise<OAuthProvider> {
     mustManageOrganization(caller);
     const { database, clients } = this.#parts;
-    const current = await this.find(caller.organizationId, providerId);
-    const authUrl = patch.auth_url ? this.#address(patch.auth_url) : current.authUrl;
-    const tokenUrl = patch.token_url ? this.#address(patch.token_url) : current.tokenUrl;
-    const isElsewhere = authUrl !== current.authUrl || tokenUrl !== current.tokenUrl;
-    const isFirstSecret = patch.client_secret != null && current.sealedClientSecret === null;
-    const changed = await database.prisma.oAuthProvider.update({
-      where: { id: current.id },
-      data: {
-        name: patch.name ?? current.name,
-        clientId: patch.client_id ?? current.clientId,
-        authUrl,
-        tokenUrl,
-        usesPkce: patch.uses_pkce ?? current.usesPkce,
-        codeChallengeMethod: patch.code_challenge_method ?? current.codeChallengeMethod,
-        ...(patch.client_secret ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret) } : {}),
-        ...(isFirstSecret ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
-        // What another server said of itself does not hold for this one.
-        ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),
-      },
+    const { organizationId } = caller;
+    const addresses = {
+      authUrl: patch.auth_url ? this.#address(patch.auth_url) : undefined,
+      tokenUrl: patch.token_url ? this.#address(patch.token_url) : undefined,
+    };
+    return database.change(async (transaction) => {
+      await lockFor(transaction, `OAuth provider ${organizationId}/${toSqlText(providerId)}`);
+      const current = await providerStore.find(transaction, organizationId, providerId);
+      if (!current) throw missing(providerId);
+      const isElsewhere = Object.entries(addresses).some(
+        ([name, url]) => url !== undefined && url !== current[name as keyof typeof addresses],
+      );
+      if (isElsewhere && current.sealedClientSecret !== null && !patch.client_secret) {
+        throw new BadRequestError(
+          "Changing the address of a provider needs its 'client_secret' again: the one it has is not sent anywhere else.",
+        );
+      }
+      if (isElsewhere) {
+        // A code for the server of before is not for the one that comes after it.
+        await transaction.oAuthFlow.updateMany({
+          where: { providerUuid: current.id, status: 'pending' },
+          data: { status: 'failed' },
+        });
+      }
+      const isFirstSecret = patch.client_secret != null && current.sealedClientSecret === null;
+      const changed = await transaction.oAuthProvider.update({
+        where: { id: current.id },
+        data: {
+          name: patch.name ?? undefined,
+          clientId: patch.client_id ?? undefined,
+          ...addresses,
+          usesPkce: patch.uses_pkce ?? undefined,
+          codeChallengeMethod: patch.code_challenge_method ?? undefined,
+          ...(patch.client_secret ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret) } : {}),
+          ...(isFirstSecret ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
+          // What another server said of itself does not hold for this one.
+          ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),
+        },
+      });
+      return providerView(changed);
     });
-    return providerView(changed);
   }
 
   async delete(caller: Principal, providerId: string): Promise<string> {
@@ -161,5 +186,6 @@ export class ProviderService {
   }
 }
 
+const missing = (providerId: string) => new NotFoundError(`OAuth provider '${providerId}' not found.`);
 const taken = (providerId: string) =>
   new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`);

@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken } from '../../generated/client.ts';
 import { mayIn } from '../caller-rights.ts';
 import type { FlowService } from '../flows/flow-service.ts';
+import type { IdentityReach } from '../identity-reach.ts';
 import type { ProviderService } from '../providers/provider-service.ts';
 import type { TokenRefresh } from './token-refresh.ts';
 import { tokenStore } from './token-store.ts';
@@ -28,17 +29,20 @@ export class Authentication {
   readonly #providers: ProviderService;
   readonly #flows: FlowService;
   readonly #refresh: TokenRefresh;
+  readonly #reach: Pick<IdentityReach, 'reaches'>;
 
   constructor(options: {
     database: Database;
     providers: ProviderService;
     flows: FlowService;
     refresh: TokenRefresh;
+    reach: Pick<IdentityReach, 'reaches'>;
   }) {
     this.#database = options.database;
     this.#providers = options.providers;
     this.#flows = options.flows;
     this.#refresh = options.refresh;
+    this.#reach = options.reach;
   }
 
   async authenticate(caller: Principal, body: AuthenticateRequest): Promise<AuthenticateResponse> {
@@ -69,16 +73,29 @@ export class Authentication {
     const own = candidates.filter((token) => isOwn(token, asked));
     let ended: OAuthToken | undefined;
     for (const token of candidates.filter((each) => covers(each, scopes))) {
+      if (!(await this.#ownerIsThere(token, asked.caller))) continue;
       const usable = await this.#refresh.usable(token.id);
       if (usable) {
-        const metadata = usable.token.metadata as Record<string, unknown>;
-        return { status: 'completed', token: usable.accessToken, metadata };
+        return { status: 'completed', token: usable.accessToken, metadata: usable.metadata };
       }
       ended ??= token;
     }
     if (asked.other !== null) return { status: ended ? 'token_expired' : 'connection_required' };
     if (!ended) return this.#begin(asked, 'pending', own[0]);
     return isOwn(ended, asked) ? this.#begin(asked, 'token_expired', ended) : { status: 'token_expired' };
+  }
+
+  /** A person's token serves others only as long as that person is where they are. What an agent or a workspace has has no such owner. */
+  async #ownerIsThere({ owner, workspaceId }: OAuthToken, caller: Principal): Promise<boolean> {
+    if (owner === null || owner === caller.identity) return true;
+    // Others' tokens come to callers in a workspace alone.
+    const here = caller.workspaceId!;
+    if (workspaceId === here) return true;
+    return this.#reach.reaches({
+      organization_id: caller.organizationId,
+      workspace_id: here,
+      identity_id: owner,
+    });
   }
 
   async #candidates(asked: Asked): Promise<OAuthToken[]> {

@@ -37,6 +37,7 @@ export class GrantedTokens {
       where: { id: renewsTokenId, owner, organizationId, providerUuid },
       data: {
         ...this.#granted(renewsTokenId, flow, grant),
+        metadata: {},
         version: { increment: 1 },
         ...(flow.isDefault ? { isDefault: true } : {}),
       },
@@ -71,12 +72,12 @@ export class GrantedTokens {
         {
           accessToken: grant.accessToken,
           refreshToken: grant.refreshToken ?? null,
+          metadata: grant.metadata,
           origin: new URL(provider.tokenUrl).origin,
         },
       ),
       scopes: grant.scopes ?? scopes,
       askedScopes: scopes,
-      metadata: grant.metadata as object,
       expiresAt: grant.expiresAt,
       providerAccountLabel: grant.accountLabel,
       workspaceId: grant.isOfWorkspace ? workspaceId : null,

@@ -24,12 +24,12 @@ export function importedToken(
       {
         accessToken: body.access_token,
         refreshToken: body.refresh_token ?? null,
+        metadata: body.metadata ?? {},
         origin: new URL(provider.tokenUrl).origin,
       },
     ),
     scopes: body.scopes ?? [],
     askedScopes: [],
-    metadata: body.metadata ?? {},
     expiresAt: seconds === undefined ? null : new Date(Date.now() + seconds * 1000),
   };
 }

@@ -25,7 +25,7 @@ interface Parts {
 }
 
 /** A token that can be used now; null: it cannot be made usable without its person. */
-export type UsableToken = { accessToken: string; token: OAuthToken } | null;
+export type UsableToken = Pick<TokenSecrets, 'accessToken' | 'metadata'> | null;
 
 /**
  * Gives tokens out, refreshed when they are about to end. Of all processes one refreshes a token, and the others wait for what it
@@ -52,8 +52,8 @@ export class TokenRefresh {
 
   /** The token if it is good for so long; `AHEAD_MS` is asked for only of what can be refreshed. */
   #asItIs(token: TokenOfProvider, aheadMs: number): UsableToken {
-    const { accessToken } = this.#parts.vault.open(token);
-    return remainingMs(token) > aheadMs ? { accessToken, token } : null;
+    const { accessToken, metadata } = this.#parts.vault.open(token);
+    return remainingMs(token) > aheadMs ? { accessToken, metadata } : null;
   }
 
   #refreshedOnce(id: string): Promise<UsableToken> {
@@ -115,12 +115,12 @@ export class TokenRefresh {
   }
 
   async #keep(token: TokenOfProvider, grant: Grant, secrets: TokenSecrets): Promise<UsableToken> {
-    const { accessToken, refreshToken = secrets.refreshToken, expiresAt, scopes, metadata } = grant;
+    const { accessToken, refreshToken = secrets.refreshToken, expiresAt, scopes } = grant;
+    const metadata = { ...secrets.metadata, ...grant.metadata };
     return this.#replace(token, {
-      sealed: this.#parts.vault.seal(token, { accessToken, refreshToken, origin: secrets.origin }),
+      sealed: this.#parts.vault.seal(token, { ...secrets, accessToken, refreshToken, metadata }),
       expiresAt,
       scopes: scopes ?? token.scopes,
-      metadata: { ...(token.metadata as object), ...metadata },
     });
   }
 
@@ -129,10 +129,10 @@ export class TokenRefresh {
     return this.#replace(token, { sealed: this.#parts.vault.seal(token, { ...secrets, refreshToken: null }) });
   }
 
-  async #replace(token: TokenOfProvider, data: Partial<Omit<OAuthToken, 'metadata'>> & { metadata?: object }) {
+  async #replace(token: TokenOfProvider, data: Pick<OAuthToken, 'sealed'> & Partial<Omit<OAuthToken, 'metadata'>>) {
     await this.#parts.database.prisma.oAuthToken.updateMany({
       where: { id: token.id, version: token.version },
-      data: { ...data, version: { increment: 1 } },
+      data: { ...data, metadata: {}, version: { increment: 1 } },
     });
     const now = await this.#read(token.id);
     return now && this.#asItIs(now, 0);

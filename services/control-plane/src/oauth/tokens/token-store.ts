@@ -23,7 +23,6 @@ export interface NewToken {
   sealed: string;
   scopes: string[];
   askedScopes: string[];
-  metadata: object;
   expiresAt: Date | null;
   isDefault: boolean;
 }
@@ -98,7 +97,7 @@ export const tokenStore = {
 
   async insert(transaction: Prisma.TransactionClient, { provider, identity, ...token }: NewToken): Promise<OAuthToken> {
     const row = await transaction.oAuthToken.create({
-      data: { ...token, owner: identity, provider: { connect: { id: provider.id } } },
+      data: { ...token, metadata: {}, owner: identity, provider: { connect: { id: provider.id } } },
     });
     if (row.isDefault) await tokenStore.leaveOneDefault(transaction, row);
     return row;

@@ -5,6 +5,8 @@ import type { OAuthToken } from '../../generated/client.ts';
 export interface TokenSecrets {
   accessToken: string;
   refreshToken: string | null;
+  /** What callers need to use it. A caller may have imported secrets in it. */
+  metadata: Record<string, unknown>;
   /** Origin of the token endpoint it came from: a refresh token is never sent anywhere else. */
   origin: string;
 }
@@ -21,8 +23,10 @@ export class TokenVault {
     return this.#sealer.seal(JSON.stringify(secrets), place(token));
   }
 
-  open(token: Pick<OAuthToken, 'id' | 'organizationId' | 'sealed'>): TokenSecrets {
-    return JSON.parse(this.#sealer.open(token.sealed, place(token))) as TokenSecrets;
+  open(token: Pick<OAuthToken, 'id' | 'organizationId' | 'sealed' | 'metadata'>): TokenSecrets {
+    const secrets = JSON.parse(this.#sealer.open(token.sealed, place(token))) as TokenSecrets;
+    // What was sealed before metadata was among it has that in the row.
+    return { ...secrets, metadata: secrets.metadata ?? token.metadata };
   }
 }
 

@@ -1,0 +1,37 @@
+import { INTERNAL_AUTHORIZATION_SCHEME, type ReachRequest, ReachResponse, validatorOf } from '@runyard/contracts';
+import { UnavailableError } from '@runyard/service-kit';
+
+/** org-access answers within milliseconds or not at all. */
+const TIMEOUT_MS = 3_000;
+const conforming = validatorOf(ReachResponse);
+
+/** Asks org-access about people who are not here themselves: their tokens outlive their keys. */
+export class IdentityReach {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(options: { orgAccessUrl: string; internalToken: string }) {
+    this.#url = `${options.orgAccessUrl.replace(/\/+$/, '')}/internal/identities/reach`;
+    this.#token = options.internalToken;
+  }
+
+  /** @throws UnavailableError when it cannot be asked: what cannot be known is not given out */
+  async reaches(question: ReachRequest): Promise<boolean> {
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        headers: {
+          authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(question),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      const answer = conforming(await response.json());
+      if (!response.ok || !answer.ok) throw new Error(`org-access answers ${response.status}`);
+      return answer.value.reaches;
+    } catch (cause) {
+      throw new UnavailableError('Whether the owner of a connected token is still there cannot be asked.', { cause });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { conforms, IdentityRemoved } from '@runyard/contracts';
+import type { EventBus } from '@runyard/event-bus';
+import type { Lifecycle, Logger } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import type { Revocations } from './revocations.ts';
+import { type TokenOwner, tokenStore } from './token-store.ts';
+
+interface Parts {
+  database: Database;
+  revocations: Revocations;
+  logger: Logger;
+}
+
+/**
+ * Takes away what was kept for people and accounts that were removed from their organization: their tokens are revoked at the
+ * providers and deleted. Nobody waits for that to be safe: tokens of somebody who is gone are not given out from the moment
+ * that org-access knows (`IdentityReach`).
+ */
+export class RemovedIdentities {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** All processes of this service share the work. Not waited for: the bus may come later. */
+  follow(bus: EventBus, lifecycle: Lifecycle): void {
+    bus
+      .subscribe({
+        topics: ['organizations'],
+        group: 'control-plane-oauth',
+        from: 'earliest',
+        onEvent: async (event) => {
+          if (!conforms(IdentityRemoved, event)) return;
+          await this.remove({ organizationId: event.data.organization_id, identity: event.data.identity_id });
+        },
+      })
+      .catch((error: unknown) => {
+        if (!lifecycle.isDraining) this.#parts.logger.error('the event bus cannot be followed', { error });
+      });
+  }
+
+  /** The bot token of a Slack workspace speaks for no person, and stays. */
+  async remove(owner: TokenOwner): Promise<void> {
+    const { database, revocations, logger } = this.#parts;
+    const { prisma } = database;
+    await prisma.oAuthFlow.updateMany({
+      where: { organizationId: owner.organizationId, owner: owner.identity, status: 'pending' },
+      data: { status: 'failed' },
+    });
+    const tokens = (await tokenStore.list(prisma, owner)).filter(({ workspaceId }) => workspaceId === null);
+    if (tokens.length === 0) return;
+    const { failed } = await revocations.revokeAll(tokens);
+    const ids = tokens.map(({ id }) => id);
+    const deleted = await tokenStore.delete(prisma, ids);
+    logger.info('OAuth tokens of a removed identity are deleted', { identity: owner.identity, deleted, failed });
+  }
+}
