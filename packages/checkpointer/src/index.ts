@@ -4,9 +4,10 @@
  * - `createSaver`, `createStore`: the project's own LangGraph classes over any backend; used where graphs run.
  * - `PostgresCheckpoints`, `PostgresStore`: the backends over a deployment's database; fenced and group-committed.
  * - `CheckpointBackend`, `StoreBackend`: the byte-level operations between the two.
+ *
+ * `@runyard/checkpointer/graph-process` is the part without a database.
  */
-export * from './backend.ts';
-export type { CheckpointModule } from './checkpoint-module.ts';
+export * from './graph-process.ts';
 export { wasTooSlow } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
 export {
@@ -17,7 +18,4 @@ export {
 } from './postgres/postgres-store.ts';
 export type { Embed, StoreIndex } from './postgres/store/item-vectors.ts';
 export { installVectorExtension } from './postgres/store/vector-extension.ts';
-export { createSaver, type SaverOptions } from './saver/create-saver.ts';
-export type { RevivableModules } from './saver/revival.ts';
-export { createStore } from './store/create-store.ts';
 export { parseTextPath } from './store/text-paths.ts';

@@ -12,7 +12,7 @@ import {
   type StoreOperation,
   type StoreResult,
   type WritesPut,
-} from '@runyard/checkpointer';
+} from '@runyard/checkpointer/graph-process';
 import { type Answer, type Connection, RemoteError } from '../protocol/connection.ts';
 import {
   type HistoryDocument,

@@ -1,5 +1,5 @@
 /** What the child answers and does for each message of its parent. */
-import { BackendError } from '@runyard/checkpointer';
+import { BackendError } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
 import type { Connection, Incoming } from '../protocol/connection.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { CheckpointModule } from '@runyard/checkpointer';
+import type { CheckpointModule } from '@runyard/checkpointer/graph-process';
 import type { LangGraphModule } from './graph-types.ts';
 
 export interface ProjectModules {

@@ -1,5 +1,5 @@
 /** Imports the graphs of a project, in every form its author may export them. */
-import type { SaverOptions } from '@runyard/checkpointer';
+import type { SaverOptions } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError } from '../errors.ts';
 import type { Project, ProjectExport, ProjectGraph } from '../project/read-project.ts';
 import { describeLoadFailure } from './describe-failure.ts';

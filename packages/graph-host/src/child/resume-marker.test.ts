@@ -1,4 +1,4 @@
-import type { PendingWrite, StoredCheckpoint } from '@runyard/checkpointer';
+import type { PendingWrite, StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 import { expect, it } from 'vitest';
 import { remainingResume, withMarker, withoutMarkers } from './resume-marker.ts';
 

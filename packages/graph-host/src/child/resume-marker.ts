@@ -3,7 +3,7 @@
  * checkpoint does not tell whether this run's resume has been applied; applied twice, it would also answer the next
  * interrupt of the same node. A write of our own, stored in one piece with the resume and taken out again on reading, tells.
  */
-import type { PendingWrite, SerializedValue, StoredCheckpoint, WritesPut } from '@runyard/checkpointer';
+import type { PendingWrite, SerializedValue, StoredCheckpoint, WritesPut } from '@runyard/checkpointer/graph-process';
 
 const MARKER_CHANNEL = '__runyard_resume__';
 /** Apart from LangGraph's own special indexes; negative, so that a later marker replaces an earlier one. */

@@ -1,5 +1,5 @@
 /** One run in the child: from its request to its settlement. */
-import { createSaver, createStore } from '@runyard/checkpointer';
+import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
 import type { Connection } from '../protocol/connection.ts';
 import type { ErrorBody } from '../protocol/messages.ts';
 import type { RunRequest } from '../types.ts';

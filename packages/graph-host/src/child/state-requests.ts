@@ -1,5 +1,5 @@
 /** Reads and writes of a thread's state outside a run. */
-import { BackendError } from '@runyard/checkpointer';
+import { BackendError } from '@runyard/checkpointer/graph-process';
 import { GraphRequestError } from '../errors.ts';
 import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../types.ts';
 import { errorBody } from './error-body.ts';

@@ -2,7 +2,7 @@
  * A graph with the checkpointer and store of one state request, as an object of its own that inherits everything else: the
  * shared graph is never touched, and LangGraph finds both where it looks for them outside a run.
  */
-import { createSaver, createStore } from '@runyard/checkpointer';
+import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
 import type { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import type { CompiledGraph } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';

@@ -185,11 +185,18 @@ export type ToParent = { [K in keyof typeof toParent]: Static<(typeof toParent)[
 
 export type Check = (header: unknown) => boolean;
 
+/** Each is compiled when the first message of its type comes: many hosts never get one of some types. */
 function compileAll(schemas: Record<string, TSchema>): Map<string, Check> {
   return new Map(
     Object.entries(schemas).map(([type, schema]) => {
-      const validator = Compile(schema);
-      return [type, (header) => validator.Check(header)];
+      let validator: ReturnType<typeof Compile> | undefined;
+      return [
+        type,
+        (header) => {
+          validator ??= Compile(schema);
+          return validator.Check(header);
+        },
+      ];
     }),
   );
 }

@@ -8,7 +8,7 @@ import type {
   SerializedValue,
   StoredCheckpoint,
   WritesPut,
-} from '@runyard/checkpointer';
+} from '@runyard/checkpointer/graph-process';
 
 /** `[type, byte length]`. */
 export type ValueRef = [string, number];
