@@ -208,7 +208,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     prisma,
     sealer,
     publicUrl: config.PUBLIC_URL,
-    createRevision: (caller, id) => revisions.create(caller, id, {}),
+    createRevision: (...push) => revisions.createOnce(...push),
   });
   const keys = openKeys(
     {

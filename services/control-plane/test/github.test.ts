@@ -4,11 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deployment, GithubDelivery, GithubIntegration, GithubWebhook, Revision } from '@runyard/contracts';
+import { onDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { GitServer } from './support/git-server.ts';
 import { TestPlatform } from './support/platform.ts';
-import { LINK_PACKAGES, PROJECT } from './support/sources.ts';
+import { LINK_PACKAGES, PROJECT, upload } from './support/sources.ts';
 
 let platform: TestPlatform;
 let repository: string;
@@ -74,6 +75,7 @@ describe('a private repository', () => {
       repo_ref: 'main',
       repo_commit_sha: git('rev-parse', 'main'),
     });
+    expect((await platform.get(id)).body.source_revision_config).toEqual(revision.source_revision_config);
     expect([...exposed]).toEqual([]);
     for (const text of [await textsBelow(platform.folder), platform.service.output(), await platform.dump()]) {
       for (const form of forms) expect(text).not.toContain(form);
@@ -176,6 +178,41 @@ describe('a webhook', () => {
     expect([newest!.id, others.length]).toEqual([body.revision_id, before]);
     expect((await deliver(event)).body).toEqual({ revision_id: null, ignored: 'this push was delivered before' });
     expect(await revisions()).toHaveLength(before + 1);
+  });
+
+  it('builds a push that was delivered to a control-plane that was killed over it, when it is delivered again', async () => {
+    const event = push();
+    await onDatabase(platform.database.url, async (client) => {
+      await client.query('BEGIN');
+      await client.query('LOCK TABLE revision IN EXCLUSIVE MODE');
+      const unheard = deliver(event).catch(() => undefined);
+      const waiting = "SELECT 1 FROM pg_locks WHERE relation = 'revision'::regclass AND NOT granted";
+      await waitFor(async () => ((await client.query(waiting)).rowCount ?? 0) > 0, {
+        what: 'the delivery in the middle',
+      });
+      await platform.service.stop({ signal: 'SIGKILL' });
+      await client.query('ROLLBACK');
+      await unheard;
+    });
+    await platform.startService();
+    expect((await deliver(event)).body).toEqual({ revision_id: expect.any(String), ignored: null });
+  });
+
+  it('goes on building the branch after a revision that came from elsewhere', async () => {
+    const object_path = await upload(platform, deployment.id, PROJECT);
+    const elsewhere = await platform.call('PATCH', `/v2/deployments/${deployment.id}`, {
+      body: {
+        revision_source: 'internal_source',
+        source_revision_config: { source_tarball_path: object_path, langgraph_config_path: 'langgraph.json' },
+      },
+    });
+    expect(elsewhere.status).toBe(200);
+    const { revision_id } = (await deliver(push())).body;
+    expect((await revisions())[0]).toMatchObject({
+      id: revision_id,
+      source: 'github',
+      source_revision_config: { repo_ref: 'feature', langgraph_config_path: 'langgraph.json' },
+    });
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import { changesOf, repetitionOf } from '../deployments/deployment-changes.ts';
 import { deploymentStore, type Page, type RevisionFilter } from '../deployments/deployment-store.ts';
 import type { DeploymentView } from '../deployments/deployment-view.ts';
-import { type DesiredState, existing, type Rollouts } from '../deployments/desired-state.ts';
+import { type Decide, type DesiredState, existing, type Rollouts } from '../deployments/desired-state.ts';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { moveRevision } from './revision-moves.ts';
@@ -55,6 +55,31 @@ export class RevisionService {
     return this.#desired.change(tenant, id, decide, ({ revision }) => this.#view.revision(revision!), keyed);
   }
 
+  /**
+   * The same, unless it was made before. Null then.
+   *
+   * @param claim says whether this is the first time, in the transaction that makes the revision
+   */
+  async createOnce(
+    caller: Principal,
+    id: string,
+    patch: DeploymentPatch,
+    claim: (transaction: Prisma.TransactionClient) => Promise<boolean>,
+  ): Promise<Revision | null> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    const changes = changesOf(this.#secrets, patch, { makesRevision: true });
+    const decide: Decide = async (current, latest, transaction) => {
+      if (!(await claim(transaction))) throw new MadeBefore();
+      return changes(current, latest, transaction);
+    };
+    try {
+      return await this.#desired.change(tenant, id, decide, ({ revision }) => this.#view.revision(revision!));
+    } catch (error) {
+      if (error instanceof MadeBefore) return null;
+      throw error;
+    }
+  }
+
   /** A new one with everything an earlier one had. */
   async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
@@ -91,6 +116,8 @@ export class RevisionService {
     throw new BadRequestError(`The revision is ${now.status} and cannot be interrupted.`);
   }
 }
+
+class MadeBefore extends Error {}
 
 function found(row: RevisionRow | null, id: string): RevisionRow {
   if (!row) throw new NotFoundError(`Revision ID ${id} not found.`);

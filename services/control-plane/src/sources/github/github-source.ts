@@ -43,9 +43,12 @@ function githubSource(revision: Revision, { prisma, rules, dataDir, tokenOf }: G
   };
 }
 
+/** The deployment tells what its latest revision says. */
 async function recordCommit(prisma: PrismaClient, revisionId: string, commit: string): Promise<void> {
   await prisma.$executeRaw`
-    UPDATE revision
-    SET source_revision_config = source_revision_config || jsonb_build_object('repo_commit_sha', ${commit}::text)
-    WHERE id = ${revisionId}::uuid`;
+    WITH found AS (SELECT jsonb_build_object('repo_commit_sha', ${commit}::text) AS fields), built AS (
+      UPDATE revision SET source_revision_config = source_revision_config || found.fields
+      FROM found WHERE id = ${revisionId}::uuid)
+    UPDATE deployment SET source_revision_config = source_revision_config || found.fields
+    FROM found WHERE latest_revision_id = ${revisionId}::uuid`;
 }

@@ -1,3 +1,4 @@
+import type { DeploymentSource, SourceRevisionConfig } from '@runyard/contracts';
 import type { Queries } from '../../database/database.ts';
 import type { Deployment } from '../../generated/client.ts';
 
@@ -24,14 +25,16 @@ export const webhookStore = {
     await queries.githubWebhook.upsert({ where, create: { deploymentId, sealedSecret }, update: { sealedSecret } });
   },
 
+  /** What is built of the repository: as the newest revision says that came from it. */
+  async findBranch(queries: Queries, deploymentId: string): Promise<SourceRevisionConfig> {
+    const where = { deploymentId, source: 'github' satisfies DeploymentSource };
+    const row = await queries.revision.findFirst({ where, orderBy: { number: 'desc' } });
+    return (row?.sourceRevisionConfig ?? {}) as SourceRevisionConfig;
+  },
+
   /** False when a delivery that says the same was acted on before. */
   async claim(queries: Queries, deploymentId: string, digest: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const data = [{ deploymentId, digest }];
     return (await queries.githubPush.createMany({ data, skipDuplicates: true })).count > 0;
-  },
-
-  /** It was not acted on after all. */
-  async release(queries: Queries, deploymentId: string, digest: Uint8Array<ArrayBuffer>): Promise<void> {
-    await queries.githubPush.deleteMany({ where: { deploymentId, digest } });
   },
 };

@@ -1,15 +1,16 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   conforms,
+  type DeploymentPatch,
   type GithubDelivery,
   GithubPushEvent,
   type GithubWebhook,
   type Revision,
   type SourceConfig,
-  type SourceRevisionConfig,
 } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
 import { BadRequestError, NotFoundError, type Principal, UnauthorizedError } from '@runyard/service-kit';
+import type { Queries } from '../../database/database.ts';
 import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { Deployment, PrismaClient } from '../../generated/client.ts';
@@ -21,8 +22,13 @@ export interface WebhooksOptions {
   sealer: Sealer;
   /** Base URL of the gateway as clients know it. */
   publicUrl: string;
-  /** Makes a revision of the deployment as it is configured now. */
-  createRevision(caller: Principal, deploymentId: string): Promise<Pick<Revision, 'id'>>;
+  /** Makes a revision, in one transaction with `claim`; null when that says that it was made before. */
+  createRevision(
+    caller: Principal,
+    deploymentId: string,
+    patch: DeploymentPatch,
+    claim: (transaction: Queries) => Promise<boolean>,
+  ): Promise<Pick<Revision, 'id'> | null>;
 }
 
 /** Builds what is pushed to the branches of deployments that ask for it. */
@@ -57,21 +63,22 @@ export class GithubWebhooks {
     const { prisma } = this.#options;
     await this.#checkSignature(deploymentId, body, signature);
     const deployment = await webhookStore.findDeployment(prisma, deploymentId);
-    const reason = deployment ? reasonToIgnore(parse(body), deployment) : 'the deployment is being deleted';
-    if (reason !== null || !deployment) return { revision_id: null, ignored: reason };
+    if (!deployment) return { revision_id: null, ignored: 'the deployment is being deleted' };
+    // A revision from elsewhere may have come meanwhile: it took nothing of the branch away.
+    const { repo_ref, langgraph_config_path } = await webhookStore.findBranch(prisma, deploymentId);
+    const reason = reasonToIgnore(parse(body), deployment, repo_ref);
+    if (reason !== null) return { revision_id: null, ignored: reason };
 
     // The body says when it was pushed: no two pushes say the same, and its repetition says nothing new.
     const digest = Uint8Array.from(createHash('sha256').update(body).digest());
-    if (!(await webhookStore.claim(prisma, deploymentId, digest))) {
-      return { revision_id: null, ignored: 'this push was delivered before' };
-    }
-    try {
-      const { id } = await this.#options.createRevision(pusherOf(deployment), deploymentId);
-      return { revision_id: id, ignored: null };
-    } catch (error) {
-      await webhookStore.release(prisma, deploymentId, digest);
-      throw error;
-    }
+    const revision = await this.#options.createRevision(
+      pusherOf(deployment),
+      deploymentId,
+      { revision_source: 'github', source_revision_config: { repo_ref, langgraph_config_path } },
+      (transaction) => webhookStore.claim(transaction, deploymentId, digest),
+    );
+    if (!revision) return { revision_id: null, ignored: 'this push was delivered before' };
+    return { revision_id: revision.id, ignored: null };
   }
 
   async #checkSignature(deploymentId: string, body: Buffer, signature: string | undefined): Promise<void> {
@@ -127,9 +134,8 @@ function parse(body: Buffer): object {
   throw new BadRequestError('The delivery is no JSON object. The webhook must send application/json.');
 }
 
-function reasonToIgnore(event: object, deployment: Deployment): string | null {
+function reasonToIgnore(event: object, deployment: Deployment, ref: string | null | undefined): string | null {
   const { repo_url: repoUrl, build_on_push: isWanted } = deployment.sourceConfig as SourceConfig;
-  const { repo_ref: ref } = deployment.sourceRevisionConfig as SourceRevisionConfig;
   if (!conforms(GithubPushEvent, event)) return 'this is no push';
   if (!isWanted) return 'the deployment does not build on push';
   if (repoUrl == null || !isSameRepository(repoUrl, event.repository.clone_url)) return 'this is another repository';
