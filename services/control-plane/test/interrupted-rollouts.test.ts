@@ -23,6 +23,21 @@ const interrupt = (revisionId: string) =>
   );
 const statusOf = async (id: string, revisionId: string) =>
   (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body.status;
+/** Until the deployment's own database says that workers of this revision take its runs. */
+async function untilWorkersOf(id: string, revisionId: string): Promise<void> {
+  const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
+  const { secrets } = (await answer.json()) as { secrets: { DATABASE_URI: string } };
+  await onDatabase(secrets.DATABASE_URI, (client) =>
+    waitFor(
+      async () =>
+        (await client.query('SELECT active_revision FROM deployment')).rows[0]?.active_revision === revisionId,
+      {
+        timeoutMs: 20_000,
+        what: `runs for workers of ${revisionId}`,
+      },
+    ),
+  );
+}
 const pidIn = (file: string) =>
   waitFor(async () => Number(await readFile(file, 'utf8').catch(() => '')) || null, { timeoutMs: 20_000 });
 
@@ -58,5 +73,38 @@ describe('a revision that is interrupted', () => {
     expect(await statusOf(id, body.latest_revision_id)).toBe('INTERRUPTED');
     expect((await platform.get(id)).body.active_revision_id).toBe(active_revision_id);
     expect((await fetch(`${await platform.upstreamOf(id)}/ok`)).status).toBe(200);
+  });
+
+  it('while it cannot be made active leaves the runs to what serves', async () => {
+    const { id, active_revision_id } = await platform.createHealthy();
+    await onDatabase(platform.database.url, async (client) => {
+      await client.query(`CREATE FUNCTION refuse() RETURNS trigger AS $$
+        BEGIN RAISE EXCEPTION 'away' USING ERRCODE = '57P01'; END $$ LANGUAGE plpgsql`);
+      await client.query(`CREATE TRIGGER refuse BEFORE UPDATE ON revision FOR EACH ROW
+        WHEN (NEW.status = 'DEPLOYED') EXECUTE FUNCTION refuse()`);
+    });
+    const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
+      body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
+    });
+    await untilWorkersOf(id, body.latest_revision_id);
+    await interrupt(body.latest_revision_id);
+    await untilWorkersOf(id, active_revision_id!);
+    await onDatabase(platform.database.url, (client) => client.query('DROP TRIGGER refuse ON revision'));
+  });
+});
+
+describe('a revision that was made active elsewhere', () => {
+  it('takes over from what serves here, which ends', async () => {
+    const { id, active_revision_id: first } = await platform.createHealthy();
+    const { body } = await platform.call<{ latest_revision_id: string }>('PATCH', `/v2/deployments/${id}`, {
+      body: { secrets: [{ name: 'COLOR', value: 'blue' }] },
+    });
+    await platform.untilStatus(id, body.latest_revision_id, 'DEPLOYED');
+    await onDatabase(platform.database.url, (client) =>
+      client.query('UPDATE deployment SET active_revision_id = $1 WHERE id = $2', [first, id]),
+    );
+    await untilWorkersOf(id, first!);
+    await waitFor(() => processesOf(body.latest_revision_id).length === 0, { what: 'the end of what served' });
+    expect(processesOf(first!)).toHaveLength(2);
   });
 });

@@ -63,6 +63,8 @@ export class DeploymentRollout {
   /** The revision it is about. */
   #workingOn: string | undefined;
   #isStopped = false;
+  /** The deployment's own database may name a revision that could not be made active after all. */
+  #isActivationOpen = false;
   /** Route changes in order: a later one must not be overtaken by an earlier one. */
   #routing: Promise<void> = Promise.resolve();
 
@@ -104,6 +106,7 @@ export class DeploymentRollout {
     if (deployment.activeRevisionId && this.#serving?.revisionId !== deployment.activeRevisionId) {
       result = await this.#bringUp(deployment, deployment.activeRevisionId);
     }
+    if (this.#isActivationOpen && this.#serving) await this.#reactivate(deployment, this.#serving);
     const next = open[0];
     if (next && !(await this.#rollOut(deployment, next))) result = 'retry';
     if (open.length > 1) return 'retry';
@@ -133,8 +136,8 @@ export class DeploymentRollout {
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
   async #bringUp(deployment: Deployment, revisionId: string): Promise<StepResult> {
     const { store } = this.#parts;
-    // What is written there belongs to processes that are gone.
-    await store.setUpstreams(this.#id, []);
+    // What is written there belongs to processes that are gone, unless some run here of which another took over.
+    if (!this.#serving) await store.setUpstreams(this.#id, []);
     const revision = await store.findRevision(revisionId);
     if (!revision) return 'settled';
     try {
@@ -143,14 +146,23 @@ export class DeploymentRollout {
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
       await this.#parts.databases.activateRevision(access, revisionId);
+      const replaced = this.#serving;
       if (!(await this.#serve(running))) return 'settled';
       this.#logger.info('an active revision is up again', { revisionId });
+      if (replaced) this.#drain(replaced);
       return 'settled';
     } catch (error) {
       if (this.#isStopped || this.#working.signal.aborted) return 'settled';
       this.#logger.error('an active revision could not be started and is tried again', { revisionId, error });
       return 'retry';
     }
+  }
+
+  /** Has the workers of the revision that serves take runs again, after another one could not be made active. */
+  async #reactivate(deployment: Deployment, serving: RunningRevision): Promise<void> {
+    const access = await ensureDatabase(this.#parts, deployment);
+    await this.#parts.databases.activateRevision(access, serving.revisionId);
+    this.#isActivationOpen = false;
   }
 
   /** False when it should be tried again: what failed was not the revision's fault. */
@@ -198,6 +210,7 @@ export class DeploymentRollout {
     const { databases, store } = this.#parts;
     const replaced = this.#serving;
     let isActive: boolean;
+    this.#isActivationOpen = true;
     try {
       await databases.activateRevision(access, revision.id);
       const { upstreams, hasCustomAuth } = running;
@@ -206,6 +219,7 @@ export class DeploymentRollout {
       isActive = await store.activate(revision, { upstreams, hasCustomAuth, imageVersion });
       // It was interrupted at the last moment.
       if (!isActive && replaced) await databases.activateRevision(access, replaced.revisionId);
+      this.#isActivationOpen = false;
     } catch (error) {
       await running.stop(DELETE_GRACE_MS);
       this.#logger.error('a healthy revision could not be made active and is tried again', { error });
