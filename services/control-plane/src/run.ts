@@ -45,6 +45,7 @@ import { openRegistry } from './registry/registry.ts';
 import { revisionRoutes } from './revisions/revision-routes.ts';
 import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
+import { AbandonedFiles, scratchFolders } from './scratch/abandoned-files.ts';
 import { ReferencedSecrets } from './secrets/secret-references.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
@@ -113,6 +114,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   };
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
+  const abandoned = new AbandonedFiles({ folders: scratchFolders(config.DATA_DIR), logger });
+  abandoned.start();
+  lifecycle.onStop('abandoned files', () => abandoned.stop());
   const registry = openRegistry({
     database,
     objects: storage,

@@ -5,6 +5,9 @@ import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectStorage } from './object-storage.ts';
 
+/** For what is being copied in, in the same file system. Nothing else begins with a dot. */
+export const INCOMING = '.incoming';
+
 /** Objects as files of a folder on this machine, or one that several machines share. */
 export class FolderStorage implements ObjectStorage {
   readonly #folder: string;
@@ -15,8 +18,8 @@ export class FolderStorage implements ObjectStorage {
 
   async put(path: string, file: string): Promise<void> {
     const place = this.#placeOf(path);
-    const aside = `${place}.${randomUUID()}.part`;
-    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    const aside = join(this.#folder, INCOMING, randomUUID());
+    for (const folder of [dirname(place), dirname(aside)]) await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
       await copyFile(file, aside, constants.COPYFILE_FICLONE);
       const copy = await open(aside, 'r+');

@@ -1,0 +1,67 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@runyard/service-kit';
+import { INCOMING } from '../object-storage/folder-storage.ts';
+
+export interface AbandonedFilesOptions {
+  /** Folders of what is on its way: each entry belongs to one request or build, which removes it at its end. */
+  folders: string[];
+  logger: Logger;
+}
+
+/** Where this service keeps what is on its way: archives, layers, repositories, logins of the engine, objects. */
+export function scratchFolders(dataDir: string): string[] {
+  return ['uploads', 'registry', 'git', 'logins', join('objects', INCOMING)].map((name) => join(dataDir, name));
+}
+
+/** Nothing is on its way for so long: uploads, pushes and builds have a day at most. */
+const ABANDONED_MS = 25 * 60 * 60 * 1000;
+const ROUND_MS = 60 * 60 * 1000;
+
+/** Removes what processes that were killed had on its way: nobody else knows of it. Any number of processes may. */
+export class AbandonedFiles {
+  readonly #options: AbandonedFilesOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(options: AbandonedFilesOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const round = () => {
+      this.#round = this.sweep().catch((error: unknown) => {
+        this.#options.logger.warn('files that nobody needs any more could not be removed', { error });
+      });
+    };
+    round();
+    this.#timer = setInterval(round, ROUND_MS);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+
+  async sweep(now = Date.now()): Promise<void> {
+    for (const folder of this.#options.folders) {
+      for (const name of await unlessMissing(readdir(folder), [])) {
+        const path = join(folder, name);
+        const changed = await unlessMissing(
+          stat(path).then(({ mtimeMs }) => mtimeMs),
+          now,
+        );
+        if (now - changed > ABANDONED_MS) await rm(path, { recursive: true, force: true });
+      }
+    }
+  }
+}
+
+async function unlessMissing<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
+    throw error;
+  }
+}
