@@ -33,17 +33,21 @@ export const uploadStore = {
     return used !== null;
   },
 
-  /** Takes uploads that expired and that no revision names out of the list, and says which. */
-  async takeUnused(queries: Queries, limit: number): Promise<string[]> {
-    const rows = await queries.$queryRaw<{ object_path: string }[]>`
-      DELETE FROM source_upload WHERE id IN (
+  /** Has uploads that expired, and that no revision names, count as not made from here on, and says which. */
+  async withdrawUnused(queries: Queries, limit: number): Promise<Pick<SourceUpload, 'id' | 'objectPath'>[]> {
+    return queries.$queryRaw`
+      UPDATE source_upload SET bytes = NULL WHERE id IN (
         SELECT id FROM source_upload u
         WHERE expires_at < now() AND NOT EXISTS (
           SELECT 1 FROM revision r
           WHERE r.deployment_id = u.deployment_id
             AND r.source_revision_config ->> 'source_tarball_path' = u.object_path)
         ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-      RETURNING object_path`;
-    return rows.map((row) => row.object_path);
+      RETURNING id, object_path AS "objectPath"`;
+  },
+
+  /** Forgets one that was withdrawn, unless an archive that was still on its way has come. */
+  async forget(queries: Queries, id: string): Promise<void> {
+    await queries.sourceUpload.deleteMany({ where: { id, bytes: null } });
   },
 };

@@ -122,13 +122,19 @@ export class Uploads {
     }
   }
 
-  /** Removes archives that nobody used while they could be, and forgets upload URLs that nobody used. */
+  /**
+   * Removes archives that nobody used while they could be, and forgets upload URLs that nobody used: last, so that what could
+   * not be removed is found again.
+   */
   async removeUnused(): Promise<void> {
     const { prisma, storage } = this.#options;
     for (;;) {
-      const paths = await uploadStore.takeUnused(prisma, SWEEP_BATCH);
-      for (const path of paths) await storage.remove(path);
-      if (paths.length < SWEEP_BATCH) return;
+      const unused = await uploadStore.withdrawUnused(prisma, SWEEP_BATCH);
+      for (const { id, objectPath } of unused) {
+        await storage.remove(objectPath);
+        await uploadStore.forget(prisma, id);
+      }
+      if (unused.length < SWEEP_BATCH) return;
     }
   }
 }
