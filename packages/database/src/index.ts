@@ -34,6 +34,6 @@ export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
 export { observeDeploymentPool, observePool } from './pool-metrics.ts';
 export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
 export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
-export { toSqlJson, toSqlText } from './sql-text.ts';
+export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
 export * from './until-available.ts';

@@ -17,6 +17,11 @@ export function toSqlJson(value: unknown): string {
   return JSON.stringify(cleaned(JSON.parse(json)));
 }
 
+/** A JSON value as Postgres can hold it, its texts in columns of their own or all of it as `jsonb`. */
+export function toSqlValue<Value>(value: Value): Value {
+  return cleaned(value) as Value;
+}
+
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return toSqlText(value);
   if (Array.isArray(value)) return value.map(cleaned);

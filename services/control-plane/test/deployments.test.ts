@@ -57,6 +57,24 @@ describe('creating a deployment', () => {
     },
   );
 
+  it('takes what Postgres cannot hold for the character that stands for it', async () => {
+    const end = crypto.randomUUID();
+    const { status, body } = await platform.create({
+      name: `a\u0000b\ud800-${end}`,
+      source: 'internal_source',
+      source_config: { build_command: 'echo \u0000' },
+    });
+    expect([status, body.name]).toEqual([201, `a\ufffdb\ufffd-${end}`]);
+    const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${body.id}`, {
+      body: { source_config: { build_command: 'echo again \u0000' }, tracked_packages: ['a\u0000'] },
+    });
+    expect([patched.status, patched.body.source_config.build_command]).toEqual([200, 'echo again \ufffd']);
+    const made = await platform.call('POST', `/v2/deployments/${body.id}/revisions`, {
+      body: { tracked_packages: ['a\u0000'] },
+    });
+    expect(made).toMatchObject({ status: 201, body: { tracked_packages: ['a\ufffd'] } });
+  });
+
   it('refuses a name that is taken in the workspace, and takes it in another', async () => {
     const body = {
       name: 'existing',

@@ -7,7 +7,7 @@ import {
   listDeployments,
   patchDeployment,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
 import { type BoundOperation, bind, created, noContent, ok, UnprocessableError } from '@runyard/service-kit';
 import type { DeploymentService } from './deployment-service.ts';
 
@@ -28,14 +28,18 @@ export function deploymentRoutes(deployments: DeploymentService, keys: Idempoten
       };
       return ok(await deployments.list(caller, filter, { limit: query.limit, offset: query.offset }));
     }),
-    bindCreation(keys, createDeployment, created, ({ caller, body }, keyed) => deployments.create(caller, body, keyed)),
+    bindCreation(keys, createDeployment, created, ({ caller, body }, keyed) =>
+      deployments.create(caller, toSqlValue(body), keyed),
+    ),
     bind(deleteDeployments, async ({ caller, query }) => {
       const ids = query.deployment_ids.map((id) => id.toLowerCase());
       const outcome = await deployments.deleteAll(caller, ids);
       return { status: outcome.failed.length === 0 ? 200 : 207, body: outcome };
     }),
     bind(getDeployment, async ({ caller, params }) => ok(await deployments.get(caller, idOf(params)))),
-    bind(patchDeployment, async ({ caller, params, body }) => ok(await deployments.patch(caller, idOf(params), body))),
+    bind(patchDeployment, async ({ caller, params, body }) =>
+      ok(await deployments.patch(caller, idOf(params), toSqlValue(body))),
+    ),
     bind(deleteDeployment, async ({ caller, params }) => {
       await deployments.delete(caller, idOf(params));
       return noContent();

@@ -1,5 +1,5 @@
 import { createRevision, getRevision, interruptRevision, listRevisions, redeployRevision } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
 import { type BoundOperation, bind, created, ok } from '@runyard/service-kit';
 import type { RevisionService } from './revision-service.ts';
 import { parseStatuses } from './status-filter.ts';
@@ -12,7 +12,7 @@ export function revisionRoutes(revisions: RevisionService, keys: IdempotencyKeys
       return ok(await revisions.list(caller, params.deployment_id.toLowerCase(), filter, { limit, offset }));
     }),
     bindCreation(keys, createRevision, created, ({ caller, params, body }, keyed) =>
-      revisions.create(caller, params.deployment_id.toLowerCase(), body, keyed),
+      revisions.create(caller, params.deployment_id.toLowerCase(), toSqlValue(body), keyed),
     ),
     bind(getRevision, async ({ caller, params }) => ok(await revisions.get(caller, ...idsOf(params)))),
     bindCreation(keys, redeployRevision, ok, ({ caller, params }, keyed) =>
