@@ -140,7 +140,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
   };
-  const integrations = new GithubIntegrations({ prisma, sealer, rules: repositoryRules(sourceRules) });
+  const integrations = new GithubIntegrations({ database, sealer, rules: repositoryRules(sourceRules) });
   const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: {
@@ -241,7 +241,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),
       ...pushTokenRoutes(prisma, registry),
-      ...integrationRoutes(integrations),
+      ...integrationRoutes(integrations, keys),
       ...webhookRoutes(webhooks),
     ].map(tellingOutages),
   });

@@ -278,6 +278,15 @@ describe('an integration', () => {
     expect(gone.body).toMatchObject({ detail: expect.stringMatching(/there is no integration/) });
   });
 
+  it('is made once, however often its request comes', async () => {
+    const headers = { ...(await platform.callers.headers()), 'idempotency-key': 'the same' };
+    const [one, two] = [
+      await platform.call('POST', path, { body, headers }),
+      await platform.call('POST', path, { body, headers }),
+    ];
+    expect([one.status, two]).toEqual([201, one]);
+  });
+
   it.each(['https://github.com/acme', 'http://10.0.0.1', '/srv', 'nonsense'])('is not for %s', async (url) => {
     expect((await platform.call('POST', path, { body: { ...body, url } })).status).toBe(400);
   });

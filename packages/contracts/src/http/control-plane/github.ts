@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, Uuid } from '../common.ts';
 import { DeploymentParams } from './deployments.ts';
@@ -180,7 +181,7 @@ export const listGithubIntegrations = defineOperation({
   },
 });
 
-export const createGithubIntegration = defineOperation({
+export const createGithubIntegration = defineCreation('deployments', {
   operationId: 'createGithubIntegration',
   method: 'post',
   path: '/v1/integrations/github/install',

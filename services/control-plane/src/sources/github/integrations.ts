@@ -6,6 +6,7 @@ import {
   listGithubIntegrations,
   type SourceConfig,
 } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys, type KeyedRequest, toSqlValue } from '@runyard/database';
 import type { Sealer } from '@runyard/sealing';
 import {
   BadRequestError,
@@ -18,29 +19,35 @@ import {
   type Principal,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Queries } from '../../database/database.ts';
+import type { Database, Queries } from '../../database/database.ts';
 import { type Tenant, tenantOf } from '../../deployments/caller-scope.ts';
-import type { GithubIntegration as IntegrationRow, PrismaClient, Revision } from '../../generated/client.ts';
+import type { GithubIntegration as IntegrationRow, Revision } from '../../generated/client.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 
 /** Tokens for private repositories: each for one workspace, sent to one server alone. */
 export class GithubIntegrations {
-  readonly #prisma: PrismaClient;
+  readonly #database: Database;
   readonly #sealer: Sealer;
   readonly #rules: RepositoryRules;
 
-  constructor(options: { prisma: PrismaClient; sealer: Sealer; rules: RepositoryRules }) {
-    this.#prisma = options.prisma;
+  constructor(options: { database: Database; sealer: Sealer; rules: RepositoryRules }) {
+    this.#database = options.database;
     this.#sealer = options.sealer;
     this.#rules = options.rules;
   }
 
   async list(caller: Principal): Promise<GithubIntegration[]> {
     const where = tenantOf(caller, 'deployments:read');
-    return (await this.#prisma.githubIntegration.findMany({ where, orderBy: { createdAt: 'asc' } })).map(viewOf);
+    return (await this.#database.prisma.githubIntegration.findMany({ where, orderBy: { createdAt: 'asc' } })).map(
+      viewOf,
+    );
   }
 
-  async create(caller: Principal, { name, url, token }: GithubIntegrationCreate): Promise<GithubIntegration> {
+  async create(
+    caller: Principal,
+    { name, url, token }: GithubIntegrationCreate,
+    keyed?: KeyedRequest,
+  ): Promise<GithubIntegration> {
     const tenant = tenantOf(caller, 'deployments:create');
     const address = checkRepositoryUrl(url, { ...this.#rules, allowsLocal: false });
     if (typeof address === 'string' || address.pathname !== '/' || address.search !== '' || address.hash !== '') {
@@ -50,12 +57,12 @@ export class GithubIntegrations {
     const id = uuidv7();
     const sealedToken = this.#sealer.seal(token, place(id));
     const data = { ...tenant, id, name, url: address.origin, sealedToken, createdBy: caller.identity };
-    return viewOf(await this.#prisma.githubIntegration.create({ data }));
+    return this.#database.change(async (queries) => viewOf(await queries.githubIntegration.create({ data })), keyed);
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
     const where = { ...tenantOf(caller, 'deployments:delete'), id };
-    const { count } = await this.#prisma.githubIntegration.deleteMany({ where });
+    const { count } = await this.#database.prisma.githubIntegration.deleteMany({ where });
     if (count === 0) throw new NotFoundError(`Integration ID ${id} not found.`);
   }
 
@@ -64,8 +71,8 @@ export class GithubIntegrations {
     const { integration_id: id, repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
     if (id == null || repoUrl == null) return null;
     const { deploymentId } = revision;
-    const deployment = await this.#prisma.deployment.findUniqueOrThrow({ where: { id: deploymentId } });
-    const { sealedToken } = await existing(this.#prisma, deployment, id, repoUrl);
+    const deployment = await this.#database.prisma.deployment.findUniqueOrThrow({ where: { id: deploymentId } });
+    const { sealedToken } = await existing(this.#database.prisma, deployment, id, repoUrl);
     return this.#sealer.open(sealedToken, place(id));
   }
 }
@@ -85,10 +92,12 @@ async function existing(queries: Queries, tenant: Tenant, id: string, repoUrl: s
   return row;
 }
 
-export function integrationRoutes(integrations: GithubIntegrations): BoundOperation[] {
+export function integrationRoutes(integrations: GithubIntegrations, keys: IdempotencyKeys): BoundOperation[] {
   return [
     bind(listGithubIntegrations, async ({ caller }) => ok(await integrations.list(caller))),
-    bind(createGithubIntegration, async ({ caller, body }) => created(await integrations.create(caller, body))),
+    bindCreation(keys, createGithubIntegration, created, ({ caller, body }, keyed) =>
+      integrations.create(caller, toSqlValue(body), keyed),
+    ),
     bind(deleteGithubIntegration, async ({ caller, params }) => {
       await integrations.delete(caller, params.integration_id.toLowerCase());
       return noContent();
