@@ -153,6 +153,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       }),
     },
     secrets,
+    referenced,
     openLog,
     slots: new Slots(config.CONCURRENT_BUILDS),
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,

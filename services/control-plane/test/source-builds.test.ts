@@ -1,17 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Deployment, Revision } from '@runyard/contracts';
+import type { Deployment, LogPage, Revision } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
 
 let platform: TestPlatform;
+let secretsDir: string;
 beforeAll(async () => {
-  platform = await TestPlatform.start();
+  secretsDir = await mkdtemp(join(tmpdir(), 'runyard-secrets-'));
+  platform = await TestPlatform.start({ SECRET_REFERENCES_DIR: secretsDir });
 });
-afterAll(() => platform.close());
+afterAll(async () => {
+  await platform.close();
+  await rm(secretsDir, { recursive: true });
+});
 
 const revisionOf = async (id: string, revisionId: string) =>
   (await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).body;
@@ -73,7 +80,6 @@ describe('an uploaded source', () => {
     await deployed(id);
     const project = await projectOf(id);
     await platform.service.stop();
-    const { rm } = await import('node:fs/promises');
     await rm(join(platform.folder, 'artifacts'), { recursive: true });
     await platform.startService();
     await waitFor(async () => (await projectOf(id).catch(() => project)) !== project, { timeoutMs: 25_000 });
@@ -87,6 +93,22 @@ describe('an uploaded source', () => {
       expect(await readdir(join(platform.folder, folder)).catch(() => [])).not.toContain(id);
     }
   });
+});
+
+it('graphs are loaded with the secrets that are kept elsewhere too, which the log does not show', async () => {
+  const folder = join(secretsDir, WORKSPACE, 'models');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'key'), 'value-kept-elsewhere');
+  const { id } = await createEmpty(platform, {
+    secret_references: [{ name: 'MODEL_KEY', secret_name: 'models', secret_key: 'key' }],
+  });
+  const needsIt =
+    'if (!process.env.MODEL_KEY) throw new Error("no key"); console.log("it is " + process.env.MODEL_KEY);';
+  const files = { ...PROJECT, 'agent.mjs': `${PROJECT['agent.mjs']}\n${needsIt}` };
+  const revisionId = await deployed(id, { files });
+  const path = `/v1/projects/${id}/revisions/${revisionId}/build_logs`;
+  const { logs } = (await platform.call<LogPage>('POST', path, { body: { query: 'it is' } })).body;
+  expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
 });
 
 describe('a build that fails', () => {

@@ -1,12 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '../drivers/process/deadline.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
 import type { Slots } from '../reconciler/slots.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import { Artifacts, type BuildInput } from './artifacts.ts';
@@ -21,6 +22,7 @@ export interface BuildsOptions {
   dataDir: string;
   sources: BuildSources;
   secrets: SecretSets;
+  referenced: ReferencedSecrets;
   openLog: OpenRevisionLog;
   slots: Slots;
   timeoutMs: number;
@@ -63,13 +65,15 @@ export class Builds {
     revision: Revision,
     options: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
-    const { slots, openLog, secrets: sets, timeoutMs } = this.#options;
+    const { slots, openLog, secrets: sets, referenced, timeoutMs } = this.#options;
     const { signal, onBegin } = options;
     await slots.run(signal, async () => {
       await onBegin();
       const { input, source } = await this.#of(revision);
-      const entries = sets.open(deployment.id, revision.sealedSecrets).map(({ name, value }) => [name, value] as const);
-      const secrets = Object.fromEntries(entries);
+      const own = sets.open(deployment.id, revision.sealedSecrets);
+      const references = revision.secretReferences as unknown as SecretReference[];
+      const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
+      const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
       const owner = { deploymentId: deployment.id, revisionId: revision.id, kind: 'build' as const };
       const log = await openLog(owner, { secrets: Object.values(secrets) });
       try {
