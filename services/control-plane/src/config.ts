@@ -1,6 +1,7 @@
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { containerVariables } from './drivers/container/open-container-driver.ts';
+import { kubernetesVariables } from './drivers/kubernetes/settings.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { registryVariables } from './registry/registry.ts';
 
@@ -29,6 +30,7 @@ export const configSchema = Type.Object({
     description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
   }),
   ...registryVariables,
+  ...kubernetesVariables,
   ...containerVariables,
 
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),

@@ -20,8 +20,8 @@ import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
-import { openContainerDriver } from './drivers/container/open-container-driver.ts';
 import { DriversByArtifact } from './drivers/drivers-by-artifact.ts';
+import { openImageDriver } from './drivers/open-image-driver.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { RunningRevisions } from './drivers/running-revisions.ts';
 import { openHolder } from './duties/holder-note.ts';
@@ -126,14 +126,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
   });
   const keeping = { openLog, running, logger, platform };
-  const containers = openContainerDriver(config, { ...keeping, holder: holder.id, registry });
+  const images = await openImageDriver(config, { ...keeping, holder: holder.id, registry });
+  lifecycle.onStop('image driver', async () => images.close?.());
   const driver = new DriversByArtifact({
     project: new ProcessDriver({
       ...keeping,
       agentApiEntry: config.AGENT_API_COMMAND,
       runWorkerEntry: config.RUN_WORKER_COMMAND,
     }),
-    image: containers,
+    image: images,
   });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
@@ -180,7 +181,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
         await builds.remove(id);
         await storage.removeBelow(objectsPrefix(id));
         await registry.removeImages(id);
-        if (await ranImages(prisma, id)) await containers.removeLeftovers(id);
+        if (await ranImages(prisma, id)) await images.removeLeftovers(id);
       },
       logger,
     },

@@ -1,6 +1,12 @@
+import * as client from '@kubernetes/client-node';
+import { afterAll } from 'vitest';
 import { ContainerDriver } from '../src/drivers/container/container-driver.ts';
+import { ClusterApi } from '../src/drivers/kubernetes/cluster-api.ts';
+import { KubernetesDriver } from '../src/drivers/kubernetes/kubernetes-driver.ts';
 import { ProcessDriver } from '../src/drivers/process/process-driver.ts';
 import { itConforms } from './support/driver-conformance.ts';
+import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
+import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
 import { AGENT, containerOptions } from './support/stand-in-engine.ts';
 
 const IMAGE = 'registry.example.com/team/agent@sha256:0123';
@@ -15,5 +21,21 @@ itConforms('process', async (surroundings) => ({
 
 itConforms('container', async (surroundings) => {
   const driver = new ContainerDriver(containerOptions(surroundings));
+  return { driver, artifact: { kind: 'image', imageUri: IMAGE } };
+});
+
+let cluster: StandInCluster | undefined;
+afterAll(() => cluster?.close());
+
+itConforms('kubernetes', async (surroundings) => {
+  cluster = await StandInCluster.start(AGENT, await grantedRules());
+  const driver = new KubernetesDriver({
+    ...surroundings,
+    api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
+    lastLineAt: async () => undefined,
+    credentialFor: () => undefined,
+    autoscaler: 'auto',
+    coolDownSeconds: 1800,
+  });
   return { driver, artifact: { kind: 'image', imageUri: IMAGE } };
 });

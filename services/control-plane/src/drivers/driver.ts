@@ -39,6 +39,14 @@ export interface RunningPart {
   pid: number | null;
   /** How often it ended unasked and was started again. */
   restarts: number;
+  /** Where it is no process of this machine: what it uses, as told by where it runs. Null when nobody tells. */
+  measure?(): Promise<MeasuredUsage | null>;
+}
+
+export interface MeasuredUsage {
+  /** In use at the moment. */
+  cpuCores: number;
+  memoryBytes: number;
 }
 
 /** A revision whose processes run and are kept running. */
@@ -48,6 +56,10 @@ export interface RunningRevision {
   readonly resources: ResourceSpec;
   /** It ends, and gets no new processes. */
   readonly isDraining: boolean;
+  /** It goes on when this process does not. */
+  readonly outlivesUs?: boolean;
+  /** How many processes there are within its bounds is decided where it runs. */
+  readonly isScaledElsewhere?: boolean;
   /** The project checks its callers itself. */
   readonly hasCustomAuth: boolean;
   /** Base URLs of healthy agent-api processes. */
@@ -61,6 +73,8 @@ export interface RunningRevision {
   drain(): Promise<void>;
   /** Ends everything at once, by force after `graceMs`. */
   stop(graceMs: number): Promise<void>;
+  /** This process looks after it no more, and leaves it as it is. Only of what outlives it. */
+  release?(): Promise<void>;
 }
 
 /** Runs revisions somewhere: as processes of this machine, or elsewhere. */
@@ -71,6 +85,8 @@ export interface Driver {
    * @throws StartFailure when the revision itself is to blame
    */
   start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
+  /** Whether what it starts goes on when this process does not: then its route stays too. */
+  outlivesUs?(kind: Artifact['kind']): boolean;
 }
 
 /** A revision that does not come up. The message is for its owner. */

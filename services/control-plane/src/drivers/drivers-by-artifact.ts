@@ -11,4 +11,8 @@ export class DriversByArtifact implements Driver {
   start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     return this.#drivers[spec.artifact.kind].start(spec, options);
   }
+
+  outlivesUs(kind: Artifact['kind']): boolean {
+    return this.#drivers[kind].outlivesUs?.(kind) ?? false;
+  }
 }

@@ -22,7 +22,8 @@ export class Autoscaler {
   apply(revisions: RunningRevision[], figures: DeploymentFigures, nowMs: number): void {
     if (revisions.length !== 1) return; // The load of a roll-out belongs to two revisions.
     const revision = revisions[0]!;
-    if (!revision.isDraining) for (const role of ROLES) this.#applyTo(revision, role, figures, nowMs);
+    if (!revision.isDraining && !revision.isScaledElsewhere)
+      for (const role of ROLES) this.#applyTo(revision, role, figures, nowMs);
   }
 
   #applyTo(revision: RunningRevision, role: Role, figures: DeploymentFigures, nowMs: number): void {

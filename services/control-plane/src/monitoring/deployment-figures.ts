@@ -70,8 +70,11 @@ class Between {
     if (seconds <= 0) return null;
     return sum(this.#of(role), (part) => {
       if (!part.usage) return null;
+      if ('cpuCores' in part.usage) return part.usage.cpuCores;
+      const earlier = this.#same(part)?.usage;
+      const before = earlier && 'cpuSeconds' in earlier ? earlier.cpuSeconds : 0;
       // Time of a process of the project that ended since is gone with it.
-      return Math.max(part.usage.cpuSeconds - (this.#same(part)?.usage?.cpuSeconds ?? 0), 0) / seconds;
+      return Math.max(part.usage.cpuSeconds - before, 0) / seconds;
     });
   }
 

@@ -1,11 +1,11 @@
-import type { RunningPart, RunningRevision } from '../drivers/driver.ts';
+import type { MeasuredUsage, RunningPart, RunningRevision } from '../drivers/driver.ts';
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 import { readServiceFigures, type ServiceFigures } from './service-figures.ts';
 
 /** One process of a deployment, as it was at a moment. */
 export interface PartReading extends RunningPart {
   revisionId: string;
-  usage: ProcessUsage | null;
+  usage: ProcessUsage | MeasuredUsage | null;
   figures: ServiceFigures | null;
 }
 
@@ -20,7 +20,7 @@ export async function readParts(revisions: Iterable<RunningRevision>): Promise<R
     revision.parts().map(async (part) => ({
       ...part,
       revisionId: revision.revisionId,
-      usage: part.pid === null ? null : await processUsage(part.pid),
+      usage: part.pid === null ? ((await part.measure?.()) ?? null) : await processUsage(part.pid),
       figures: part.url === null ? null : await readServiceFigures(part.url),
     })),
   );

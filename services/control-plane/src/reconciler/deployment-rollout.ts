@@ -116,29 +116,33 @@ export class DeploymentRollout {
 
   /**
    * Ends every process of the deployment, without changing what is desired of it. Its route is withdrawn first, unless
-   * another process has taken over and announces its own.
+   * another process has taken over and announces its own. With `release`, what outlives this process goes on, and keeps its route.
    */
-  async stop(graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
+  async stop(graceMs: number, options: { keepRoute?: boolean; release?: boolean } = {}): Promise<void> {
     this.#isStopped = true;
     interrupt(this.#working);
     const serving = this.#serving;
     this.#serving = undefined;
     await this.#routing;
-    if (serving && !options.keepRoute) {
+    if (serving && !options.keepRoute && !(options.release && serving.outlivesUs)) {
       await this.#parts.store.setUpstreams(this.#id, []).catch((error: unknown) => {
         this.#logger.warn('the route of a deployment could not be withdrawn', { error });
       });
     }
-    await Promise.all([serving, ...this.#draining.keys()].map((running) => running?.stop(graceMs)));
+    const end = (running: RunningRevision) =>
+      options.release && running.release ? running.release() : running.stop(graceMs);
+    await Promise.all([...(serving ? [serving] : []), ...this.#draining.keys()].map(end));
     await Promise.all(this.#draining.values());
   }
 
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
   async #bringUp(deployment: Deployment, revisionId: string): Promise<StepResult> {
-    const { store } = this.#parts;
-    // What is written there belongs to processes that are gone, unless some run here of which another took over.
-    if (!this.#serving) await store.setUpstreams(this.#id, []);
+    const { store, driver } = this.#parts;
     const revision = await store.findRevision(revisionId);
+    // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
+    // outlive their control plane.
+    const kind = revision && isImageSource(revision.source) ? 'image' : 'project';
+    if (!this.#serving && !driver.outlivesUs?.(kind)) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
       const access = await ensureDatabase(this.#parts, deployment);

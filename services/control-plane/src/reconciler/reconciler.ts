@@ -171,7 +171,7 @@ export class Reconciler implements Rollouts {
     const owned = this.#owned.get(id);
     if (!owned) return;
     clearTimeout(owned.retryTimer);
-    await owned.rollout.stop(graceMs, options).catch((error: unknown) => {
+    await owned.rollout.stop(graceMs, { ...options, release: true }).catch((error: unknown) => {
       this.#logger.error('a deployment did not stop well', { deploymentId: id, error });
     });
     await owned.working;

@@ -1,0 +1,181 @@
+import type { V1Deployment } from '@kubernetes/client-node';
+import type { Logger } from '@runyard/service-kit';
+import { withLastLines } from '../../logs/last-lines.ts';
+import type { OpenRevisionLog } from '../../logs/revision-log.ts';
+import type { PlatformSettings } from '../deployment-variables.ts';
+import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import { withDeadline } from '../process/deadline.ts';
+import type { RunningRevisions } from '../running-revisions.ts';
+import { scaleBounds } from '../scale-bounds.ts';
+import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
+import { KubernetesRevision, type RevisionParts } from './kubernetes-revision.ts';
+import { isOwnName, nameOf } from './labels.ts';
+import { PodUsage } from './pod-usage.ts';
+import { PodWatch } from './pod-watch.ts';
+import { Removal } from './removal.ts';
+import { type PullCredential, RevisionObjects } from './revision-objects.ts';
+
+export interface KubernetesDriverOptions {
+  api: ClusterApi;
+  platform: PlatformSettings;
+  openLog: OpenRevisionLog;
+  /** When the newest line of a revision's log was written; undefined where there is none. */
+  lastLineAt(owner: { deploymentId: string; revisionId: string }): Promise<Date | undefined>;
+  running: RunningRevisions;
+  logger: Logger;
+  /** For an image of the platform's own registry; undefined for any other. */
+  credentialFor(deploymentId: string, imageUri: string): PullCredential | undefined;
+  /** Who decides how many pods there are. `auto`: the cluster where it has metrics of others, the platform elsewhere. */
+  autoscaler: 'auto' | 'cluster' | 'platform';
+  coolDownSeconds: number;
+}
+
+/** How long what is left of a deleted deployment may take to end: its work is deleted anyway. */
+const DELETE_GRACE_MS = 1_000;
+const DISCOVERY_TIMEOUT_MS = 10_000;
+
+/**
+ * Runs a revision that is an image as pods of a Kubernetes cluster. What it has made goes on without this process: it is found
+ * by its labels, and gone on with, wherever the work was when a process ended.
+ */
+export class KubernetesDriver implements Driver {
+  readonly #options: KubernetesDriverOptions;
+  readonly #parts: RevisionParts;
+  /** Ids of revisions that are being started. */
+  readonly #starting = new Set<string>();
+
+  constructor(options: KubernetesDriverOptions) {
+    const { api, running, logger } = options;
+    this.#options = options;
+    const watch = new PodWatch(api, logger);
+    this.#parts = { api, watch, usage: new PodUsage(api), removal: new Removal(api), running, logger };
+  }
+
+  outlivesUs(): boolean {
+    return true;
+  }
+
+  async start(spec: RevisionSpec, { signal: outer, timeoutMs, onUpstreams }: StartOptions): Promise<RunningRevision> {
+    if (spec.artifact.kind !== 'image') throw new Error('a project is not run as pods');
+    mustBeRunnable(spec);
+    const { imageUri } = spec.artifact;
+    const { deploymentId, revisionId } = spec;
+    const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler } = this.#options;
+    const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
+    const logsSince = await lastLineAt({ deploymentId, revisionId });
+    const log = openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
+    let revision: KubernetesRevision | undefined;
+    let wasReady = false;
+    this.#starting.add(revisionId);
+    try {
+      return await withDeadline(outer, timeoutMs, async (signal) => {
+        const { api, removal } = this.#parts;
+        await removal.ended(revisionId);
+        const name = nameOf(revisionId, 'agent-api');
+        const found = await api.find<V1Deployment>('Deployment', name, signal);
+        wasReady = (found?.status?.readyReplicas ?? 0) > 0;
+        const credential = credentialFor(deploymentId, imageUri);
+        const objects = new RevisionObjects(spec, { platform, imageUri, credential, coolDownSeconds });
+        const isScaledByCluster = isScaled(spec) && (await this.#clusterScales(autoscaler));
+        const options = {
+          objects,
+          log,
+          logsSince: found ? logsSince : undefined,
+          wasReady,
+          isScaledByCluster,
+          onUpstreams,
+        };
+        revision = new KubernetesRevision(spec, this.#parts, options);
+        await revision.start(signal);
+        if (credential) {
+          revision.keepCredential(async () => {
+            const renewed = credentialFor(deploymentId, imageUri);
+            if (renewed) await api.apply(objects.pullSecret(renewed), AbortSignal.timeout(DISCOVERY_TIMEOUT_MS));
+          });
+        }
+        this.#drainLeftovers(deploymentId);
+        return revision;
+      });
+    } catch (error) {
+      const isOurs = outer.aborted || !(error instanceof StartFailure);
+      await this.#giveUp(revision, log, wasReady && isOurs);
+      throw outer.aborted ? error : told(error, log);
+    } finally {
+      this.#starting.delete(revisionId);
+    }
+  }
+
+  /** What is left of a deployment that is deleted. */
+  async removeLeftovers(deploymentId: string): Promise<void> {
+    await this.#parts.removal.removeDeployment(deploymentId, DELETE_GRACE_MS);
+  }
+
+  close(): void {
+    this.#parts.watch.stop();
+  }
+
+  /** What served before this process came is left to serve when the revision itself is not to blame. */
+  async #giveUp(
+    revision: KubernetesRevision | undefined,
+    log: { close(): Promise<void> },
+    isKept: boolean,
+  ): Promise<void> {
+    if (!revision) return log.close();
+    try {
+      await (isKept ? revision.release() : revision.stop(0));
+    } catch (error) {
+      this.#options.logger.warn('what was started of a revision is removed later', { error });
+    }
+  }
+
+  /** Revisions that another process started or replaced and did not come to remove. */
+  #drainLeftovers(deploymentId: string): void {
+    const { removal, running, logger } = this.#parts;
+    const runningOnes = () => (running.byDeployment().get(deploymentId) ?? []).map(({ revisionId }) => revisionId);
+    // Those of now too: when they are let go meanwhile, they are another process's.
+    const known = runningOnes();
+    const drain = async () => {
+      const present = await removal.revisionsOf(deploymentId, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS));
+      const kept = new Set([...known, ...runningOnes(), ...this.#starting]);
+      const left = present.filter((id) => !kept.has(id));
+      await Promise.all(left.map((id) => removal.drain(id)));
+    };
+    drain().catch((error: unknown) => logger.warn('a replaced revision is removed later', { deploymentId, error }));
+  }
+
+  async #clusterScales(autoscaler: KubernetesDriverOptions['autoscaler']): Promise<boolean> {
+    if (autoscaler !== 'auto') return autoscaler === 'cluster';
+    const call = { method: 'GET', path: '/apis/external.metrics.k8s.io/v1beta1' } as const;
+    return this.#parts.api.ask(call, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS)).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** With these whoever deploys would reach what is others' in the namespace, or servers of its own that nobody makes here. */
+const NOT_RUN = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
+
+/** @throws StartFailure when something is asked for that pods here do not get */
+function mustBeRunnable({ resources }: RevisionSpec): void {
+  const foreign = Object.entries(resources).find(([name, value]) => value != null && NOT_RUN.test(name));
+  if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
+  const own = resources.image_pull_secrets?.find(({ name }) => isOwnName(name));
+  if (own) throw new StartFailure(`the pull secret ${own.name} is not a deployment's to name: leave it out`);
+}
+
+function isScaled({ resources }: RevisionSpec): boolean {
+  return (['agent-api', 'run-worker'] as const).some((role) => {
+    const { min, max } = scaleBounds(resources, role);
+    return min !== max;
+  });
+}
+
+/** As the owner of the revision is told of it, with its last lines. */
+function told(error: unknown, log: Parameters<typeof withLastLines>[1]): StartFailure {
+  if (error instanceof StartFailure) return new StartFailure(withLastLines(error.message, log), { cause: error });
+  if (error instanceof ClusterRefusal) {
+    return new StartFailure(`the cluster refuses what it takes to run it: ${error.message}`, { cause: error });
+  }
+  return new StartFailure('the cluster did not answer in time', { cause: error });
+}

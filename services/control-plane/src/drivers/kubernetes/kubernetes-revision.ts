@@ -1,0 +1,289 @@
+import { EventEmitter, once } from 'node:events';
+import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
+import type { Logger } from '@runyard/service-kit';
+import type { RevisionLog } from '../../logs/revision-log.ts';
+import { type RevisionSpec, type RunningPart, type RunningRevision, StartFailure } from '../driver.ts';
+import type { RunningRevisions } from '../running-revisions.ts';
+import { type Role, scaleBounds } from '../scale-bounds.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import { nameOf } from './labels.ts';
+import { PodLogs } from './pod-logs.ts';
+import { failureOf, findingOf, hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
+import { PORT } from './pod-template.ts';
+import type { PodUsage } from './pod-usage.ts';
+import type { PodWatch } from './pod-watch.ts';
+import type { Removal } from './removal.ts';
+import type { RevisionObjects } from './revision-objects.ts';
+import { RevisionPods } from './revision-pods.ts';
+
+export interface RevisionParts {
+  api: ClusterApi;
+  watch: PodWatch;
+  usage: PodUsage;
+  removal: Removal;
+  running: RunningRevisions;
+  logger: Logger;
+}
+
+export interface RevisionOptions {
+  objects: RevisionObjects;
+  log: RevisionLog;
+  /** Lines that pods printed before were written by another process. */
+  logsSince: Date | undefined;
+  /** It was ready before this process looked: fewer pods than there should be are no reason to end those that serve. */
+  wasReady: boolean;
+  /** The cluster decides how many pods there are, within the bounds. */
+  isScaledByCluster: boolean;
+  onUpstreams(urls: string[]): void;
+}
+
+const ROLES = ['agent-api', 'run-worker'] as const;
+/** How long the last lines of a container that ended may take to arrive. */
+const LAST_LINES_MS = 3_000;
+/** The pull credential is good for much longer. */
+const RENEW_CREDENTIAL_MS = 24 * 60 * 60 * 1000;
+
+/** A revision that runs as pods of a cluster. The cluster keeps them running; this follows where they are, and decides how many. */
+export class KubernetesRevision implements RunningRevision {
+  readonly #spec: RevisionSpec;
+  readonly #parts: RevisionParts;
+  readonly #options: RevisionOptions;
+  readonly #logs: PodLogs;
+  readonly #logger: Logger;
+  readonly #changes = new EventEmitter().setMaxListeners(0);
+  readonly #stopping = new AbortController();
+  /** Nobody here waits for its end any more. */
+  readonly #released = new AbortController();
+  readonly #unwatch: () => void;
+  readonly #pods: RevisionPods;
+  readonly #counts = new Map<Role, number>();
+  #scaling: Promise<void> = Promise.resolve();
+  #told: string[] = [];
+  #isDraining = false;
+  #hasCustomAuth = false;
+  #credentialTimer: NodeJS.Timeout | undefined;
+
+  constructor(spec: RevisionSpec, parts: RevisionParts, options: RevisionOptions) {
+    this.#spec = spec;
+    this.#parts = parts;
+    this.#options = options;
+    this.#logger = parts.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
+    this.#pods = new RevisionPods(parts.watch, spec);
+    this.#logs = new PodLogs(parts.api, options.logsSince, (pod, line) =>
+      options.log.write(line, { source: this.#pods.nameOf(pod) }),
+    );
+    this.#unwatch = parts.watch.onChange(spec.revisionId, () => this.#look());
+    parts.running.add(this);
+  }
+
+  readonly outlivesUs = true;
+
+  get isScaledElsewhere(): boolean {
+    return this.#options.isScaledByCluster;
+  }
+
+  get deploymentId(): string {
+    return this.#spec.deploymentId;
+  }
+
+  get revisionId(): string {
+    return this.#spec.revisionId;
+  }
+
+  get resources(): RevisionSpec['resources'] {
+    return this.#spec.resources;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  get hasCustomAuth(): boolean {
+    return this.#hasCustomAuth;
+  }
+
+  get upstreams(): string[] {
+    return this.#staying('agent-api').filter(isReady).map(urlOf);
+  }
+
+  parts(): RunningPart[] {
+    return this.#pods.all().map((pod) => ({
+      role: roleOf(pod)!,
+      name: this.#pods.nameOf(pod),
+      url: isReady(pod) ? urlOf(pod) : null,
+      pid: null,
+      restarts: serviceStatus(pod)?.restartCount ?? 0,
+      measure: () => this.#parts.usage.of(pod.metadata!.name!),
+    }));
+  }
+
+  countOf(role: Role): number {
+    if (this.#options.isScaledByCluster) return this.#staying(role).length;
+    return this.#counts.get(role) ?? scaleBounds(this.resources, role).min;
+  }
+
+  /**
+   * On a new database agent-api first, which makes the tables that workers rely on. What is there already is left as it is
+   * where nothing about it has changed.
+   */
+  async start(signal: AbortSignal): Promise<void> {
+    const { objects, isScaledByCluster } = this.#options;
+    const { api, removal } = this.#parts;
+    signal.throwIfAborted();
+    await Promise.race([this.#parts.watch.start(), once(signal, 'abort').then(() => signal.throwIfAborted())]);
+    for (const secret of objects.secrets()) await api.apply(secret, signal);
+    await api.apply(objects.service(), signal);
+    for (const role of ROLES) {
+      const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
+      const { min, max } = scaleBounds(this.resources, role);
+      this.#counts.set(role, Math.min(Math.max(found?.spec?.replicas ?? min, min), max));
+    }
+    this.#look();
+    for (const role of ROLES) {
+      const { min, max } = scaleBounds(this.resources, role);
+      const isLeftToCluster = isScaledByCluster && min !== max;
+      await api.apply(objects.deployment(role, isLeftToCluster ? undefined : this.#counts.get(role)), signal);
+      if (role === 'agent-api' && this.#spec.isFirst) await this.#healthy(role, signal);
+    }
+    for (const budget of objects.disruptionBudgets()) await api.apply(budget, signal);
+    if (isScaledByCluster) for (const scaler of objects.autoscalers()) await api.apply(scaler, signal);
+    else await removal.autoscalersOf(this.revisionId, signal);
+    await Promise.all(ROLES.map((role) => this.#healthy(role, signal)));
+  }
+
+  /** The credential that images are pulled with is made anew long before it ends. */
+  keepCredential(renew: () => Promise<void>): void {
+    this.#credentialTimer = setInterval(() => {
+      renew().catch((error: unknown) => this.#logger.warn('a pull credential could not be renewed', { error }));
+    }, RENEW_CREDENTIAL_MS);
+    this.#credentialTimer.unref();
+  }
+
+  scale(role: Role, count: number): void {
+    if (this.#isDraining || this.#stopping.signal.aborted || this.#options.isScaledByCluster) return;
+    const leaving = this.#staying(role).slice(count);
+    this.#pods.leave(leaving);
+    this.#counts.set(role, count);
+    this.#tell();
+    this.#scaling = this.#scaling
+      .then(() => this.#apply(role, count, leaving))
+      .catch((error: unknown) => {
+        if (!this.#stopping.signal.aborted) this.#logger.error('a deployment could not be scaled', { error });
+      });
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#stopping.abort(new Error('it drains'));
+    await this.#scaling;
+    const released = once(this.#released.signal, 'abort');
+    try {
+      await Promise.race([this.#parts.removal.drain(this.revisionId), released]);
+    } finally {
+      await this.#ended();
+    }
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort(new Error('it stops'));
+    await this.#scaling;
+    try {
+      await this.#parts.removal.remove(this.revisionId, graceMs);
+    } finally {
+      await this.#ended();
+    }
+  }
+
+  /** The cluster goes on with it. */
+  async release(): Promise<void> {
+    this.#stopping.abort(new Error('another process looks after it'));
+    this.#released.abort();
+    await this.#scaling;
+    await this.#ended();
+  }
+
+  #staying(role: Role): V1Pod[] {
+    return this.#isDraining ? [] : this.#pods.staying(role);
+  }
+
+  #look(): void {
+    this.#pods.forget();
+    for (const role of ROLES) this.#pods.settle(role, this.countOf(role));
+    for (const pod of this.#pods.all()) {
+      this.#logs.look(pod);
+      this.#hasCustomAuth ||= hasCustomAuth(pod);
+    }
+    this.#tell();
+    this.#changes.emit('change');
+  }
+
+  #tell(): void {
+    const upstreams = this.upstreams;
+    if (upstreams.join() === this.#told.join()) return;
+    this.#told = upstreams;
+    this.#options.onUpstreams(upstreams);
+  }
+
+  /** @throws StartFailure when a pod of the role fails, or is not ready when the signal says it is time */
+  async #healthy(role: Role, signal: AbortSignal): Promise<void> {
+    const { wasReady } = this.#options;
+    const needed = wasReady ? 1 : scaleBounds(this.resources, role).min;
+    for (;;) {
+      const pods = this.#staying(role);
+      if (pods.filter(isReady).length >= needed) return;
+      const failure = pods.map((pod) => failureOf(pod, !wasReady)).find((reason) => reason !== null);
+      if (failure !== undefined) throw await this.#failed(failure);
+      try {
+        await once(this.#changes, 'change', { signal });
+      } catch {
+        const late = pods.find((pod) => !isReady(pod));
+        const finding = late ? findingOf(late) : await this.#whyNoPods(role);
+        throw await this.#failed(`${role} was not healthy in time: ${finding}`);
+      }
+    }
+  }
+
+  async #failed(message: string): Promise<StartFailure> {
+    await this.#logs.settled(LAST_LINES_MS);
+    return new StartFailure(message);
+  }
+
+  /** As when a quota is used up, or a policy of the namespace forbids what they are. */
+  async #whyNoPods(role: Role): Promise<string> {
+    const signal = AbortSignal.timeout(LAST_LINES_MS);
+    const name = nameOf(this.revisionId, role);
+    const found = await this.#parts.api.find<V1Deployment>('Deployment', name, signal).catch(() => null);
+    const refused = found?.status?.conditions?.find(
+      ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
+    );
+    return refused?.message ?? 'the cluster has made no pods for it';
+  }
+
+  /** Which pods go is for the cluster to decide, which takes the cheapest first. */
+  async #apply(role: Role, replicas: number, leaving: V1Pod[]): Promise<void> {
+    const { api } = this.#parts;
+    const { signal } = this.#stopping;
+    for (const pod of leaving) {
+      const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-1000' };
+      await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreGone);
+    }
+    await api.merge('Deployment', nameOf(this.revisionId, role), { spec: { replicas } }, signal);
+  }
+
+  async #ended(): Promise<void> {
+    clearInterval(this.#credentialTimer);
+    this.#unwatch();
+    this.#logs.stop();
+    this.#parts.running.delete(this);
+    await this.#options.log.close();
+  }
+}
+
+function urlOf(pod: V1Pod): string {
+  const address = pod.status!.podIP!;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${PORT}`;
+}
+
+function ignoreGone(error: unknown): void {
+  if ((error as { status?: number }).status !== 404) throw error;
+}

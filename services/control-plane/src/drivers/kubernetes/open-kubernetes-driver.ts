@@ -1,0 +1,39 @@
+import { logSegments } from '../../logs/log-segments.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { REGISTRY_USER } from '../../registry/registry-address.ts';
+import { ClusterApi } from './cluster-api.ts';
+import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
+
+/** A pod may be moved to a node that has not got its image while no control plane runs. */
+const PULL_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
+
+type Given = Pick<
+  KubernetesDriverOptions,
+  'platform' | 'openLog' | 'running' | 'logger' | 'autoscaler' | 'coolDownSeconds'
+>;
+
+export async function openKubernetesDriver(
+  options: Given & { namespace: string; dataDir: string; registry: Registry },
+): Promise<KubernetesDriver> {
+  const { namespace, dataDir, registry, ...rest } = options;
+  const { address, tokens } = registry;
+  const client = await import('@kubernetes/client-node');
+  const kubeConfig = new client.KubeConfig();
+  kubeConfig.loadFromDefault();
+  return new KubernetesDriver({
+    ...rest,
+    api: new ClusterApi(client, kubeConfig, namespace),
+    lastLineAt: async (owner) => {
+      const newest = (await logSegments.list(dataDir, { ...owner, kind: 'deploy' })).at(-1);
+      return newest && (await logSegments.stats(newest))?.mtime;
+    },
+    credentialFor: (deploymentId, imageUri) =>
+      address.holds(imageUri)
+        ? {
+            host: address.host,
+            username: REGISTRY_USER,
+            password: tokens.issue({ deploymentId, mayPush: false }, PULL_TOKEN_LIFETIME_MS),
+          }
+        : undefined,
+  });
+}

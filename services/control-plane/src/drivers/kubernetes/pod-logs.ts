@@ -1,0 +1,119 @@
+import { finished } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { V1Pod } from '@kubernetes/client-node';
+import { eachLine } from '../process/child.ts';
+import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
+import { serviceStatus } from './pod-state.ts';
+
+const RETRY_MS = 1_000;
+
+/** A container of a pod, one of several after each other when it was started again. */
+interface Printing {
+  id: string;
+  pod: string;
+  container: string;
+  /** It has ended, and another one runs in its place. */
+  isPrevious: boolean;
+  /** Only what it printed from then on. */
+  since: Date | undefined;
+}
+
+/** Follows what the services of pods print: every container from its first line, also those that ended since. */
+export class PodLogs {
+  readonly #api: ClusterApi;
+  readonly #onLine: (pod: V1Pod, line: string) => void;
+  /** What was printed before has been told by the process that looked after the pods then. */
+  readonly #since: Date | undefined;
+  /** By the id of the container. */
+  readonly #followed = new Map<string, Promise<void>>();
+  /** The container that runs, by pod. */
+  readonly #current = new Map<string, string | undefined>();
+  readonly #stopping = new AbortController();
+
+  constructor(api: ClusterApi, since: Date | undefined, onLine: (pod: V1Pod, line: string) => void) {
+    this.#api = api;
+    this.#since = since;
+    this.#onLine = onLine;
+  }
+
+  /** To be called with every change of the pod. */
+  look(pod: V1Pod): void {
+    const { state, lastState, containerID } = serviceStatus(pod) ?? {};
+    this.#current.set(pod.metadata!.name!, state?.running && containerID);
+    if (lastState?.terminated) this.#follow(pod, lastState.terminated, state?.running !== undefined);
+    if (state?.terminated) this.#follow(pod, state.terminated, false);
+    if (state?.running) this.#follow(pod, { containerID, startedAt: state.running.startedAt }, false);
+  }
+
+  /** Everything that ended containers printed has been told, or the time is over. */
+  async settled(timeoutMs: number): Promise<void> {
+    const abort = new AbortController();
+    const late = pause(timeoutMs, undefined, { signal: abort.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#followed.values()), late]);
+    abort.abort();
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error('stopped'));
+  }
+
+  #follow(
+    pod: V1Pod,
+    { containerID, startedAt, finishedAt }: { containerID?: string; startedAt?: Date; finishedAt?: Date },
+    isPrevious: boolean,
+  ): void {
+    if (containerID === undefined || this.#followed.has(containerID) || this.#stopping.signal.aborted) return;
+    const isBefore = (time: Date | undefined) =>
+      this.#since !== undefined && time !== undefined && new Date(time) < this.#since;
+    if (isBefore(finishedAt)) return;
+    const since = isBefore(startedAt) ? this.#since : undefined;
+    const printing = {
+      id: containerID,
+      pod: pod.metadata!.name!,
+      container: serviceStatus(pod)!.name,
+      isPrevious,
+      since,
+    };
+    this.#followed.set(
+      containerID,
+      this.#read(printing, (line) => this.#onLine(pod, line)),
+    );
+  }
+
+  /** A connection that breaks, or ends before its container does, is made anew from about where that was. */
+  async #read(printing: Printing, onLine: (line: string) => void): Promise<void> {
+    const { signal } = this.#stopping;
+    let { since } = printing;
+    while (!signal.aborted) {
+      try {
+        const output = await this.#open(printing, since);
+        since = new Date();
+        eachLine(output, (line) => {
+          since = new Date();
+          onLine(line);
+        });
+        await finished(output);
+        if (!this.#isRunning(printing)) return;
+        await pause(RETRY_MS, undefined, { signal });
+        if (!this.#isRunning(printing)) return;
+      } catch (error) {
+        // Gone with its pod, or nothing that is ever told.
+        if (error instanceof ClusterRefusal && !error.isPassing) return;
+        await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #isRunning({ pod, id }: Printing): boolean {
+    return this.#current.get(pod) === id;
+  }
+
+  #open({ pod, container, isPrevious }: Printing, since: Date | undefined) {
+    const query = {
+      container,
+      ...(isPrevious ? { previous: 'true' } : { follow: 'true' }),
+      ...(since && { sinceTime: since.toISOString() }),
+    };
+    return this.#api.open(`${this.#api.pathOf('Pod', pod)}/log`, query, this.#stopping.signal);
+  }
+}

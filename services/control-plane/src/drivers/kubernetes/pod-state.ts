@@ -1,0 +1,99 @@
+import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { LABELS } from '../container/run-arguments.ts';
+import type { Role } from '../scale-bounds.ts';
+import { CUSTOM_AUTH, FOREIGN_IMAGE_CODE, PREPARING_CONTAINER } from './secret-handover.ts';
+
+/** Reasons of a container that waits which waiting alone does not take away. */
+const PULL_FAILURES = ['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
+const MAKING_FAILURES = ['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'];
+
+export function roleOf(pod: V1Pod): Role | undefined {
+  const role = pod.metadata?.labels?.[LABELS.part];
+  return role === 'agent-api' || role === 'run-worker' ? role : undefined;
+}
+
+/** It is neither to be deleted nor at its end. */
+export function isLasting(pod: V1Pod): boolean {
+  const { phase } = pod.status ?? {};
+  return !pod.metadata?.deletionTimestamp && phase !== 'Failed' && phase !== 'Succeeded';
+}
+
+/** It takes requests. */
+export function isReady(pod: V1Pod): boolean {
+  return isLasting(pod) && conditionOf(pod, 'Ready')?.status === 'True';
+}
+
+/** Of the platform's service in it. */
+export function serviceStatus(pod: V1Pod): V1ContainerStatus | undefined {
+  const role = roleOf(pod);
+  return pod.status?.containerStatuses?.find(({ name }) => name === role);
+}
+
+/** The project in its image checks its callers itself. */
+export function hasCustomAuth(pod: V1Pod): boolean {
+  const status = pod.status?.initContainerStatuses?.find(({ name }) => name === PREPARING_CONTAINER);
+  return status?.state?.terminated?.message === CUSTOM_AUTH;
+}
+
+/**
+ * What of the pod's state is a reason to give it up, in the words of the revision's owner; null when there is none.
+ *
+ * @param isNew no pod of the revision was ever ready: one end of a container is enough
+ */
+export function failureOf(pod: V1Pod, isNew: boolean): string | null {
+  const role = roleOf(pod) ?? 'a container';
+  for (const status of [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]) {
+    const who = status.name === PREPARING_CONTAINER ? role : status.name;
+    const failure = failureOfContainer(status, who, isNew);
+    if (failure !== null) return failure;
+  }
+  return null;
+}
+
+function failureOfContainer(status: V1ContainerStatus, who: string, isNew: boolean): string | null {
+  const { image, state, lastState } = status;
+  const { reason = '', message = '' } = state?.waiting ?? {};
+  if (PULL_FAILURES.includes(reason)) return `the image ${image} cannot be pulled: ${message || reason}`;
+  if (MAKING_FAILURES.includes(reason)) return `${who} could not be started: ${message || reason}`;
+  const isPreparing = status.name === PREPARING_CONTAINER;
+  const isBackingOff = reason === 'CrashLoopBackOff';
+  const ended = endOf(state, isPreparing) ?? (isNew || isBackingOff ? endOf(lastState, isPreparing) : undefined);
+  if (!ended) return null;
+  if (isPreparing && [FOREIGN_IMAGE_CODE, 127].includes(ended.exitCode)) return foreignImage(image);
+  return `${who} ${describeEnd(ended)} before it was healthy`;
+}
+
+function foreignImage(image: string): string {
+  return (
+    `the image ${image} is not built from runyard/agent-server: it has no command runyard-agent. ` +
+    'Build it with `--base-image runyard/agent-server:20`'
+  );
+}
+
+/** An init container ends well; no other one ends unless it is told to. */
+function endOf(state: V1ContainerState | undefined, mayEnd: boolean): V1ContainerState['terminated'] {
+  const ended = state?.terminated;
+  return ended && mayEnd && ended.exitCode === 0 ? undefined : ended;
+}
+
+export function describeEnd(ended: NonNullable<V1ContainerState['terminated']>): string {
+  if (ended.reason === 'OOMKilled') return 'was ended because it needed more memory than its limit';
+  const because = ended.message ? `: ${ended.message.trim()}` : '';
+  if (ended.reason === 'StartError') return `could not be started${because}`;
+  return `ended with code ${ended.exitCode}${because}`;
+}
+
+/** Why a pod is not ready, where nothing has failed. */
+export function findingOf(pod: V1Pod): string {
+  const scheduled = conditionOf(pod, 'PodScheduled');
+  if (scheduled?.status === 'False') return `the cluster has no place for it: ${scheduled.message ?? scheduled.reason}`;
+  const waiting = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])]
+    .map(({ state }) => state?.waiting)
+    .find((state) => state?.reason && state.reason !== 'PodInitializing');
+  if (waiting) return waiting.message ? `${waiting.reason}: ${waiting.message}` : waiting.reason!;
+  return 'it does not answer that it is';
+}
+
+function conditionOf(pod: V1Pod, type: string) {
+  return pod.status?.conditions?.find((condition) => condition.type === type);
+}

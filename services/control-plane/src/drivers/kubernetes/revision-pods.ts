@@ -1,0 +1,72 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { RevisionSpec } from '../driver.ts';
+import { type Role, scaleBounds } from '../scale-bounds.ts';
+import { isLasting, roleOf } from './pod-state.ts';
+import type { PodWatch } from './pod-watch.ts';
+
+/** The pods of a revision, as they are told apart here: numbered among those of their role, some of them one too many. */
+export class RevisionPods {
+  readonly #watch: PodWatch;
+  readonly #spec: RevisionSpec;
+  /** By the pods' uids. */
+  readonly #numbers = new Map<string, number>();
+  readonly #leaving = new Set<string>();
+
+  constructor(watch: PodWatch, spec: RevisionSpec) {
+    this.#watch = watch;
+    this.#spec = spec;
+  }
+
+  /** In the order they came. */
+  all(): V1Pod[] {
+    const pods = this.#watch.podsOf(this.#spec.revisionId).filter((pod) => roleOf(pod) !== undefined);
+    return pods.sort((one, other) => this.#numberOf(one) - this.#numberOf(other));
+  }
+
+  /** Those that are not to leave. */
+  staying(role: Role): V1Pod[] {
+    return this.#lasting(role).filter((pod) => !this.#leaving.has(uidOf(pod)));
+  }
+
+  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
+  nameOf(pod: V1Pod): string {
+    const role = roleOf(pod)!;
+    return scaleBounds(this.#spec.resources, role).max === 1 ? role : `${role}-${this.#numberOf(pod)}`;
+  }
+
+  leave(pods: V1Pod[]): void {
+    for (const pod of pods) this.#leaving.add(uidOf(pod));
+  }
+
+  /** Takes back who was to leave where another one went in its place. */
+  settle(role: Role, count: number): void {
+    const lasting = this.#lasting(role);
+    if (lasting.length <= count) for (const pod of lasting) this.#leaving.delete(uidOf(pod));
+  }
+
+  /** Of those that are gone. */
+  forget(): void {
+    const present = new Set(this.#watch.podsOf(this.#spec.revisionId).map(uidOf));
+    for (const uid of this.#numbers.keys()) if (!present.has(uid)) this.#numbers.delete(uid);
+    for (const uid of this.#leaving) if (!present.has(uid)) this.#leaving.delete(uid);
+  }
+
+  #lasting(role: Role): V1Pod[] {
+    return this.all().filter((pod) => roleOf(pod) === role && isLasting(pod));
+  }
+
+  #numberOf(pod: V1Pod): number {
+    const known = this.#numbers.get(uidOf(pod));
+    if (known !== undefined) return known;
+    const present = this.#watch.podsOf(this.#spec.revisionId).filter((each) => roleOf(each) === roleOf(pod));
+    const taken = new Set(present.map((each) => this.#numbers.get(uidOf(each))));
+    let number = 1;
+    while (taken.has(number)) number += 1;
+    this.#numbers.set(uidOf(pod), number);
+    return number;
+  }
+}
+
+function uidOf(pod: V1Pod): string {
+  return pod.metadata!.uid!;
+}

@@ -1,0 +1,32 @@
+import Type, { type Static } from 'typebox';
+import type { Registry } from '../registry/registry.ts';
+import { containerVariables, openContainerDriver } from './container/open-container-driver.ts';
+import type { PlatformSettings } from './deployment-variables.ts';
+import type { Driver } from './driver.ts';
+import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
+import { kubernetesVariables } from './kubernetes/settings.ts';
+import type { KeepingOptions } from './process/kept-revision.ts';
+
+const Settings = Type.Object({
+  ...containerVariables,
+  ...kubernetesVariables,
+  DATA_DIR: Type.String(),
+  SCALE_DOWN_SECONDS: Type.Integer(),
+});
+
+export interface ImageDriver extends Driver {
+  /** What is left of a deployment that is deleted. */
+  removeLeftovers(deploymentId: string): Promise<void>;
+  close?(): void;
+}
+
+/** Images run in a cluster where a namespace of one is named, and as containers of this machine's engine elsewhere. */
+export async function openImageDriver(
+  config: Static<typeof Settings>,
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry },
+): Promise<ImageDriver> {
+  const { KUBERNETES_NAMESPACE: namespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
+  if (namespace === undefined) return openContainerDriver(config, options);
+  const { DATA_DIR: dataDir, SCALE_DOWN_SECONDS: coolDownSeconds } = config;
+  return openKubernetesDriver({ ...options, namespace, dataDir, autoscaler, coolDownSeconds });
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Deployment } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestPlatform } from './support/platform.ts';
+import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
+import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
+import { AGENT } from './support/stand-in-engine.ts';
+
+let cluster: StandInCluster;
+let platform: TestPlatform;
+let folder: string;
+beforeAll(async () => {
+  cluster = await StandInCluster.start(AGENT, await grantedRules());
+  folder = await mkdtemp(join(tmpdir(), 'runyard-kubeconfig-'));
+  await writeFile(join(folder, 'config'), cluster.kubeConfigFile());
+  platform = await TestPlatform.start({ KUBERNETES_NAMESPACE: NAMESPACE, KUBECONFIG: join(folder, 'config') });
+});
+afterAll(async () => {
+  await platform?.close();
+  await cluster?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const pods = () =>
+  cluster
+    .objects('pods')
+    .map(({ metadata }) => metadata.name)
+    .sort();
+
+it('an image runs in the cluster, goes on while its control plane is killed, and goes with its deployment', async () => {
+  const { body: created } = await platform.create({ source: 'external_docker', source_config: {} });
+  const { id } = created;
+  const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
+    body: { source_revision_config: { image_uri: 'registry.example.com/agent:v1' } },
+  });
+  await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+  const upstream = await platform.upstreamOf(id);
+  const before = pods();
+  expect(before).toHaveLength(2);
+
+  await platform.service.stop({ signal: 'SIGKILL' });
+  expect((await fetch(`${upstream}/ok`)).status).toBe(200);
+  await platform.startService();
+  await waitFor(() => platform.service.output().includes('an active revision is up again'), {
+    timeoutMs: 20_000,
+    what: 'the deployment in new hands',
+  });
+  expect([pods(), await platform.upstreamOf(id)]).toEqual([before, upstream]);
+
+  await platform.service.stop();
+  expect(pods()).toEqual(before);
+  await platform.startService();
+  expect(await platform.upstreamOf(id)).toBe(upstream);
+  expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
+  expect([...cluster.objects('pods'), ...cluster.objects('secrets'), ...cluster.objects('deployments')]).toEqual([]);
+});
