@@ -35,6 +35,7 @@ import { DeploymentMonitor } from './monitoring/deployment-monitor.ts';
 import { metricsRoutes } from './monitoring/metrics-routes.ts';
 import { MetricsService } from './monitoring/metrics-service.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
+import { ScaleMemory } from './monitoring/scale-memory.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
@@ -125,7 +126,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
   });
-  const keeping = { openLog, running, logger, platform };
+  const scales = new ScaleMemory({ pool, logger });
+  const countsBefore = (deploymentId: string) => scales.of(deploymentId);
+  const keeping = { openLog, running, countsBefore, logger, platform };
   const images = await openImageDriver(config, { ...keeping, holder: holder.id, registry });
   lifecycle.onStop('image driver', async () => images.close?.());
   const driver = new DriversByArtifact({
@@ -193,7 +196,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     running,
     databases,
     samples,
-    autoscaler: new Autoscaler({ coolDownMs: config.SCALE_DOWN_SECONDS * 1000, logger }),
+    autoscaler: new Autoscaler({ coolDownMs: config.SCALE_DOWN_SECONDS * 1000, scales, logger }),
     metrics: context.metrics,
     everyMs: sampleEveryMs,
     retentionMs: config.METRICS_RETENTION_HOURS * 3_600_000,

@@ -76,4 +76,26 @@ describe('a deployment with room to grow', () => {
       new Set(['agent-api', 'run-worker-1', 'run-worker-2', 'run-worker-3']),
     );
   });
+
+  it('keeps what it grew to over a restart, until its load says otherwise', async () => {
+    const patient = await TestPlatform.start({ METRICS_SAMPLE_SECONDS: '1' });
+    try {
+      const resource_spec = { queue_max_scale: 3 };
+      const source_config = { project_path: patient.projectDir, resource_spec };
+      const { id } = await patient.createHealthy({ source_config });
+      const points = async () =>
+        (await patient.call<DeploymentMetrics>('GET', `/v2/deployments/${id}/metrics`)).body.points;
+      await fetch(`${await patient.upstreamOf(id)}/pending-runs/25`);
+      await waitFor(async () => (await points()).at(-1)?.run_worker_replicas === 3, { what: 'three workers' });
+      await patient.service.stop();
+      const stoppedAt = Date.now();
+      await patient.startService();
+      // The new ones have no backlog.
+      const isSoAgain = ({ time, run_worker_replicas }: DeploymentMetrics['points'][number]) =>
+        Date.parse(time) > stoppedAt && run_worker_replicas === 3;
+      await waitFor(async () => (await points()).some(isSoAgain), { what: 'three workers again' });
+    } finally {
+      await patient.close();
+    }
+  });
 });

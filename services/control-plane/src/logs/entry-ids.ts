@@ -5,8 +5,8 @@ const LEAD_MS = 1_000;
 
 /**
  * Ids of the entries of one log, as one process writes it: UUIDs of version 7, each greater than the one before. A burst is
- * spread over the milliseconds that follow, one entry each: whoever follows a log asks for everything since the time of the
- * last entry, so many at a time, and would never get past a millisecond that holds more.
+ * spread over the milliseconds that follow, one entry each, as far as the lead goes: whoever follows a log asks for everything
+ * since the time of the last entry, so many at a time. Where a millisecond holds more, pages are as long as it takes (`readLogs`).
  */
 export class EntryIds {
   #ms = 0;

@@ -108,6 +108,21 @@ describe('reading a log', () => {
     expect(seen.size).toBe(500);
   });
 
+  it('lets whoever follows by time get past a millisecond that holds more entries than a page', async () => {
+    const { open, read } = newLog();
+    const log = open();
+    write(log, ...numbers(0, 1_500));
+    await log.close();
+    const seen = new Map<string, string>();
+    let startMs = 0;
+    for (let polls = 0; seen.size < 1_500 && polls < 400; polls += 1) {
+      const { entries } = await read({ startMs, limit: 10 });
+      for (const { id, message } of entries) seen.set(id, message);
+      startMs = timeOfId(entries.at(-1)!.id);
+    }
+    expect([...seen.values()].join()).toBe(numbers(0, 1_500).join());
+  });
+
   it('keeps to a range of time, both ends included', async () => {
     const { open, read } = newLog();
     const log = open();

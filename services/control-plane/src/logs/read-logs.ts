@@ -1,11 +1,12 @@
 import { LogLevel, type LogOrder } from '@runyard/contracts';
-import { idsFrom } from './entry-ids.ts';
+import { idsFrom, timeOfId } from './entry-ids.ts';
 import { messageOf, type StoredEntry } from './log-entry.ts';
 import { type LogSegment, logSegments } from './log-segments.ts';
 import { type SegmentLine, segmentLines } from './segment-lines.ts';
 
 export interface LogQuery {
   order: LogOrder;
+  /** A page that begins at a time goes on beyond it until it has left the millisecond that it begins with. */
   limit: number;
   /** Only what comes after this entry, in the order asked for. It need not be there any more. */
   after?: string | undefined;
@@ -47,7 +48,7 @@ export async function readLogs(segments: LogSegment[], query: LogQuery): Promise
   const found: FoundEntries = { entries: [], lastId: query.after ?? null, isEnd: false };
   try {
     let bytesBefore = 0;
-    while (found.entries.length < limit && merged.bytes - bytesBefore < scanBytesMax) {
+    while ((found.entries.length < limit || isStuck(found, query)) && merged.bytes - bytesBefore < scanBytesMax) {
       const line = await merged.next();
       if (!line || isBeyond(line.id, range, query.order)) {
         found.isEnd = true;
@@ -66,6 +67,15 @@ export async function readLogs(segments: LogSegment[], query: LogQuery): Promise
     await merged.close();
   }
   return found;
+}
+
+/**
+ * Whether somebody who follows by time, and asks next for what comes from the last entry's time on, would get this page again and
+ * never another one.
+ */
+function isStuck({ entries }: FoundEntries, { order, startMs, after }: LogQuery): boolean {
+  const last = entries.at(-1);
+  return order === 'asc' && after === undefined && last !== undefined && timeOfId(last.id) === startMs;
 }
 
 /** Ids from the first on and up to before the second. */

@@ -2,6 +2,7 @@ import type { Logger } from '@runyard/service-kit';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { type Role, scaleBounds } from '../drivers/scale-bounds.ts';
 import type { DeploymentFigures } from './deployment-figures.ts';
+import type { ScaleMemory } from './scale-memory.ts';
 import { capacityOf, decideScale, type Load, type Recommendation } from './scaling-policy.ts';
 
 const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
@@ -9,12 +10,15 @@ const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
 /** Gives each deployment as many processes as its load calls for, within its bounds. */
 export class Autoscaler {
   readonly #coolDownMs: number;
+  readonly #scales: Pick<ScaleMemory, 'keep'> | undefined;
   readonly #logger: Logger;
   /** What was called for so far; gone with its revision. */
   readonly #earlier = new WeakMap<RunningRevision, Map<Role, Recommendation[]>>();
 
-  constructor(options: { coolDownMs: number; logger: Logger }) {
+  /** @param options.scales where the numbers are kept over a restart */
+  constructor(options: { coolDownMs: number; scales?: Pick<ScaleMemory, 'keep'>; logger: Logger }) {
     this.#coolDownMs = options.coolDownMs;
+    this.#scales = options.scales;
     this.#logger = options.logger;
   }
 
@@ -48,6 +52,7 @@ export class Autoscaler {
     const { deploymentId, revisionId } = revision;
     this.#logger.info('a deployment is scaled', { deploymentId, revisionId, role, from: current, to: count, ...load });
     revision.scale(role, count);
+    this.#scales?.keep(deploymentId, role, count);
   }
 }
 

@@ -1,7 +1,8 @@
-import type { ResourceSpec, Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
+import { resourcesOf } from '../drivers/scale-bounds.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
@@ -46,7 +47,7 @@ export async function specOf(
     revisionId: revision.id,
     isFirst,
     artifact: await artifactOf(parts, revision),
-    resources: (source.resource_spec as ResourceSpec | null | undefined) ?? {},
+    resources: resourcesOf(source),
     databaseUri: access.uri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),
     secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),

@@ -10,7 +10,7 @@ import {
   type StartOptions,
 } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ChildOptions, Launched } from './child.ts';
 import { withDeadline } from './deadline.ts';
 import { type KeepingTimings, KeptService, type Place } from './kept-service.ts';
@@ -35,6 +35,8 @@ export interface KeepingOptions {
   openLog: OpenRevisionLog;
   /** Has every revision that runs, from the start of its processes to the end of the last. */
   running: RunningRevisions;
+  /** How many processes the deployment was given last. Left out: each revision begins with the least. */
+  countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
   timings?: Partial<KeepingTimings>;
 }
@@ -64,7 +66,8 @@ export async function startRevision(
   try {
     return await withDeadline(outer, timeoutMs, async (signal) => {
       const launcher = await prepare(log, signal);
-      revision = new KeptRevision(spec, launcher, options, log, onUpstreams);
+      const before = (await options.countsBefore?.(deploymentId)) ?? {};
+      revision = new KeptRevision(spec, before, { launcher, options, log, onUpstreams });
       options.running.add(revision);
       await revision.start(signal);
       return revision;
@@ -99,11 +102,10 @@ class KeptRevision implements RunningRevision {
 
   constructor(
     spec: RevisionSpec,
-    launcher: Launcher,
-    options: KeepingOptions,
-    log: RevisionLog,
-    onUpstreams: (urls: string[]) => void,
+    before: Counts,
+    parts: { launcher: Launcher; options: KeepingOptions; log: RevisionLog; onUpstreams(urls: string[]): void },
   ) {
+    const { launcher, options, log, onUpstreams } = parts;
     this.#spec = spec;
     this.#launcher = launcher;
     this.#options = options;
@@ -111,7 +113,7 @@ class KeptRevision implements RunningRevision {
     this.#onUpstreams = onUpstreams;
     this.#logger = options.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
     for (const role of ['agent-api', 'run-worker'] as const) {
-      for (let count = scaleBounds(spec.resources, role).min; count > 0; count -= 1) this.#add(role);
+      for (let count = firstCount(spec.resources, role, before); count > 0; count -= 1) this.#add(role);
     }
   }
 

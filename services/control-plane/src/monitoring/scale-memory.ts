@@ -1,0 +1,37 @@
+import type { Logger } from '@runyard/service-kit';
+import type pg from 'pg';
+import type { Counts, Role } from '../drivers/scale-bounds.ts';
+
+/** How many processes deployments were given last, for whoever starts them next: after a restart, or with a new revision. */
+export class ScaleMemory {
+  readonly #pool: pg.Pool;
+  readonly #logger: Logger;
+
+  constructor(options: { pool: pg.Pool; logger: Logger }) {
+    this.#pool = options.pool;
+    this.#logger = options.logger;
+  }
+
+  /** Never waits and never throws: what is not kept is decided again later. */
+  keep(deploymentId: string, role: Role, count: number): void {
+    this.#pool
+      .query(
+        `INSERT INTO deployment_scale (deployment_id, role, count)
+         SELECT id, $2, $3 FROM deployment WHERE id = $1
+         ON CONFLICT (deployment_id, role) DO UPDATE SET count = excluded.count`,
+        [deploymentId, role, count],
+      )
+      .catch((error: unknown) => {
+        this.#logger.warn('the number of processes of a deployment is not kept', { deploymentId, role, count, error });
+      });
+  }
+
+  /** Of the roles that were ever scaled. */
+  async of(deploymentId: string): Promise<Counts> {
+    const { rows } = await this.#pool.query<{ role: Role; count: number }>(
+      'SELECT role, count FROM deployment_scale WHERE deployment_id = $1',
+      [deploymentId],
+    );
+    return Object.fromEntries(rows.map(({ role, count }) => [role, count]));
+  }
+}
