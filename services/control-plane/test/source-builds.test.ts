@@ -6,6 +6,7 @@ import type { Deployment, LogPage, Revision } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WORKSPACE } from './support/callers.ts';
+import { LOCKED_RELEASE, lockedProjects } from './support/locked-projects.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES, PROJECT } from './support/sources.ts';
 
@@ -110,6 +111,21 @@ it('graphs are loaded with the secrets that are kept elsewhere too, which the lo
   const { logs } = (await platform.call<LogPage>('POST', path, { body: { query: 'it is' } })).body;
   expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
 });
+
+it.each(lockedProjects())(
+  'what is locked is installed by $manager, of which nothing has to be on this machine',
+  async ({ files, configPath, fetched, installed }) => {
+    const { id } = await createEmpty(platform);
+    const build_command = `${LINK_PACKAGES} && node -p "'ms ' + require('ms/package.json').version"`;
+    const order = { files, install_command: null, build_command, ...(configPath !== undefined && { configPath }) };
+    const { body } = await deploy(platform, id, order);
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    const path = `/v1/projects/${id}/revisions/${body.latest_revision_id}/build_logs`;
+    const { logs } = (await platform.call<LogPage>('POST', path, { body: { limit: 200 } })).body;
+    const said = logs.map(({ message }) => message);
+    expect(said).toEqual(expect.arrayContaining([fetched, installed, `ms ${LOCKED_RELEASE}`]));
+  },
+);
 
 describe('a build that fails', () => {
   it.each<[string, object, RegExp]>([

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Project } from '../project/project.ts';
 
-/** By lock file: what installs just what it says. */
+/** By lock file: what installs just what it says. Of pnpm the major version that reads today's lock files, whatever is newest. */
 const INSTALLS = [
-  { lockFile: 'pnpm-lock.yaml', command: 'npx --yes pnpm install --frozen-lockfile' },
+  { lockFile: 'pnpm-lock.yaml', command: 'npx --yes pnpm@10 install --frozen-lockfile' },
   { lockFile: 'yarn.lock', command: 'npx --yes yarn install --frozen-lockfile' },
   { lockFile: 'bun.lock', command: 'npx --yes bun install --frozen-lockfile' },
   { lockFile: 'bun.lockb', command: 'npx --yes bun install --frozen-lockfile' },

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineEnvironment } from '@runyard/contracts';
 
@@ -36,11 +36,14 @@ export async function buildEnvironment(
 ): Promise<Record<string, string>> {
   // Not what is installed, but what is installed for: without it, tools for building would be left out.
   const { NODE_ENV: _, ...machine } = machineEnvironment(process.env);
+  const { registry, cafile } = await npmSettings();
   await mkdir(folders.home, { recursive: true, mode: 0o700 });
   await mkdir(folders.cache, { recursive: true, mode: 0o700 });
   return {
+    // The other package managers do not read what is said to npm.
+    ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),
     ...machine,
-    ...registryVariables(await configuredRegistry()),
+    ...registryVariables(registry),
     ...picked(process.env, (name) => REGISTRY_SETTINGS.includes(name)),
     ...picked(secrets, (name) => REGISTRY_SECRETS.test(name)),
     HOME: folders.home,
@@ -53,7 +56,12 @@ export async function buildEnvironment(
     npm_config_update_notifier: 'false',
     npm_config_fund: 'false',
     YARN_CACHE_FOLDER: join(folders.cache, 'yarn'),
+    YARN_GLOBAL_FOLDER: join(folders.cache, 'yarn-global'),
     YARN_ENABLE_TELEMETRY: '0',
+    // What loads the graphs looks for packages where Node.js does.
+    YARN_NODE_LINKER: 'node-modules',
+    // Told that this is no place for it, Yarn would refuse to install what has no lock file; one that is there is kept to anyway.
+    YARN_ENABLE_IMMUTABLE_INSTALLS: '0',
     BUN_INSTALL_CACHE_DIR: join(folders.cache, 'bun'),
   };
 }
@@ -74,15 +82,36 @@ function registryVariables(registry: string | null): Record<string, string> {
   };
 }
 
-let asked: Promise<string | null> | undefined;
+interface NpmSettings {
+  registry: string | null;
+  /** Certificates of who signs for it. */
+  cafile: string | null;
+}
 
-/** The registry that npm is set up with on this machine, for this service's user; null when there is no npm, or none is set. */
-function configuredRegistry(): Promise<string | null> {
-  asked ??= promisify(execFile)('npm', ['config', 'get', 'registry'], { timeout: 20_000 }).then(
-    ({ stdout }) => withoutCredentials(stdout.trim()),
-    () => null,
+let asked: Promise<NpmSettings> | undefined;
+
+/** Longer than npm takes on a machine that is out of breath: without an answer, packages would be asked of the wrong registry. */
+const NPM_TIMEOUT_MS = 120_000;
+
+/** How npm is set up on this machine, for this service's user; without npm, in no way. */
+function npmSettings(): Promise<NpmSettings> {
+  asked ??= promisify(execFile)('npm', ['config', 'get', 'registry', 'cafile'], { timeout: NPM_TIMEOUT_MS }).then(
+    ({ stdout }) => ({
+      registry: withoutCredentials(settingIn(stdout, 'registry')),
+      cafile: isAbsolute(settingIn(stdout, 'cafile')) ? settingIn(stdout, 'cafile') : null,
+    }),
+    () => {
+      // The next build asks again.
+      asked = undefined;
+      return { registry: null, cafile: null };
+    },
   );
   return asked;
+}
+
+/** Lines of `name=value`; what is not set is `null`. */
+function settingIn(said: string, name: string): string {
+  return new RegExp(`^${name} *= *(.*)$`, 'm').exec(said)?.[1]?.trim() ?? '';
 }
 
 function withoutCredentials(text: string): string | null {

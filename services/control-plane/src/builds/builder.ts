@@ -9,9 +9,10 @@ import { runBuildCommand } from './build-command.ts';
 import { buildEnvironment, withPath } from './build-environment.ts';
 import { BuildFailure } from './build-failure.ts';
 import type { BuildSource } from './build-source.ts';
+import { fetchTool } from './fetch-tool.ts';
 import { inspectProject } from './inspect-project.ts';
-import { detectInstallation, type PackageTool, toolOfCommand } from './package-manager.ts';
-import { fetchTool } from './package-tools.ts';
+import { detectInstallation, toolOfCommand } from './package-manager.ts';
+import type { PackageTool } from './package-tools.ts';
 
 export interface BuildOrder {
   input: BuildInput;
@@ -59,7 +60,8 @@ class Build {
   readonly #order: BuildOrder;
   readonly #root: string;
   readonly #folders: { home: string; cache: string };
-  readonly #toolFolders: string[] = [];
+  /** Folders of programs, by the name of the package manager. */
+  readonly #tools = new Map<string, string>();
   #environment: Record<string, string> = {};
 
   constructor(order: BuildOrder, root: string, folders: { home: string; cache: string }) {
@@ -117,7 +119,8 @@ class Build {
   /** A command of the project's author, with the package manager it begins with. */
   async #runOwn(command: string, folder: string): Promise<void> {
     const tool = await toolOfCommand(command, folder);
-    if (tool) await this.#useTool(tool);
+    // What the packages were installed with is what builds them.
+    if (tool && !this.#tools.has(tool.name)) await this.#useTool(tool);
     await this.#command(command, folder);
   }
 
@@ -126,7 +129,7 @@ class Build {
       this.#say(`Fetching ${tool.package}`);
       await this.#command(command, cwd);
     });
-    if (!this.#toolFolders.includes(programs)) this.#toolFolders.push(programs);
+    this.#tools.set(tool.name, programs);
   }
 
   async #command(command: string, cwd: string): Promise<void> {
@@ -135,7 +138,7 @@ class Build {
     await runBuildCommand({
       command,
       cwd,
-      env: withPath(this.#environment, this.#toolFolders),
+      env: withPath(this.#environment, [...this.#tools.values()]),
       signal: this.#order.signal,
       // Package managers tell their progress there too: that it is no result makes it no error.
       onLine: (line) => this.#write(line, 'INFO'),

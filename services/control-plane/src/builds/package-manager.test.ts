@@ -26,12 +26,34 @@ async function detected(projectFolder = '.') {
 describe('packages are installed', () => {
   it.each<[string, Record<string, unknown>, unknown]>([
     ['npm', { 'package-lock.json': {} }, [null, 'npm ci --no-audit --no-fund', '']],
-    ['pnpm', { 'pnpm-lock.yaml': '' }, ['pnpm@10', 'pnpm i --frozen-lockfile', '']],
-    ['yarn', { 'yarn.lock': '' }, ['yarn@1', 'yarn install --frozen-lockfile', '']],
-    ['bun', { 'bun.lock': '' }, ['bun@1', 'bun install --frozen-lockfile', '']],
+    ['pnpm', { 'pnpm-lock.yaml': '' }, ['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']],
+    ['yarn', { 'yarn.lock': '' }, ['yarn@1.22.22', 'yarn install --frozen-lockfile', '']],
+    ['bun', { 'bun.lock': '' }, ['bun@1.4.5', 'bun install --frozen-lockfile', '']],
   ])('by %s when the lock file is its own, exactly as locked', async (_, lock, expected) => {
     await files({ 'package.json': {}, ...lock });
     expect(await detected()).toEqual(expected);
+  });
+
+  it.each([
+    ['pnpm-lock.yaml', 'lockfileVersion: 5.4\n', 'pnpm@7.33.7'],
+    ['pnpm-lock.yaml', "lockfileVersion: '6.0'\n", 'pnpm@8.15.9'],
+    ['pnpm-lock.yaml', "lockfileVersion: '9.0'\n", 'pnpm@10.34.8'],
+    ['yarn.lock', '# yarn lockfile v1\n\nms@^2.0.0:\n  version "2.1.3"\n', 'yarn@1.22.22'],
+    ['yarn.lock', '# by yarn\n\n__metadata:\n  version: 4\n', '@yarnpkg/cli-dist@2.4.2'],
+    ['yarn.lock', '# by yarn\n\n__metadata:\n  version: 6\n', '@yarnpkg/cli-dist@3.8.7'],
+    ['yarn.lock', '# by yarn\n\n__metadata:\n  version: 8\n', '@yarnpkg/cli-dist@4.12.0'],
+    ['yarn.lock', '# by yarn\n\n__metadata:\n  version: 10\n', '@yarnpkg/cli-dist@4.18.1'],
+  ])('by a release that reads the format of its %s (%j)', async (name, lock, expected) => {
+    await files({ 'package.json': {}, [name]: lock });
+    expect((await detected())?.[0]).toBe(expected);
+    expect((await toolOfCommand(`${name.startsWith('pnpm') ? 'pnpm' : 'yarn'} install`, root))?.package).toBe(expected);
+  });
+
+  it('by no package manager that is not known here', async () => {
+    await files({ 'package.json': {}, 'deno.lock': '' });
+    await expect(detected()).rejects.toThrow('Projects of deno cannot be built here');
+    await files({ 'aube-lock.yaml': '' });
+    await expect(detected()).rejects.toThrow('Projects of aube cannot be built here');
   });
 
   it('in the version that packageManager names, without a lock file too', async () => {
@@ -48,14 +70,16 @@ describe('packages are installed', () => {
     await files({ 'package.json': {} });
     expect(await detected()).toEqual([null, 'npm i --no-audit --no-fund', '']);
     await files({ 'package.json': { packageManager: 'pnpm@$(touch hacked)' } });
-    expect((await detected())?.[0]).toMatch(/^pnpm@10$/);
+    expect((await detected())?.[0]).toBe('pnpm@10.34.8');
   });
 
   it('at the root of a workspace, be it known by a lock file or by its manifest', async () => {
     await files({ 'package.json': { workspaces: ['apps/*'] }, 'apps/agent/package.json': {} });
     expect(await detected('apps/agent')).toEqual([null, 'npm i --no-audit --no-fund', '']);
+    await files({ 'pnpm-workspace.yaml': '' });
+    expect(await detected('apps/agent')).toEqual(['pnpm@10.34.8', 'pnpm i', '']);
     await files({ 'pnpm-lock.yaml': '' });
-    expect(await detected('apps/agent')).toEqual(['pnpm@10', 'pnpm i --frozen-lockfile', '']);
+    expect(await detected('apps/agent')).toEqual(['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']);
     await files({ 'apps/agent/package-lock.json': {} });
     expect(await detected('apps/agent')).toEqual([null, 'npm ci --no-audit --no-fund', '/apps/agent']);
   });
@@ -68,9 +92,9 @@ describe('packages are installed', () => {
 
 describe("an author's own command", () => {
   it.each([
-    ['pnpm install --prod', 'pnpm@10'],
-    ['CI=1 yarn', 'yarn@1'],
-    ['bun install', 'bun@1'],
+    ['pnpm install --prod', 'pnpm@10.34.8'],
+    ['CI=1 yarn', 'yarn@1.22.22'],
+    ['bun install', 'bun@1.4.5'],
     ['npm ci', null],
     ['make packages', null],
   ])('%s is run with its package manager at hand', async (command, expected) => {

@@ -1,7 +1,8 @@
 import { access, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { type Agent, type AgentName, detect, resolveCommand } from 'package-manager-detector';
+import { type Agent, detect, resolveCommand } from 'package-manager-detector';
 import { BuildFailure } from './build-failure.ts';
+import { lockOf, type PackageAgent, type PackageTool, toolOf } from './package-tools.ts';
 
 /** What installs the packages of a project, and where. */
 export interface Installation {
@@ -11,16 +12,7 @@ export interface Installation {
   command: string;
 }
 
-/** A package manager as it is had from the registry. */
-export interface PackageTool {
-  name: AgentName;
-  /** What npm installs: `pnpm@10.4.1`. */
-  package: string;
-}
-
-/** Where a project names a package manager and no version of it; releases that run on every supported Node.js. */
-const USUAL_VERSION = { pnpm: '10', yarn: '1', 'yarn@berry': '4', bun: '1' } as const;
-const VERSION = /^\d+(\.\d+){0,2}(-[\w.]+)?$/;
+const AGENTS: ReadonlySet<Agent> = new Set<PackageAgent>(['npm', 'pnpm', 'yarn', 'yarn@berry', 'bun']);
 
 /**
  * How the packages of a project are installed: by the package manager of the nearest lock file, at or above the folder of its
@@ -30,7 +22,7 @@ export async function detectInstallation(root: string, projectFolder: string): P
   const folders = foldersBetween(projectFolder, root);
   for (const folder of folders) {
     const found = await detect({ cwd: folder, stopDir: folder, strategies: ['lockfile'] });
-    if (found) return installation(folder, found.agent, await versionNamed(folder, found.name), 'frozen');
+    if (found) return installation(folder, found.agent);
   }
   const folder = await installRoot(folders);
   if (folder === null) return null;
@@ -39,56 +31,31 @@ export async function detectInstallation(root: string, projectFolder: string): P
     stopDir: folder,
     strategies: ['packageManager-field', 'devEngines-field'],
   });
-  const { agent, name }: { agent: Agent; name: AgentName } = named ?? { agent: 'npm', name: 'npm' };
-  return installation(folder, agent, await versionNamed(folder, name), 'install');
+  return installation(folder, named?.agent ?? 'npm');
 }
 
 /** The package manager that a command of the project's author begins with, if it is one that has to be fetched. */
 export async function toolOfCommand(command: string, folder: string): Promise<PackageTool | null> {
   const [, name] = /^\s*(?:\w+=\S*\s+)*(pnpm|pnpx|yarn|bun|bunx)\b/.exec(command) ?? [];
   if (name === undefined) return null;
-  const agentName = name.startsWith('pnp') ? 'pnpm' : name === 'yarn' ? 'yarn' : 'bun';
-  const found = await detect({ cwd: folder, stopDir: folder });
-  return toolOf(found?.name === agentName ? found.agent : agentName, await versionNamed(folder, agentName));
+  const agent = name.startsWith('pnp') ? 'pnpm' : name === 'yarn' ? 'yarn' : 'bun';
+  return toolOf(agent, await packageManagerField(folder), await lockOf(folder, agent));
 }
 
-function installation(
-  folder: string,
-  agent: Agent,
-  version: string | undefined,
-  how: 'frozen' | 'install',
-): Installation {
-  const resolved = resolveCommand(agent, how, []);
-  if (!resolved || agent === 'deno') throw new BuildFailure(`Projects of ${agent} cannot be built here`);
-  const quiet = agent === 'npm' ? ['--no-audit', '--no-fund'] : [];
-  return { tool: toolOf(agent, version), folder, command: [resolved.command, ...resolved.args, ...quiet].join(' ') };
-}
-
-function toolOf(agent: Agent, version: string | undefined): PackageTool | null {
-  switch (agent) {
-    case 'npm':
-      return null;
-    case 'yarn@berry':
-      // The package `yarn` ends with its first major version.
-      return { name: 'yarn', package: `@yarnpkg/cli-dist@${checked(version) ?? USUAL_VERSION['yarn@berry']}` };
-    case 'yarn':
-      return { name: 'yarn', package: `yarn@${checked(version) ?? USUAL_VERSION.yarn}` };
-    case 'bun':
-      return { name: 'bun', package: `bun@${checked(version) ?? USUAL_VERSION.bun}` };
-    default:
-      return { name: 'pnpm', package: `pnpm@${checked(version) ?? USUAL_VERSION.pnpm}` };
+async function installation(folder: string, agent: Agent): Promise<Installation> {
+  if (!AGENTS.has(agent)) {
+    throw new BuildFailure(`Projects of ${agent} cannot be built here: npm, pnpm, yarn and bun install packages`);
   }
+  const lock = await lockOf(folder, agent as PackageAgent);
+  const tool = toolOf(agent as PackageAgent, await packageManagerField(folder), lock);
+  const resolved = resolveCommand(tool?.agent ?? 'npm', lock ? 'frozen' : 'install', []);
+  if (!resolved) throw new BuildFailure(`Packages cannot be installed with ${agent}`);
+  const quiet = tool === null ? ['--no-audit', '--no-fund'] : [];
+  return { tool, folder, command: [resolved.command, ...resolved.args, ...quiet].join(' ') };
 }
 
-function checked(version: string | undefined): string | undefined {
-  return version !== undefined && VERSION.test(version) ? version : undefined;
-}
-
-/** The version that the `packageManager` field names: a lock file says which format it has, not which release wrote it. */
-async function versionNamed(folder: string, name: AgentName): Promise<string | undefined> {
-  const field = (await readManifest(folder))?.packageManager;
-  const [, named, version] = typeof field === 'string' ? (/^(\w+)@([^+]+)/.exec(field) ?? []) : [];
-  return named === name ? version : undefined;
+async function packageManagerField(folder: string): Promise<unknown> {
+  return (await readManifest(folder))?.packageManager;
 }
 
 /** The folder and those above it, up to the root. */

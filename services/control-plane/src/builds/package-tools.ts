@@ -1,39 +1,91 @@
-import { randomUUID } from 'node:crypto';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackageTool } from './package-manager.ts';
+import type { AgentName } from 'package-manager-detector';
 
-/**
- * The folder with the programs of a package manager, fetched with npm when it is not there yet. Made aside and renamed: what
- * is there is whole.
- *
- * @param run runs a command in a folder, and throws when it fails
- */
-export async function fetchTool(
-  tool: PackageTool,
-  cache: string,
-  run: (command: string, cwd: string) => Promise<void>,
-): Promise<string> {
-  const place = join(cache, 'tools', tool.package.replaceAll('/', '+'));
-  const programs = join(place, 'node_modules/.bin');
-  if (await exists(programs)) return programs;
-  const aside = join(cache, 'tools', randomUUID());
-  await mkdir(aside, { recursive: true });
-  try {
-    await run(`npm install --no-audit --no-fund --no-save --prefix . ${tool.package}`, aside);
-    // Another build of the workspace may have been faster.
-    await rename(aside, place).catch(async (error: unknown) => {
-      if (!(await exists(programs))) throw error;
-    });
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
-  return programs;
+export type PackageAgent = 'npm' | 'pnpm' | 'yarn' | 'yarn@berry' | 'bun';
+
+/** A package manager as it is had from the registry. */
+export interface PackageTool {
+  name: AgentName;
+  /** Yarn is two programs: the first major version, and what came after it. */
+  agent: Exclude<PackageAgent, 'npm'>;
+  /** What npm installs: `pnpm@10.34.8`. */
+  package: string;
 }
 
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+/** A file that says which release of each package is installed. */
+export interface Lock {
+  /** The version of the format; null where all releases of the manager read it. */
+  format: number | null;
+}
+
+const LOCK_FILES: Record<PackageAgent, string[]> = {
+  npm: ['package-lock.json', 'npm-shrinkwrap.json'],
+  pnpm: ['pnpm-lock.yaml'],
+  yarn: ['yarn.lock'],
+  'yarn@berry': ['yarn.lock'],
+  bun: ['bun.lock', 'bun.lockb'],
+};
+const PNPM_FORMAT = /^lockfileVersion: *'?(\d+)/m;
+const BERRY_FORMAT = /^__metadata:\s+version: *"?(\d+)/m;
+
+/** Yarn calls what follows its first major version by another name in the registry. */
+const PACKAGES = { pnpm: 'pnpm', yarn: 'yarn', 'yarn@berry': '@yarnpkg/cli-dist', bun: 'bun' } as const;
+
+/**
+ * Fetched where a project names a package manager and no release of it: exact ones, so that a build does not depend on the
+ * day it is made on. Newer ones refuse lock files of older formats, so each goes with those below the number before it.
+ */
+const RELEASES: Record<PackageTool['agent'], [belowFormat: number, release: string][]> = {
+  pnpm: [
+    [6, '7.33.7'],
+    [9, '8.15.9'],
+    [Number.POSITIVE_INFINITY, '10.34.8'],
+  ],
+  yarn: [[Number.POSITIVE_INFINITY, '1.22.22']],
+  'yarn@berry': [
+    [5, '2.4.2'],
+    [8, '3.8.7'],
+    [9, '4.12.0'],
+    [10, '4.14.1'],
+    [Number.POSITIVE_INFINITY, '4.18.1'],
+  ],
+  bun: [[Number.POSITIVE_INFINITY, '1.4.5']],
+};
+
+/** The lock file of a package manager in the folder; null when there is none. */
+export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock | null> {
+  for (const file of LOCK_FILES[agent]) {
+    const text = await readFile(join(folder, file), 'utf8').catch(() => null);
+    if (text === null) continue;
+    const [, format] = (agent === 'pnpm' ? PNPM_FORMAT : BERRY_FORMAT).exec(text) ?? [];
+    return { format: format === undefined ? null : Number(format) };
+  }
+  return null;
+}
+
+/**
+ * The release of a package manager that a project is installed with: the one that its `packageManager` field names, else the one
+ * that goes with its lock file. Null for npm, which comes with Node.js.
+ */
+export function toolOf(agent: PackageAgent, packageManager: unknown, lock: Lock | null): PackageTool | null {
+  if (agent === 'npm') return null;
+  const name = agent === 'yarn@berry' ? 'yarn' : agent;
+  const named = releaseNamed(packageManager, name);
+  const isBerry =
+    name === 'yarn' && (named ? Number.parseInt(named, 10) > 1 : agent !== 'yarn' || lock?.format != null);
+  const known = isBerry ? 'yarn@berry' : name;
+  return { name, agent: known, package: `${PACKAGES[known]}@${named ?? usualRelease(known, lock)}` };
+}
+
+function usualRelease(agent: PackageTool['agent'], lock: Lock | null): string {
+  const format = lock?.format ?? Number.MAX_SAFE_INTEGER;
+  return RELEASES[agent].find(([below]) => format < below)?.[1] as string;
+}
+
+/** The field is `<name>@<version>`, with a digest behind `+` at will: the registry's own is checked by npm. */
+function releaseNamed(packageManager: unknown, name: AgentName): string | undefined {
+  if (typeof packageManager !== 'string') return undefined;
+  const [, named, version] = /^(\w+)@(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\+|$)/.exec(packageManager) ?? [];
+  return named === name ? version : undefined;
 }

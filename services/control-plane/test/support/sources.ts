@@ -80,19 +80,22 @@ export async function upload(platform: TestPlatform, id: string, files: Record<s
 
 export interface Order {
   files?: Record<string, string>;
-  install_command?: string;
+  configPath?: string;
+  /** Null: what the project's lock file asks for. */
+  install_command?: string | null;
   build_command?: string;
   secrets?: Record<string, string>;
 }
 
 /** Uploads and asks for a revision of it. */
 export async function deploy(platform: TestPlatform, id: string, order: Order = {}): Promise<Answer<Deployment>> {
-  const { files = PROJECT, secrets, install_command = LINK_PACKAGES, build_command } = order;
+  const { files = PROJECT, configPath = 'langgraph.json', secrets } = order;
+  const { install_command = LINK_PACKAGES, build_command } = order;
   return platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
     body: {
       source_revision_config: {
         source_tarball_path: await upload(platform, id, files),
-        langgraph_config_path: 'langgraph.json',
+        langgraph_config_path: configPath,
       },
       source_config: { install_command, ...(build_command !== undefined && { build_command }) },
       ...(secrets && { secrets: Object.entries(secrets).map(([name, value]) => ({ name, value })) }),
