@@ -78,3 +78,23 @@ describe('a roll-out whose control-plane is killed', () => {
     },
   );
 });
+
+it('a revision that is healthy after its deployment was deleted elsewhere gets no route', async () => {
+  await held.query(`CREATE TABLE routed (id uuid)`);
+  await held.query(`CREATE FUNCTION note_route() RETURNS trigger AS $$
+    BEGIN INSERT INTO routed VALUES (NEW.id); RETURN NEW; END $$ LANGUAGE plpgsql`);
+  await held.query(`CREATE TRIGGER note AFTER UPDATE ON deployment FOR EACH ROW
+    WHEN (NEW.delete_requested_at IS NOT NULL AND cardinality(NEW.upstreams) > 0) EXECUTE FUNCTION note_route()`);
+  const hold = await holdAt('DEPLOYING');
+  const { id, latest_revision_id } = (await platform.create()).body;
+  await hold.reached();
+  await held.query("UPDATE deployment SET status = 'AWAITING_DELETE', delete_requested_at = now() WHERE id = $1", [id]);
+  await hold.release();
+  const routed = async () => (await held.query('SELECT 1 FROM routed')).rowCount ?? 0;
+  await waitFor(() => processesOf(latest_revision_id!).length > 0, { what: 'its processes' });
+  await waitFor(async () => processesOf(latest_revision_id!).length === 0 || (await routed()) > 0, {
+    timeoutMs: 20_000,
+    what: 'its end',
+  });
+  expect(await routed()).toBe(0);
+});

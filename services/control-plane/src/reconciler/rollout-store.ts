@@ -79,12 +79,14 @@ export class RolloutStore {
     return this.#database.change((transaction) => moveRevision(transaction, revision, to, message));
   }
 
-  /** The revision is the one that serves now; false when it was interrupted meanwhile, and nothing changed. */
+  /** The revision is the one that serves now; false when it was interrupted or deleted meanwhile, and nothing changed. */
   async activate(
     revision: Revision,
     serving: { upstreams: string[]; hasCustomAuth: boolean; imageVersion: string | null },
   ): Promise<boolean> {
     return this.#database.change(async (transaction) => {
+      // That it is deleted was told: no later route may bring it back.
+      if (!(await isToStay(transaction, revision.deploymentId))) return false;
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
       await changeRoute(transaction, revision.deploymentId, { activeRevisionId: revision.id, ...serving });
       return true;
@@ -104,6 +106,13 @@ export class RolloutStore {
   async remove(id: string): Promise<void> {
     await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
   }
+}
+
+/** Until the transaction ends, too. */
+async function isToStay(transaction: Prisma.TransactionClient, id: string): Promise<boolean> {
+  const rows = await transaction.$queryRaw<unknown[]>`
+    SELECT 1 FROM deployment WHERE id = ${id}::uuid AND delete_requested_at IS NULL FOR UPDATE`;
+  return rows.length > 0;
 }
 
 async function changeRoute(
