@@ -25,6 +25,7 @@ import { openImageDriver } from './drivers/open-image-driver.ts';
 import { ProcessDriver } from './drivers/process/process-driver.ts';
 import { RunningRevisions } from './drivers/running-revisions.ts';
 import { openHolder } from './duties/holder-note.ts';
+import { openListeners } from './listeners/open-listeners.ts';
 import { LogRetention } from './logs/log-retention.ts';
 import { logRoutes } from './logs/log-routes.ts';
 import { logSegments } from './logs/log-segments.ts';
@@ -38,8 +39,9 @@ import { SampleStore } from './monitoring/sample-store.ts';
 import { ScaleMemory } from './monitoring/scale-memory.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
+import { LeasedOwnership } from './reconciler/ownership.ts';
 import { Reconciler } from './reconciler/reconciler.ts';
-import { RolloutStore } from './reconciler/rollout-store.ts';
+import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
@@ -163,13 +165,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
   });
   const reconciler = new Reconciler({
-    pool,
-    holder: holder.id,
-    leaseMs: config.LEASE_SECONDS * 1000,
+    ownership: new LeasedOwnership({ pool, holder: holder.id, leaseMs: config.LEASE_SECONDS * 1000 }),
     sweepMs: config.SWEEP_SECONDS * 1000,
     logger,
     parts: {
-      store: new RolloutStore(database),
+      store: new PostgresRolloutStore(database),
       driver,
       builds,
       databases,
@@ -207,8 +207,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('deployments', () => reconciler.stop(stopMs), { timeoutMs: stopMs + STOP_MARGIN_MS });
   lifecycle.onStop('monitor', () => monitor.stop());
 
-  const desired = new DesiredState({ database, rollouts: reconciler, sourceRules, referenced });
-  const wanted = { database, desired, secrets, view, rollouts: reconciler };
+  const listeners = openListeners(config, { database, secrets, samples, here: reconciler, lifecycle, logger });
+  const { rollouts } = listeners;
+  const desired = new DesiredState({ database, rollouts, sourceRules, referenced });
+  const wanted = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(wanted);
   const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
   uploads.start();
@@ -242,6 +244,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...revisionRoutes(revisions, keys),
       ...metricsRoutes(new MetricsService({ database, samples, everyMs: sampleEveryMs })),
       ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
+      ...listeners.routes(keys),
       ...oauth,
       ...routeRoutes(prisma),
       ...uploadRoutes(uploads),

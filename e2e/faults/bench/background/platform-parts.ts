@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { silentLogger as logger } from '@runyard/service-kit';
 import type pg from 'pg';
+import { LeasedOwnership } from '../../../../services/control-plane/src/reconciler/ownership.ts';
 import { Reconciler } from '../../../../services/control-plane/src/reconciler/reconciler.ts';
 import { OpenExchanges } from '../../../../services/gateway/src/authentication/open-exchanges.ts';
 import { SilentUpstreams } from '../../../../services/gateway/src/proxy/silent-upstreams.ts';
@@ -43,9 +44,7 @@ function reconciler(pool: pg.Pool) {
   const store = { allIds: async () => (await pool.query<{ id: string }>('SELECT 1 AS id WHERE false')).rows };
   const opened = new Reconciler({
     parts: { store } as never,
-    pool,
-    holder: randomUUID(),
-    leaseMs: 4 * EVERY_MS,
+    ownership: new LeasedOwnership({ pool, holder: randomUUID(), leaseMs: 4 * EVERY_MS }),
     sweepMs: EVERY_MS,
     logger,
   });

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { withDeadline } from '../drivers/process/deadline.ts';
-import type { Deployment, Revision } from '../generated/client.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
+import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import type { Slots } from '../reconciler/slots.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -16,7 +16,7 @@ import type { BuildSource } from './build-source.ts';
 import { Builder } from './builder.ts';
 
 /** What each source that is built is built from. */
-export type BuildSources = Partial<Record<DeploymentSource, (revision: Revision) => Promise<BuildSource>>>;
+export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
 
 export interface BuildsOptions {
   dataDir: string;
@@ -46,7 +46,7 @@ export class Builds {
   }
 
   /** What was built of the revision's source; null when it is to be built, here, still or again. */
-  async find(revision: Revision): Promise<LocalProject | null> {
+  async find(revision: RolloutRevision): Promise<LocalProject | null> {
     const { input } = await this.#of(revision);
     const folder = await this.#artifacts.find(input);
     return folder === null
@@ -61,8 +61,8 @@ export class Builds {
    * @throws BuildFailure with the last lines of the log; the signal's reason when that ends it; what `onBegin` throws
    */
   async build(
-    deployment: Deployment,
-    revision: Revision,
+    deployment: RolloutDeployment,
+    revision: RolloutRevision,
     options: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
     const { slots, openLog, secrets: sets, referenced, timeoutMs } = this.#options;
@@ -99,7 +99,7 @@ export class Builds {
   }
 
   /** Removes what was built for the deployment and is not these revisions'. */
-  async keepOnly(deploymentId: string, revisions: Revision[]): Promise<void> {
+  async keepOnly(deploymentId: string, revisions: RolloutRevision[]): Promise<void> {
     const inputs: BuildInput[] = [];
     for (const revision of revisions) if (this.isBuilt(revision.source)) inputs.push((await this.#of(revision)).input);
     await this.#artifacts.keepOnly(deploymentId, inputs);
@@ -110,7 +110,7 @@ export class Builds {
     await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
   }
 
-  async #of(revision: Revision): Promise<{ input: BuildInput; source: BuildSource }> {
+  async #of(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {
     const open = this.#options.sources[revision.source as DeploymentSource];
     if (!open) throw new Error(`revisions of ${revision.source} are not built`);
     const source = await open(revision);

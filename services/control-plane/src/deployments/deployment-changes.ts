@@ -34,14 +34,22 @@ export function needsRevision(patch: DeploymentPatch): boolean {
   );
 }
 
-/** Fields of a source as they are stored: without nulls and what the platform computes. */
-export function keptSourceConfig(source: DeploymentSource, config: SourceConfig | null | undefined): SourceConfig {
+/**
+ * Fields of a source as they are stored: without nulls and what the platform computes.
+ *
+ * @param isRemote run by a listener
+ */
+export function keptSourceConfig(
+  source: DeploymentSource,
+  config: SourceConfig | null | undefined,
+  isRemote = config?.listener_id != null,
+): SourceConfig {
   const { custom_url: url, resource_spec: resources, ...fields } = given(config);
   return {
     ...fields,
     ...(resources ? { resource_spec: keptResources(resources) } : {}),
-    // Only an image from elsewhere may be reached elsewhere.
-    ...(url && source === 'external_docker' ? { custom_url: url } : {}),
+    // Only an image from elsewhere, and what runs elsewhere, may be reached elsewhere.
+    ...(url && (source === 'external_docker' || isRemote) ? { custom_url: url } : {}),
   };
 }
 
@@ -51,7 +59,7 @@ export function changedSourceConfig(
   current: SourceConfig,
   change: SourceConfig | null | undefined,
 ): SourceConfig {
-  const fields = keptSourceConfig(source, change);
+  const fields = keptSourceConfig(source, change, current.listener_id != null);
   for (const field of IMMUTABLE) {
     if (fields[field] !== undefined && JSON.stringify(fields[field]) !== JSON.stringify(current[field])) {
       throw wrongSource(`'source_config.${field}' cannot change`);

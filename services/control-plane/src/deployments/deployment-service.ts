@@ -18,6 +18,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
+import { placed } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
@@ -69,7 +70,9 @@ export class DeploymentService {
     const tenant = tenantOf(caller, 'deployments:create');
     if (body.name == null && body.agent == null) throw nameMissing();
     const id = uuidv7();
-    const desired = this.#firstDesired(id, body);
+    const described = this.#firstDesired(id, body);
+    const { sourceConfig, ...place } = await placed(this.#database.prisma, tenant, body.source, described.sourceConfig);
+    const desired = { ...described, sourceConfig };
     await this.#desired.check(this.#database.prisma, tenant, id, body.source, desired);
 
     const created = await this.#database.change(async (transaction) => {
@@ -85,6 +88,7 @@ export class DeploymentService {
         source: body.source,
         agentId: body.agent?.agent_id ?? null,
         agentEnvironment: body.agent?.environment ?? null,
+        ...place,
         createdBy: caller.identity,
       };
       return this.#view.deployment(await insert(transaction, row, desired), caller);
@@ -161,7 +165,10 @@ export class DeploymentService {
 }
 
 type NewDeployment = Tenant &
-  Pick<DeploymentRow, 'id' | 'name' | 'slug' | 'source' | 'agentId' | 'agentEnvironment' | 'createdBy'>;
+  Pick<
+    DeploymentRow,
+    'id' | 'name' | 'slug' | 'source' | 'agentId' | 'agentEnvironment' | 'createdBy' | 'listenerId' | 'dataPlaneUrl'
+  >;
 
 async function insert(
   transaction: Prisma.TransactionClient,

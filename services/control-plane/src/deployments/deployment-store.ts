@@ -1,7 +1,7 @@
 import type { Agent, DeploymentStatus, DeploymentType, RevisionStatus } from '@runyard/contracts';
 import { toSqlText } from '@runyard/database';
 import type { Queries } from '../database/database.ts';
-import { type Deployment, Prisma, type Revision } from '../generated/client.ts';
+import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import type { Tenant } from './caller-scope.ts';
 
 /** Prisma counts in 32 bits; nobody has as many rows. */
@@ -122,8 +122,7 @@ function skipOf(page: Page): number {
 
 /** Run by a listener, or, when false, by the platform itself. */
 function onlyRemote(isRemote: boolean): Prisma.DeploymentWhereInput {
-  const hasListener = { sourceConfig: { path: ['listener_id'], not: Prisma.AnyNull } };
-  return isRemote ? hasListener : { NOT: hasListener };
+  return { listenerId: isRemote ? { not: null } : null };
 }
 
 function ofType(type: DeploymentType): Prisma.DeploymentWhereInput {

@@ -32,7 +32,7 @@ export class DeploymentView {
       name: row.name,
       agent: row.agentId === null ? null : { agent_id: row.agentId, environment: row.agentEnvironment ?? '' },
       source: row.source as DeploymentSource,
-      source_config: { ...config, custom_url: config.custom_url ?? this.urlOf(row.id) },
+      source_config: { ...config, custom_url: config.custom_url ?? this.#urlOf(row) },
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
       secrets: this.#secrets
         .open(row.id, row.sealedSecrets)
@@ -60,8 +60,9 @@ export class DeploymentView {
     };
   }
 
-  /** Where clients reach the deployment. */
-  urlOf(deploymentId: string): string {
-    return `${this.#publicUrl}/deployments/${deploymentId}`;
+  /** Where clients reach the deployment; null at a data plane that has not said it. */
+  #urlOf({ id, listenerId, dataPlaneUrl }: Deployment): string | null {
+    const baseUrl = listenerId === null ? this.#publicUrl : dataPlaneUrl;
+    return baseUrl === null ? null : `${baseUrl}/deployments/${id}`;
   }
 }

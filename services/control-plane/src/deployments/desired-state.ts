@@ -4,6 +4,7 @@ import { BadRequestError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
+import { computeTypeOf } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -85,8 +86,10 @@ export class DesiredState {
     desired: Desired,
   ): Promise<void> {
     const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
-    checkSourceRules({ source, revisionSource, config, revisionConfig });
-    this.#referenced.checkReadable(desired.secretReferences);
+    const computeType = await computeTypeOf(queries, tenant, config);
+    checkSourceRules({ source, revisionSource, config, revisionConfig, computeType });
+    // A data plane elsewhere reads them there.
+    if (computeType === null) this.#referenced.checkReadable(desired.secretReferences);
     if (!desired.makesRevision) return;
     const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
     await checkSource(queries, { tenant, ...named }, this.#sourceRules);

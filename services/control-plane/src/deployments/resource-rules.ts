@@ -1,4 +1,4 @@
-import type { ResourceSpec } from '@runyard/contracts';
+import type { ComputeType, ResourceSpec } from '@runyard/contracts';
 import { given } from './given.ts';
 import { wrongSource } from './source-fields.ts';
 
@@ -23,14 +23,18 @@ const ORDERED = [
   ['queue_min_scale', 'queue_max_scale'],
   ['queue_cpu', 'queue_cpu_limit'],
   ['queue_memory_mb', 'queue_memory_limit_mb'],
+  ['redis_cpu', 'redis_cpu_limit'],
+  ['redis_memory_mb', 'redis_memory_limit_mb'],
+  ['db_cpu', 'db_cpu_limit'],
+  ['db_memory_mb', 'db_memory_limit_mb'],
 ] as const satisfies readonly (readonly [keyof ResourceSpec, keyof ResourceSpec])[];
 
 /** @throws BadRequestError when a limit is below what it limits, or a field is for another kind of data plane */
-export function checkResources(spec: ResourceSpec): void {
+export function checkResources(spec: ResourceSpec, computeType: ComputeType | null): void {
   const foreign = Object.entries(spec).find(
     ([name, value]) => value != null && (FOR_KUBERNETES.test(name) || OF_PODS.includes(name as keyof ResourceSpec)),
   );
-  if (foreign) {
+  if (foreign && computeType !== 'k8s') {
     throw wrongSource(
       `'source_config.resource_spec.${foreign[0]}' is for data planes on Kubernetes, and must be null here`,
     );

@@ -34,7 +34,7 @@ const FIELDS: Readonly<
     deployment: ['install_command', 'build_command'],
     revision: ['source_tarball_path', 'langgraph_config_path'],
   },
-  local_directory: { deployment: ['project_path'], revision: ['langgraph_config_path'] },
+  local_directory: { deployment: ['project_path', 'listener_id'], revision: ['langgraph_config_path'] },
 };
 
 /** @throws BadRequestError naming the first field that is of another source */

@@ -6,10 +6,11 @@ const LISTENER = '0192f7a0-0000-7000-8000-000000000001';
 const repository = { repo_url: 'https://github.com/acme/agent' };
 const branch = { repo_ref: 'main', langgraph_config_path: 'langgraph.json' };
 const upload = { source_tarball_path: 'a/1.tar.gz', langgraph_config_path: 'langgraph.json' };
+const pods = { db_storage_gi: 20, redis_memory_mb: 256, labels: { team: 'a' } };
 const image = { image_uri: 'registry.example.com:5000/acme/agent:1.0' };
 
 function check(source: DeploymentSource, state: Partial<SourceState>): void {
-  checkSourceRules({ source, revisionSource: source, config: {}, revisionConfig: {}, ...state });
+  checkSourceRules({ source, revisionSource: source, config: {}, revisionConfig: {}, computeType: null, ...state });
 }
 
 describe('a source is taken', () => {
@@ -23,6 +24,8 @@ describe('a source is taken', () => {
     ],
     ['external_docker', { config: { custom_url: 'https://agent.example.com' }, revisionConfig: image }],
     ['external_docker', {}],
+    ['external_docker', { config: { listener_id: LISTENER, resource_spec: pods }, computeType: 'k8s' }],
+    ['local_directory', { config: { project_path: '/srv/a', listener_id: LISTENER }, computeType: 'process' }],
     ['github', { config: repository }],
     ['internal_docker', { revisionConfig: { image_uri: `runyard/agent@sha256:${'a'.repeat(64)}` } }],
     ['internal_docker', {}],
@@ -67,7 +70,12 @@ describe('a source is refused', () => {
       { config: repository, revisionConfig: { ...branch, ...image } },
       "'source_revision_config.image_uri' must be null",
     ],
-    ['external_docker', { config: { listener_id: LISTENER } }, `Listener ID ${LISTENER} not found`],
+    ['external_docker', { config: { resource_spec: pods }, computeType: 'docker' }, 'is for data planes on Kubernetes'],
+    [
+      'external_docker',
+      { revisionSource: 'internal_docker', config: { listener_id: LISTENER }, computeType: 'docker' },
+      "'revision_source' must be null",
+    ],
     [
       'external_docker',
       { config: { listener_config: { k8s_namespace: 'a' } } },

@@ -1,4 +1,4 @@
-import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, wrongSource } from './source-fields.ts';
@@ -13,6 +13,8 @@ export interface SourceState {
   config: SourceConfig;
   /** Without nulls. */
   revisionConfig: SourceRevisionConfig;
+  /** Of the listener that runs it; null: the platform itself does. */
+  computeType: ComputeType | null;
 }
 
 /**
@@ -25,8 +27,8 @@ export function checkSourceRules(state: SourceState): void {
   checkFields(source, revisionSource, state);
   if (source === 'github') checkRepository(config);
   if (revisionSource === 'github') checkRepositoryRevision(state);
-  if (source === 'external_docker') checkPlacement(config);
-  checkResources(config.resource_spec ?? {});
+  checkPlacement(state);
+  checkResources(config.resource_spec ?? {}, state.computeType);
   if (revisionConfig.langgraph_config_path != null) checkConfigPath(revisionConfig.langgraph_config_path);
   const isBuilt = revisionSource === 'internal_source' && !isEmpty(revisionSource, revisionConfig);
   if (isBuilt && revisionConfig.langgraph_config_path == null)
@@ -53,10 +55,13 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
   }
 }
 
-/** This platform runs everything itself: it has no listeners. */
-function checkPlacement({ listener_id: listener, listener_config: placement, custom_url: url }: SourceConfig): void {
-  if (listener != null) throw wrongSource(`Listener ID ${listener} not found`);
-  if (placement?.k8s_namespace != null) {
+/** A data plane elsewhere runs what can be had from there: nothing the platform builds or keeps. */
+function checkPlacement({ source, revisionSource, config }: SourceState): void {
+  const { listener_id: listener, listener_config: placement, custom_url: url } = config;
+  if (listener != null && revisionSource !== source) {
+    throw wrongSource(`'revision_source' must be null for deployments of a listener`);
+  }
+  if (listener == null && placement?.k8s_namespace != null) {
     throw wrongSource("'source_config.listener_config' must be null without 'source_config.listener_id'");
   }
   if (url != null && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {

@@ -10,7 +10,7 @@ import type { SampleStore } from './sample-store.ts';
 export interface DeploymentMonitorOptions {
   running: RunningRevisions;
   databases: Pick<DeploymentDatabases, 'figures'>;
-  samples: SampleStore;
+  samples: Pick<SampleStore, 'insert' | 'removeBefore'>;
   autoscaler: Pick<Autoscaler, 'apply'>;
   metrics: Metrics;
   everyMs: number;

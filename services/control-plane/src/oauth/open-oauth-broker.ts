@@ -5,6 +5,7 @@ import type { Sealer } from '@runyard/sealing';
 import { type BoundOperation, ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
+import { Signals } from '../signals.ts';
 import { ConnectionService } from './agents/connection-service.ts';
 import { callbackRoutes } from './flows/callback-routes.ts';
 import { FlowService } from './flows/flow-service.ts';
@@ -14,7 +15,6 @@ import { oauthRoutes } from './oauth-routes.ts';
 import { ProviderRequests } from './protocol/provider-requests.ts';
 import { ProviderClients } from './providers/provider-clients.ts';
 import { ProviderService } from './providers/provider-service.ts';
-import { Signals } from './signals.ts';
 import { Authentication } from './tokens/authentication.ts';
 import { GrantedTokens } from './tokens/granted-tokens.ts';
 import { RemovedIdentities } from './tokens/removed-identities.ts';
@@ -40,7 +40,7 @@ export function openOAuthBroker(
   const outbound = new OutboundClient(policy);
   lifecycle.onStop('requests to OAuth providers', () => outbound.close());
   const requests = new ProviderRequests(outbound, config.OAUTH_PROVIDER_TIMEOUT_SECONDS * 1000);
-  const signals = new Signals(config.DATA_REDIS_URI, logger);
+  const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'oauth', logger });
   lifecycle.onStop('signals of the OAuth broker', () => signals.close());
   // Whoever waits is answered before the connections are cut.
   lifecycle.onDrain('waits of the OAuth broker', () => signals.drain());

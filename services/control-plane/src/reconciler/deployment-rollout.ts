@@ -10,7 +10,6 @@ import type { Builds } from '../builds/builds.ts';
 import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
 import type { Driver, RunningRevision } from '../drivers/driver.ts';
-import type { Deployment, Revision } from '../generated/client.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -18,13 +17,13 @@ import type { SecretSets } from '../secrets/secret-set.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { ensureDatabase, specOf } from './revision-specs.ts';
 import { databaseFor, fail, RevisionEnded, reach, skipSuperseded } from './revision-steps.ts';
-import type { RolloutStore } from './rollout-store.ts';
+import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 import type { Slots } from './slots.ts';
 
 export interface RolloutParts {
   store: RolloutStore;
   driver: Driver;
-  builds: Builds;
+  builds: Pick<Builds, 'isBuilt' | 'find' | 'build' | 'keepOnly'>;
   databases: DeploymentDatabases;
   dataRedisUri: string;
   secrets: SecretSets;
@@ -136,7 +135,7 @@ export class DeploymentRollout {
   }
 
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
-  async #bringUp(deployment: Deployment, revisionId: string): Promise<StepResult> {
+  async #bringUp(deployment: RolloutDeployment, revisionId: string): Promise<StepResult> {
     const { store, driver } = this.#parts;
     const revision = await store.findRevision(revisionId);
     // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
@@ -163,14 +162,14 @@ export class DeploymentRollout {
   }
 
   /** Has the workers of the revision that serves take runs again, after another one could not be made active. */
-  async #reactivate(deployment: Deployment, serving: RunningRevision): Promise<void> {
+  async #reactivate(deployment: RolloutDeployment, serving: RunningRevision): Promise<void> {
     const access = await ensureDatabase(this.#parts, deployment);
     await this.#parts.databases.activateRevision(access, serving.revisionId);
     this.#isActivationOpen = false;
   }
 
   /** False when it should be tried again: what failed was not the revision's fault. */
-  async #rollOut(deployment: Deployment, revision: Revision): Promise<boolean> {
+  async #rollOut(deployment: RolloutDeployment, revision: RolloutRevision): Promise<boolean> {
     const { store } = this.#parts;
     this.#workingOn = revision.id;
     if (isEmpty(revision.source as DeploymentSource, revision.sourceRevisionConfig as SourceRevisionConfig)) {
@@ -203,14 +202,18 @@ export class DeploymentRollout {
   }
 
   /** Sees to it that what the revision runs lies ready on this machine. */
-  async #build(deployment: Deployment, revision: Revision, onBegin = async (): Promise<void> => {}): Promise<void> {
+  async #build(
+    deployment: RolloutDeployment,
+    revision: RolloutRevision,
+    onBegin = async (): Promise<void> => {},
+  ): Promise<void> {
     const { builds } = this.#parts;
     if (!builds.isBuilt(revision.source)) return;
     if (hasReached(revision.status, 'AWAITING_DEPLOY') && (await builds.find(revision))) return;
     await builds.build(deployment, revision, { signal: this.#working.signal, onBegin });
   }
 
-  async #activate(revision: Revision, running: RunningRevision, access: DatabaseAccess): Promise<boolean> {
+  async #activate(revision: RolloutRevision, running: RunningRevision, access: DatabaseAccess): Promise<boolean> {
     const { databases, store } = this.#parts;
     const replaced = this.#serving;
     let isActive: boolean;
@@ -252,7 +255,7 @@ export class DeploymentRollout {
   }
 
   #start(
-    revision: Revision,
+    revision: RolloutRevision,
     access: DatabaseAccess,
     options: { isFirst: boolean; onBegin?: () => Promise<void> },
   ): Promise<RunningRevision> {

@@ -1,15 +1,11 @@
-import { acquireDuty, releaseDuty } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
-import type pg from 'pg';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { DeploymentRollout, type RolloutParts } from './deployment-rollout.ts';
+import type { Ownership } from './ownership.ts';
 
 export interface ReconcilerOptions {
   parts: RolloutParts;
-  pool: pg.Pool;
-  /** This process among those that may work on deployments (uuid). */
-  holder: string;
-  leaseMs: number;
+  ownership: Ownership;
   /** A safety net: changes are acted on at once where they are made. */
   sweepMs: number;
   logger: Logger;
@@ -50,10 +46,10 @@ export class Reconciler implements Rollouts {
   }
 
   start(): void {
-    const { sweepMs, leaseMs } = this.#options;
+    const { sweepMs, ownership } = this.#options;
     this.#queueSweep();
     this.#sweepTimer = setInterval(() => this.#queueSweep(), sweepMs);
-    this.#renewTimer = setInterval(() => void this.#renew(), leaseMs / 4);
+    this.#renewTimer = setInterval(() => void this.#renew(), ownership.leaseMs / 4);
   }
 
   changed(deploymentId: string): void {
@@ -94,7 +90,7 @@ export class Reconciler implements Rollouts {
   #sweepSoon(): void {
     if (this.#isStopping) return;
     clearTimeout(this.#soonTimer);
-    this.#soonTimer = setTimeout(() => this.#queueSweep(), this.#options.leaseMs / 4);
+    this.#soonTimer = setTimeout(() => this.#queueSweep(), this.#options.ownership.leaseMs / 4);
   }
 
   async #sweep(): Promise<void> {
@@ -190,9 +186,8 @@ export class Reconciler implements Rollouts {
 
   /** True too when the database cannot be asked: then nobody else can take the lease either. */
   async #acquire(id: string): Promise<boolean> {
-    const { pool, holder, leaseMs } = this.#options;
     try {
-      return await acquireDuty(pool, { name: dutyOf(id), holder, leaseMs });
+      return await this.#options.ownership.acquire(id);
     } catch (error) {
       this.#logger.warn('the lease of a deployment could not be renewed', { deploymentId: id, error });
       return this.#owned.has(id);
@@ -200,11 +195,8 @@ export class Reconciler implements Rollouts {
   }
 
   async #release(id: string): Promise<void> {
-    const { pool, holder } = this.#options;
-    await releaseDuty(pool, { name: dutyOf(id), holder }).catch((error: unknown) => {
+    await this.#options.ownership.release(id).catch((error: unknown) => {
       this.#logger.warn('the lease of a deployment could not be given back', { deploymentId: id, error });
     });
   }
 }
-
-const dutyOf = (deploymentId: string) => `deployment/${deploymentId}`;

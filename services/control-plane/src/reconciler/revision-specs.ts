@@ -3,15 +3,15 @@ import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployme
 import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import { resourcesOf } from '../drivers/scale-bounds.ts';
-import type { Deployment, Revision } from '../generated/client.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
 import type { RolloutParts } from './deployment-rollout.ts';
+import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
 /** Makes the deployment's database on its first use; its password is written down before the role gets it. */
 export async function ensureDatabase(
   { store, databases, sealer }: Pick<RolloutParts, 'store' | 'databases' | 'sealer'>,
-  deployment: Deployment,
+  deployment: RolloutDeployment,
 ): Promise<DatabaseAccess> {
   const { id, sealedDatabasePassword, status } = deployment;
   const place = `deployment/${id}/database-password`;
@@ -34,7 +34,7 @@ export async function ensureDatabase(
  */
 export async function specOf(
   parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,
-  revision: Revision,
+  revision: RolloutRevision,
   access: DatabaseAccess,
   { isFirst }: { isFirst: boolean },
 ): Promise<RevisionSpec> {
@@ -56,14 +56,14 @@ export async function specOf(
 
 async function referencedSecrets(
   { store, referenced }: Pick<RolloutParts, 'store' | 'referenced'>,
-  revision: Revision,
+  revision: RolloutRevision,
 ): Promise<Secret[]> {
   const references = revision.secretReferences as unknown as SecretReference[];
   const deployment = references.length > 0 ? await store.find(revision.deploymentId) : null;
   return deployment ? referenced.read(deployment.workspaceId, references) : [];
 }
 
-async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: Revision): Promise<Artifact> {
+async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: RolloutRevision): Promise<Artifact> {
   if (isImageSource(revision.source)) {
     const { image_uri: imageUri } = revision.sourceRevisionConfig as SourceRevisionConfig;
     if (imageUri == null) throw new Error(`revision ${revision.id} has no image`);

@@ -4,11 +4,10 @@ import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import { BuildFailure } from '../builds/build-failure.ts';
 import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { StartFailure } from '../drivers/driver.ts';
-import type { Deployment, Revision } from '../generated/client.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import type { RolloutParts } from './deployment-rollout.ts';
 import { ensureDatabase } from './revision-specs.ts';
-import type { RolloutStore } from './rollout-store.ts';
+import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 /** It was interrupted or skipped meanwhile, or came to its end: nothing more is to be done with it. */
 export class RevisionEnded extends Error {
@@ -16,9 +15,9 @@ export class RevisionEnded extends Error {
 }
 
 /** Of revisions that wait, only the newest is rolled out. One that already began goes first. Resolves with those that stay. */
-export async function skipSuperseded(store: RolloutStore, open: Revision[]): Promise<Revision[]> {
+export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[]): Promise<RolloutRevision[]> {
   const newest = open.at(-1);
-  const remaining: Revision[] = [];
+  const remaining: RolloutRevision[] = [];
   for (const revision of open) {
     if (!isWaiting(revision.status) || revision === newest) {
       remaining.push(revision);
@@ -31,7 +30,7 @@ export async function skipSuperseded(store: RolloutStore, open: Revision[]): Pro
 }
 
 /** Moves on, unless it is there already: as when another process has begun with it. @throws RevisionEnded */
-export async function reach(store: RolloutStore, revision: Revision, status: RevisionStatus): Promise<void> {
+export async function reach(store: RolloutStore, revision: RolloutRevision, status: RevisionStatus): Promise<void> {
   if (await store.moveRevision(revision, status)) return;
   const now = await store.findRevision(revision.id);
   if (!now || !hasReached(now.status, status)) throw new RevisionEnded();
@@ -40,8 +39,8 @@ export async function reach(store: RolloutStore, revision: Revision, status: Rev
 /** Makes the deployment's database where it is not there. @throws RevisionEnded when it cannot be made, and never could */
 export async function databaseFor(
   parts: RolloutParts,
-  deployment: Deployment,
-  revision: Revision,
+  deployment: RolloutDeployment,
+  revision: RolloutRevision,
   logger: Logger,
 ): Promise<DatabaseAccess> {
   try {
@@ -56,7 +55,12 @@ export async function databaseFor(
 }
 
 /** The revision failed, wherever it was on its way. */
-export async function fail(store: RolloutStore, revision: Revision, error: unknown, logger: Logger): Promise<void> {
+export async function fail(
+  store: RolloutStore,
+  revision: RolloutRevision,
+  error: unknown,
+  logger: Logger,
+): Promise<void> {
   const isItsFault = error instanceof StartFailure || error instanceof BuildFailure || error instanceof AppError;
   if (!isItsFault) logger.error('a revision could not be started', { revisionId: revision.id, error });
   const reason = sanitizeErrorText(error instanceof Error ? error.message : String(error));

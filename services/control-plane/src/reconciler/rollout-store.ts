@@ -5,11 +5,61 @@ import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 
-/**
- * Deployments as the platform itself works on them, whoever they belong to. Every change writes the events that tell of it
- * in the same transaction.
- */
-export class RolloutStore {
+export type RolloutDeployment = Pick<
+  Deployment,
+  | 'id'
+  | 'workspaceId'
+  | 'status'
+  | 'activeRevisionId'
+  | 'latestRevisionId'
+  | 'deleteRequestedAt'
+  | 'sealedDatabasePassword'
+>;
+
+export type RolloutRevision = Pick<
+  Revision,
+  | 'id'
+  | 'deploymentId'
+  | 'number'
+  | 'status'
+  | 'source'
+  | 'sourceConfig'
+  | 'sourceRevisionConfig'
+  | 'sealedSecrets'
+  | 'secretReferences'
+>;
+
+export interface Serving {
+  upstreams: string[];
+  hasCustomAuth: boolean;
+  /** Null: of an image with a server of its own. */
+  imageVersion: string | null;
+}
+
+/** Deployments as whoever runs them works on them, whoever they belong to. */
+export interface RolloutStore {
+  allIds(): Promise<string[]>;
+  find(id: string): Promise<RolloutDeployment | null>;
+  findRevision(id: string): Promise<RolloutRevision | null>;
+  /** Revisions that have not come to an end, oldest first. */
+  openRevisions(deploymentId: string): Promise<RolloutRevision[]>;
+  /** Those whose builds are to be kept: the active revision, the latest, and those under way, where they came so far. */
+  revisionsInUse(deploymentId: string): Promise<RolloutRevision[]>;
+  /** Keeps the password if there is one already; returns the one that holds. */
+  keepDatabasePassword(id: string, sealed: string): Promise<string>;
+  databaseIsReady(id: string): Promise<void>;
+  /** False when the revision is in a status this one may not follow: another change was faster. */
+  moveRevision(revision: RolloutRevision, to: RevisionStatus, message?: string | null): Promise<boolean>;
+  /** The revision is the one that serves now; false when it was interrupted or deleted meanwhile, and nothing changed. */
+  activate(revision: RolloutRevision, serving: Serving): Promise<boolean>;
+  /** Nothing happens when they are those already known. */
+  setUpstreams(id: string, upstreams: string[]): Promise<void>;
+  /** The last trace. */
+  remove(id: string): Promise<void>;
+}
+
+/** Those that the platform runs itself. Every change writes the events that tell of it in the same transaction. */
+export class PostgresRolloutStore implements RolloutStore {
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -18,6 +68,7 @@ export class RolloutStore {
 
   async allIds(): Promise<string[]> {
     const rows = await this.#database.prisma.deployment.findMany({
+      where: { listenerId: null },
       select: { id: true },
       orderBy: { createdAt: 'asc' },
     });
@@ -32,7 +83,6 @@ export class RolloutStore {
     return this.#database.prisma.revision.findUnique({ where: { id } });
   }
 
-  /** Revisions that have not come to an end, oldest first. */
   openRevisions(deploymentId: string): Promise<Revision[]> {
     return this.#database.prisma.revision.findMany({
       where: { deploymentId, status: { notIn: [...TERMINAL] } },
@@ -40,7 +90,6 @@ export class RolloutStore {
     });
   }
 
-  /** Those whose builds are to be kept: the active revision, the latest, and those under way, where they came so far. */
   async revisionsInUse(deploymentId: string): Promise<Revision[]> {
     const deployment = await this.find(deploymentId);
     const named = [deployment?.activeRevisionId, deployment?.latestRevisionId].filter((id) => id != null);
@@ -55,7 +104,6 @@ export class RolloutStore {
     });
   }
 
-  /** Keeps the password if there is one already; returns the one that holds. */
   async keepDatabasePassword(id: string, sealed: string): Promise<string> {
     return this.#database.change(async (transaction) => {
       await transaction.deployment.updateMany({
@@ -74,16 +122,11 @@ export class RolloutStore {
     });
   }
 
-  /** False when the revision is in a status this one may not follow: another change was faster. */
-  moveRevision(revision: Revision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
+  moveRevision(revision: RolloutRevision, to: RevisionStatus, message: string | null = null): Promise<boolean> {
     return this.#database.change((transaction) => moveRevision(transaction, revision, to, message));
   }
 
-  /** The revision is the one that serves now; false when it was interrupted or deleted meanwhile, and nothing changed. */
-  async activate(
-    revision: Revision,
-    serving: { upstreams: string[]; hasCustomAuth: boolean; imageVersion: string | null },
-  ): Promise<boolean> {
+  async activate(revision: RolloutRevision, serving: Serving): Promise<boolean> {
     return this.#database.change(async (transaction) => {
       // That it is deleted was told: no later route may bring it back.
       if (!(await isToStay(transaction, revision.deploymentId))) return false;
@@ -93,7 +136,6 @@ export class RolloutStore {
     });
   }
 
-  /** Nothing happens when they are those already known. */
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
     await this.#database.change(async (transaction) => {
       const row = await transaction.deployment.findUnique({ where: { id } });
@@ -102,7 +144,7 @@ export class RolloutStore {
     });
   }
 
-  /** The last trace; its events were written when the deletion was asked for. */
+  /** Its events were written when the deletion was asked for. */
   async remove(id: string): Promise<void> {
     await this.#database.prisma.deployment.deleteMany({ where: { id, deleteRequestedAt: { not: null } } });
   }

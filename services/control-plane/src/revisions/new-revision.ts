@@ -45,8 +45,10 @@ export async function insertRevision(
 
 /** One that already builds or starts goes on: only what has not begun gives way. */
 async function skipWaiting(transaction: Prisma.TransactionClient, deploymentId: string): Promise<void> {
+  const unbegun = { in: ['CREATING', 'QUEUED', 'AWAITING_BUILD'] satisfies RevisionStatus[] };
   const waiting = await transaction.revision.findMany({
-    where: { deploymentId, status: { in: ['CREATING', 'QUEUED', 'AWAITING_BUILD'] satisfies RevisionStatus[] } },
+    // One of a silent data plane is what it was before.
+    where: { deploymentId, OR: [{ status: unbegun }, { status: 'UNKNOWN', lastKnownStatus: unbegun }] },
     orderBy: { number: 'asc' },
   });
   for (const revision of waiting) {

@@ -45,7 +45,12 @@ export async function checkSource(
     const { source_tarball_path: objectPath } = sourceRevisionConfig;
     if (objectPath != null) await checkUploaded(queries, deploymentId, objectPath);
   }
-  if (source === 'local_directory') {
+  if (source === 'local_directory' && sourceConfig.listener_id != null) {
+    // The folder is on the machine of the data plane, which looks for itself.
+    if (sourceConfig.project_path == null) {
+      throw wrong("'source_config.project_path' is required for the source 'local_directory'");
+    }
+  } else if (source === 'local_directory') {
     if (!rules.localProjects) {
       throw new BadRequestError("Source configuration error: 'local_directory' is switched off here (LOCAL_PROJECTS).");
     }

@@ -1,5 +1,14 @@
 import type { Operation } from '../../operation.ts';
 import {
+  checkListenerCaller,
+  getListenerDesiredState,
+  getListenerKeySet,
+  reportDeploymentMetrics,
+  reportDeploymentStatus,
+  reportRevisionStatus,
+  takeListenerLease,
+} from './data-planes.ts';
+import {
   createDeployment,
   deleteDeployment,
   deleteDeployments,
@@ -16,6 +25,7 @@ import {
   replaceGithubWebhookSecret,
 } from './github.ts';
 import { getRoutes } from './internal.ts';
+import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
 import { getDeploymentMetrics } from './metrics.ts';
 import { oauthOperations } from './oauth/index.ts';
@@ -45,16 +55,30 @@ export const controlPlaneOperations: readonly Operation[] = [
   listGithubIntegrations,
   createGithubIntegration,
   deleteGithubIntegration,
+  listListeners,
+  createListener,
+  getListener,
+  patchListener,
+  deleteListener,
+  takeListenerLease,
+  getListenerDesiredState,
+  reportRevisionStatus,
+  reportDeploymentStatus,
+  reportDeploymentMetrics,
+  checkListenerCaller,
+  getListenerKeySet,
   ...logOperations,
   getDeploymentMetrics,
   ...oauthOperations,
   getRoutes,
 ];
 
+export * from './data-planes.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
 export * from './internal.ts';
+export * from './listeners.ts';
 export * from './logs.ts';
 export * from './metrics.ts';
 export * from './oauth/index.ts';

@@ -5,9 +5,9 @@ import { BadRequestError, ForbiddenError, type Principal } from '@runyard/servic
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
+import type { Signals } from '../../signals.ts';
 import { ProviderRefusedError } from '../protocol/errors.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
-import type { Signals } from '../signals.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
 import type { RedirectUris } from './redirect-uris.ts';

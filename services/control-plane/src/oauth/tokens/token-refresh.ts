@@ -3,10 +3,10 @@ import { acquireDuty, releaseDuty } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import type { OAuthToken } from '../../generated/client.ts';
+import type { Signals } from '../../signals.ts';
 import { isGrantRefused, ProviderAwayError } from '../protocol/errors.ts';
 import type { Grant } from '../protocol/provider-client.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
-import type { Signals } from '../signals.ts';
 import type { TokenOfProvider } from './revocations.ts';
 import type { TokenSecrets, TokenVault } from './token-vault.ts';
 

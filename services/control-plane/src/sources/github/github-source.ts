@@ -4,7 +4,8 @@ import { BadRequestError } from '@runyard/service-kit';
 import { BuildFailure } from '../../builds/build-failure.ts';
 import type { BuildSource } from '../../builds/build-source.ts';
 import type { BuildSources } from '../../builds/builds.ts';
-import type { PrismaClient, Revision } from '../../generated/client.ts';
+import type { PrismaClient } from '../../generated/client.ts';
+import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import { fetchCommit } from './fetch-commit.ts';
 import { fullRef, type RepositoryRules, resolveRepository } from './repository-url.ts';
 
@@ -13,7 +14,7 @@ export interface GithubSourceOptions {
   rules: RepositoryRules;
   dataDir: string;
   /** Of the integration the deployment names; null when it names none. */
-  tokenOf(revision: Revision): Promise<string | null>;
+  tokenOf(revision: RolloutRevision): Promise<string | null>;
 }
 
 /** What revisions of `github` are built from: a commit of a repository, fetched with plain git. */
@@ -21,7 +22,10 @@ export function githubSources(options: GithubSourceOptions): BuildSources {
   return { github: async (revision) => githubSource(revision, options) };
 }
 
-function githubSource(revision: Revision, { prisma, rules, dataDir, tokenOf }: GithubSourceOptions): BuildSource {
+function githubSource(
+  revision: RolloutRevision,
+  { prisma, rules, dataDir, tokenOf }: GithubSourceOptions,
+): BuildSource {
   const { repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
   const { repo_ref: ref, repo_commit_sha: sha } = revision.sourceRevisionConfig as SourceRevisionConfig;
   if (repoUrl == null || ref == null) throw new Error(`revision ${revision.id} has no source`);

@@ -21,7 +21,8 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import { type Tenant, tenantOf } from '../../deployments/caller-scope.ts';
-import type { GithubIntegration as IntegrationRow, Revision } from '../../generated/client.ts';
+import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
+import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 
 /** Tokens for private repositories: each for one workspace, sent to one server alone. */
@@ -67,7 +68,7 @@ export class GithubIntegrations {
   }
 
   /** What a build may show the repository's server; null where the deployment names no integration. */
-  async tokenOf(revision: Revision): Promise<string | null> {
+  async tokenOf(revision: RolloutRevision): Promise<string | null> {
     const { integration_id: id, repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
     if (id == null || repoUrl == null) return null;
     const { deploymentId } = revision;

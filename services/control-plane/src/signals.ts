@@ -1,24 +1,25 @@
 import { keepAlive, type Logger } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
-const CHANNEL = 'runyard:control-plane:oauth';
-
 /**
  * Tells all processes of this service that something changed: a name and nothing more, the rows have the truth. A signal may get
  * lost while Redis is away; whoever listens looks again when it is back, and when its time is over.
  */
 export class Signals {
+  readonly #channel: string;
   readonly #publisher: Redis;
   readonly #subscriber: Redis;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #logger: Logger;
   #isDraining = false;
 
-  constructor(redisUri: string, logger: Logger) {
+  /** @param purpose those of another purpose are not heard */
+  constructor(redisUri: string, { purpose, logger }: { purpose: string; logger: Logger }) {
     this.#logger = logger;
+    this.#channel = `runyard:control-plane:${purpose}`;
     const open = (name: string) =>
       new Redis(redisUri, {
-        connectionName: `runyard-oauth-${name}`,
+        connectionName: `runyard-${purpose}-${name}`,
         enableOfflineQueue: false,
         autoResubscribe: false,
         maxRetriesPerRequest: 0,
@@ -35,8 +36,8 @@ export class Signals {
   /** Wakes those who listen, here and in the other processes. */
   send(name: string): void {
     this.#wake(name);
-    this.#publisher.publish(CHANNEL, name).catch((error: unknown) => {
-      this.#logger.warn('a signal of the OAuth broker did not reach the other processes', { error });
+    this.#publisher.publish(this.#channel, name).catch((error: unknown) => {
+      this.#logger.warn('a signal did not reach the other processes', { channel: this.#channel, error });
     });
   }
 
@@ -88,7 +89,7 @@ export class Signals {
   }
 
   async #subscribe(): Promise<void> {
-    await this.#subscriber.subscribe(CHANNEL).catch(() => undefined); // The connection goes, and comes again.
+    await this.#subscriber.subscribe(this.#channel).catch(() => undefined); // The connection goes, and comes again.
     this.#wakeAll();
   }
 

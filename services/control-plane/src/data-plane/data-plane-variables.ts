@@ -1,0 +1,60 @@
+import Type from 'typebox';
+import { containerVariables } from '../drivers/container/open-container-driver.ts';
+
+/** Variables of whoever runs deployments: this service itself, and data planes elsewhere. */
+export const dataPlaneVariables = {
+  DATA_POSTGRES_URI: Type.String({
+    minLength: 1,
+    description: 'Postgres server of the deployments, as a role that may create roles and databases.',
+  }),
+  DATA_REDIS_URI: Type.String({ minLength: 1, description: 'Redis server of the deployments.' }),
+  AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
+  RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
+  DEPLOYMENTS_HOST: Type.String({
+    default: '127.0.0.1',
+    description: 'Name or address that deployments listen on and the gateway reaches them at.',
+  }),
+  ...containerVariables,
+  SECRET_REFERENCES_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Folder of the values that `secret_references` name: `<workspace id>/<secret name>/<secret key>`.',
+    }),
+  ),
+  LOG_RETENTION_DAYS: Type.Integer({
+    default: 30,
+    minimum: 1,
+    maximum: 3650,
+    description: 'How long logs of revisions are kept.',
+  }),
+  LOG_MAX_BYTES_PER_DEPLOYMENT: Type.Integer({
+    default: 256 * 1024 * 1024,
+    minimum: 1024 * 1024,
+    description: 'Bytes of all logs of a deployment; beyond it the oldest files go.',
+  }),
+  METRICS_SAMPLE_SECONDS: Type.Integer({
+    default: 15,
+    minimum: 1,
+    maximum: 300,
+    description: 'How often deployments are measured, and scaled.',
+  }),
+  SCALE_DOWN_SECONDS: Type.Integer({
+    default: 1800,
+    minimum: 0,
+    maximum: 86_400,
+    description: 'How long nothing may have called for more processes before there are fewer.',
+  }),
+  DEPLOY_TIMEOUT_SECONDS: Type.Integer({
+    default: 600,
+    minimum: 5,
+    maximum: 86_400,
+    description: 'How long a new revision may take to become healthy.',
+  }),
+  CONCURRENT_STARTS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
+  BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: Type.Integer({
+    default: 180,
+    minimum: 0,
+    maximum: 3600,
+    description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
+  }),
+};

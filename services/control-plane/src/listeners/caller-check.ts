@@ -1,0 +1,91 @@
+import {
+  type CallerAnswer,
+  type CallerQuestion,
+  conforms,
+  INTERNAL_AUTHORIZATION_SCHEME,
+  JsonWebKeySet,
+  VerifyKeyResponse,
+} from '@runyard/contracts';
+import { NotFoundError, type Principal, UnavailableError } from '@runyard/service-kit';
+import type { Static } from 'typebox';
+import { tenantOf } from '../deployments/caller-scope.ts';
+import type { ListenerLeases } from './listener-leases.ts';
+import { existingListener } from './listener-service.ts';
+
+export interface CallerCheckOptions {
+  leases: ListenerLeases;
+  orgAccessUrl: string;
+  internalToken: string;
+}
+
+/** org-access answers within milliseconds or not at all. */
+const TIMEOUT_MS = 3_000;
+
+/**
+ * Tells a data plane what the keys are worth that callers of its deployments show. The tokens it gets for them are good for one
+ * deployment of its own, and for nothing of the platform.
+ */
+export class CallerCheck {
+  readonly #leases: ListenerLeases;
+  readonly #baseUrl: string;
+  readonly #token: string;
+
+  constructor({ leases, orgAccessUrl, internalToken }: CallerCheckOptions) {
+    this.#leases = leases;
+    this.#baseUrl = orgAccessUrl.replace(/\/+$/, '');
+    this.#token = internalToken;
+  }
+
+  /** @throws NotFoundError for a deployment that is not the listener's; UnavailableError when org-access cannot be asked */
+  async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    const [, deploymentId] = question.audience.split(':');
+    await this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
+      if (deploymentId === undefined) return;
+      const where = { id: deploymentId, listenerId: id };
+      const found = await transaction.deployment.findFirst({ where, select: { id: true } });
+      if (!found) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+    });
+    const { key, audience, workspace_id } = question;
+    const body = { key, audience, ...(workspace_id == null ? {} : { workspace_id }) };
+    const answer = await this.#ask('POST', '/internal/keys/verify', body);
+    if (answer.status === 200 && conforms(VerifyKeyResponse, answer.body)) {
+      return { status: 200, verified: answer.body, detail: null };
+    }
+    const { detail } = (answer.body ?? {}) as { detail?: unknown };
+    if (answer.status === 401) return { status: 401, verified: null, detail: 'Invalid API key' };
+    if (answer.status === 403) {
+      return { status: 403, verified: null, detail: typeof detail === 'string' ? detail : 'Forbidden' };
+    }
+    throw unavailable(new Error(`org-access answers ${answer.status}`));
+  }
+
+  async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    existingListener(await this.#leases.find(tenant, id), id);
+    const { status, body } = await this.#ask('GET', '/.well-known/jwks.json');
+    if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));
+    return body;
+  }
+
+  async #ask(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+    try {
+      const response = await fetch(this.#baseUrl + path, {
+        method,
+        headers: {
+          authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
+          'content-type': 'application/json',
+        },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: await response.json() };
+    } catch (cause) {
+      throw unavailable(cause);
+    }
+  }
+}
+
+function unavailable(cause: unknown): UnavailableError {
+  return new UnavailableError('Callers cannot be checked at the moment', { cause, retryAfterSeconds: 1 });
+}

@@ -1,0 +1,150 @@
+import type {
+  DeploymentReport,
+  Lease,
+  LeaseRequest,
+  ListenerDesiredState,
+  MetricsReport,
+  RevisionReport,
+  RevisionReportAnswer,
+  RevisionStatus,
+} from '@runyard/contracts';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { SampleStore } from '../monitoring/sample-store.ts';
+import { moveRevision } from '../revisions/revision-moves.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import type { Signals } from '../signals.ts';
+import { desiredOfListener } from './desired-of-listener.ts';
+import type { ListenerLeases } from './listener-leases.ts';
+import { signalOf } from './placed-rollouts.ts';
+
+/** What is asked, and by whom. */
+export interface DesiredStateRequest {
+  epoch: number;
+  /** Known already. */
+  since: string | undefined;
+  waitMs: number;
+}
+
+/**
+ * What data planes ask and report. They speak with a key of the workspace that may change its deployments, since they get their
+ * secrets; and hear of nothing but what their listener was given.
+ */
+export class DataPlaneService {
+  readonly #leases: ListenerLeases;
+  readonly #secrets: SecretSets;
+  readonly #signals: Signals;
+  readonly #samples: SampleStore;
+
+  constructor(options: { leases: ListenerLeases; secrets: SecretSets; signals: Signals; samples: SampleStore }) {
+    this.#leases = options.leases;
+    this.#secrets = options.secrets;
+    this.#signals = options.signals;
+    this.#samples = options.samples;
+  }
+
+  async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
+    return this.#leases.take(speaker(caller), id, request);
+  }
+
+  /** Undefined when the wait is over, and nothing has changed. */
+  async desiredState(
+    caller: Principal,
+    id: string,
+    { epoch, since, waitMs }: DesiredStateRequest,
+    signal: AbortSignal,
+  ): Promise<ListenerDesiredState | undefined> {
+    const tenant = speaker(caller);
+    const until = performance.now() + waitMs;
+    const listening = this.#signals.listen(signalOf(id));
+    try {
+      while (!signal.aborted) {
+        const state = await this.#leases.speak(tenant, { id, epoch }, (transaction) =>
+          desiredOfListener(transaction, id, this.#secrets),
+        );
+        if (state.resource_version !== since) return state;
+        const leftMs = until - performance.now();
+        if (leftMs <= 0 || this.#signals.isDraining) return undefined;
+        await listening.next(leftMs, signal);
+      }
+      return undefined;
+    } finally {
+      listening.stop();
+    }
+  }
+
+  async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
+    const { epoch, revision_id: revisionId } = report;
+    return this.#leases.speak(speaker(caller), { id, epoch }, async (transaction) => {
+      const find = () => transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
+      const revision = await find();
+      if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
+      const { status } = report;
+      const hasMoved =
+        revision.status !== status && (await moveRevision(transaction, revision, status, report.message ?? null));
+      if (hasMoved && status === 'DEPLOYED') {
+        await transaction.deployment.update({
+          where: { id: revision.deploymentId },
+          data: { activeRevisionId: revisionId, imageVersion: report.image_version ?? null },
+        });
+      }
+      const now = hasMoved ? status : (revision.status as RevisionStatus);
+      return { is_accepted: now === status, status: now };
+    });
+  }
+
+  async reportDeployment(
+    caller: Principal,
+    ids: { listenerId: string; deploymentId: string },
+    { epoch, status }: DeploymentReport,
+  ): Promise<void> {
+    const { listenerId, deploymentId } = ids;
+    await this.#leases.speak(speaker(caller), { id: listenerId, epoch }, async (transaction) => {
+      const where = { id: deploymentId, listenerId };
+      if (status === 'DELETED') await removed(transaction, where);
+      else await ready(transaction, where);
+    });
+  }
+
+  async reportMetrics(caller: Principal, id: string, { epoch, samples }: MetricsReport): Promise<void> {
+    const own = await this.#leases.speak(speaker(caller), { id, epoch }, (transaction) =>
+      transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } }),
+    );
+    const ids = new Set(own.map((each) => each.id));
+    const taken = samples.map(({ deployment_id, point: { time, ...figures } }) => ({
+      deploymentId: deployment_id.toLowerCase(),
+      takenAt: new Date(time),
+      figures,
+    }));
+    await this.#samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
+  }
+}
+
+/** Those who may read secrets. */
+function speaker(caller: Principal): Tenant {
+  return tenantOf(caller, 'deployments:update');
+}
+
+interface Reported {
+  id: string;
+  listenerId: string;
+}
+
+async function ready(transaction: Prisma.TransactionClient, where: Reported): Promise<void> {
+  if (!(await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
+  await transaction.deployment.updateMany({
+    where: { ...where, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
+    data: { status: 'READY' },
+  });
+}
+
+/** Said again it is gone already: that is as it should be. @throws NotFoundError when it is not to be deleted */
+async function removed(transaction: Prisma.TransactionClient, where: Reported): Promise<void> {
+  const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
+  if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
+}
+
+function missing({ id }: Reported): NotFoundError {
+  return new NotFoundError(`Deployment ID ${id} not found.`);
+}

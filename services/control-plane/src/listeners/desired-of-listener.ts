@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type {
+  DeploymentSource,
+  DeploymentStatus,
+  DesiredDeployment,
+  DesiredRevision,
+  ListenerDesiredState,
+  RevisionStatus,
+  SecretReference,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '@runyard/contracts';
+import type { Queries } from '../database/database.ts';
+import type { Deployment, Revision } from '../generated/client.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+
+/** What the data plane of a listener is to run now. */
+export async function desiredOfListener(
+  queries: Queries,
+  listenerId: string,
+  secrets: SecretSets,
+): Promise<ListenerDesiredState> {
+  const deployments = await queries.deployment.findMany({
+    where: { listenerId },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  const named = deployments.flatMap(({ activeRevisionId, latestRevisionId }) => [
+    latestRevisionId,
+    ...(activeRevisionId === null ? [] : [activeRevisionId]),
+  ]);
+  const revisions = await queries.revision.findMany({
+    where: { deployment: { listenerId }, OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }] },
+    orderBy: { number: 'asc' },
+  });
+  return {
+    resource_version: versionOf(deployments, revisions),
+    deployments: deployments.map((deployment) => ({
+      ...viewOf(deployment),
+      revisions: revisions
+        .filter(({ deploymentId }) => deploymentId === deployment.id)
+        .map((revision) => revisionOf(revision, secrets)),
+    })),
+  };
+}
+
+/** Of the rows as they are kept, in which secrets are sealed. */
+function versionOf(deployments: Deployment[], revisions: Revision[]): string {
+  const rows = [
+    ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId }) => [
+      id,
+      status,
+      deleteRequestedAt,
+      activeRevisionId,
+      latestRevisionId,
+    ]),
+    // The rest of a revision never changes.
+    ...revisions.map(({ id, status }) => [id, status]),
+  ];
+  return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
+}
+
+function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions'> {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    organization_id: row.organizationId,
+    tenant_id: row.workspaceId,
+    status: row.status as DeploymentStatus,
+    is_deleted: row.deleteRequestedAt !== null,
+    active_revision_id: row.activeRevisionId,
+    latest_revision_id: row.latestRevisionId,
+  };
+}
+
+function revisionOf(row: Revision, secrets: SecretSets): DesiredRevision {
+  return {
+    id: row.id,
+    number: row.number,
+    status: row.status as RevisionStatus,
+    source: row.source as DeploymentSource,
+    source_config: row.sourceConfig as SourceConfig,
+    source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+    secrets: secrets.open(row.deploymentId, row.sealedSecrets),
+    secret_references: row.secretReferences as unknown as SecretReference[],
+  };
+}

@@ -1,0 +1,80 @@
+import type { Lease, LeaseRequest } from '@runyard/contracts';
+import { ConflictError } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import type { Tenant } from '../deployments/caller-scope.ts';
+import type { Listener, Prisma } from '../generated/client.ts';
+import { existingListener } from './listener-service.ts';
+import { listenerStore } from './listener-store.ts';
+import { heard } from './silence.ts';
+
+/**
+ * Who speaks for a listener: one connection of one data plane at a time. Each has a number, the epoch, higher than all before;
+ * what one with a lower number says changes nothing. Whatever it says in time also renews its lease.
+ */
+export class ListenerLeases {
+  readonly #database: Database;
+  readonly #leaseMs: number;
+
+  constructor(options: { database: Database; leaseMs: number }) {
+    this.#database = options.database;
+    this.#leaseMs = options.leaseMs;
+  }
+
+  find(tenant: Tenant, id: string): Promise<Listener | null> {
+    return listenerStore.find(this.#database.prisma, tenant, id);
+  }
+
+  /** @throws NotFoundError; ConflictError while another data plane holds the lease */
+  async take(tenant: Tenant, id: string, request: LeaseRequest): Promise<Lease> {
+    const { instance_id: instanceId, version } = request;
+    const publicUrl = request.public_url?.replace(/\/+$/, '') ?? null;
+    const epoch = await this.#database.change(async (transaction) => {
+      const listener = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();
+      // What comes back with its data is the same data plane: its former process is gone, or will be refused.
+      if (isHeld && listener.instanceId !== instanceId.toLowerCase()) throw stale(id);
+      const taken = await transaction.listener.update({
+        where: { id },
+        data: {
+          instanceId,
+          epoch: { increment: 1 },
+          publicUrl,
+          ...(version == null ? {} : { version }),
+          ...this.#renewed(),
+        },
+      });
+      await transaction.deployment.updateMany({ where: { listenerId: id }, data: { dataPlaneUrl: publicUrl } });
+      await heard(transaction, id);
+      return taken.epoch;
+    });
+    return { epoch, lease_seconds: this.#leaseMs / 1000 };
+  }
+
+  /**
+   * Does something in the name of the data plane, which is the one that speaks for the listener until it is done.
+   *
+   * @throws NotFoundError; ConflictError when the epoch is not the latest
+   */
+  async speak<T>(
+    tenant: Tenant,
+    { id, epoch }: { id: string; epoch: number },
+    work: (transaction: Prisma.TransactionClient, listener: Listener) => Promise<T>,
+  ): Promise<T> {
+    return this.#database.change(async (transaction) => {
+      const listener = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      if (listener.epoch !== epoch) throw stale(id);
+      await transaction.listener.update({ where: { id }, data: this.#renewed() });
+      await heard(transaction, id);
+      return work(transaction, listener);
+    });
+  }
+
+  #renewed(): { leaseUntil: Date; lastSeenAt: Date } {
+    const now = Date.now();
+    return { leaseUntil: new Date(now + this.#leaseMs), lastSeenAt: new Date(now) };
+  }
+}
+
+function stale(id: string): ConflictError {
+  return new ConflictError(`Another data plane holds the lease of listener ${id}.`);
+}

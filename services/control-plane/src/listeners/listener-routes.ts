@@ -1,0 +1,78 @@
+import {
+  checkListenerCaller,
+  createListener,
+  deleteListener,
+  getListener,
+  getListenerDesiredState,
+  getListenerKeySet,
+  listListeners,
+  patchListener,
+  reportDeploymentMetrics,
+  reportDeploymentStatus,
+  reportRevisionStatus,
+  takeListenerLease,
+} from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
+import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
+import type { CallerCheck } from './caller-check.ts';
+import type { DataPlaneService } from './data-plane-service.ts';
+import type { ListenerService } from './listener-service.ts';
+
+/** Answers with secrets are kept by nobody on the way. */
+const NO_STORE = { 'cache-control': 'no-store' };
+
+export interface ListenerServices {
+  listeners: ListenerService;
+  dataPlanes: DataPlaneService;
+  callers: CallerCheck;
+}
+
+export function listenerRoutes(
+  { listeners, dataPlanes, callers }: ListenerServices,
+  keys: IdempotencyKeys,
+): BoundOperation[] {
+  return [
+    bind(listListeners, async ({ caller, query }) => ok(await listeners.list(caller, query))),
+    bindCreation(keys, createListener, created, ({ caller, body }, keyed) => listeners.create(caller, body, keyed)),
+    bind(getListener, async ({ caller, params }) => ok(await listeners.get(caller, idOf(params)))),
+    bind(patchListener, async ({ caller, params, body }) => ok(await listeners.patch(caller, idOf(params), body))),
+    bind(deleteListener, async ({ caller, params }) => {
+      await listeners.delete(caller, idOf(params));
+      return noContent();
+    }),
+    bind(takeListenerLease, async ({ caller, params, body }) =>
+      ok(await dataPlanes.connect(caller, idOf(params), body), NO_STORE),
+    ),
+    bind(getListenerDesiredState, async ({ caller, params, query, signal, res }) => {
+      // It mostly waits: it takes no place from requests that are worked on.
+      leaveInFlight(res);
+      const { epoch, since, wait_seconds: seconds } = query;
+      const request = { epoch, since, waitMs: seconds * 1000 };
+      const state = await dataPlanes.desiredState(caller, idOf(params), request, signal);
+      return state ? ok(state, NO_STORE) : noContent();
+    }),
+    bind(reportRevisionStatus, async ({ caller, params, body }) =>
+      ok(
+        await dataPlanes.reportRevision(caller, idOf(params), {
+          ...body,
+          revision_id: body.revision_id.toLowerCase(),
+        }),
+      ),
+    ),
+    bind(reportDeploymentStatus, async ({ caller, params, body }) => {
+      const ids = { listenerId: idOf(params), deploymentId: params.deployment_id.toLowerCase() };
+      await dataPlanes.reportDeployment(caller, ids, body);
+      return noContent();
+    }),
+    bind(reportDeploymentMetrics, async ({ caller, params, body }) => {
+      await dataPlanes.reportMetrics(caller, idOf(params), body);
+      return noContent();
+    }),
+    bind(checkListenerCaller, async ({ caller, params, body }) =>
+      ok(await callers.verify(caller, idOf(params), body), NO_STORE),
+    ),
+    bind(getListenerKeySet, async ({ caller, params }) => ok(await callers.keySet(caller, idOf(params)))),
+  ];
+}
+
+const idOf = (params: { listener_id: string }) => params.listener_id.toLowerCase();

@@ -1,0 +1,137 @@
+import type {
+  ComputeConfig,
+  ComputeType,
+  Listener,
+  ListenerCreate,
+  ListenerList,
+  ListenerPatch,
+} from '@runyard/contracts';
+import { type KeyedRequest, toSqlText } from '@runyard/database';
+import { BadRequestError, ConflictError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../database/database.ts';
+import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
+import type { Page } from '../deployments/deployment-store.ts';
+import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
+import { listenerStore } from './listener-store.ts';
+
+/** Listeners as those who set data planes up see them. */
+export class ListenerService {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list(caller: Principal, page: Page): Promise<ListenerList> {
+    const tenant = tenantOf(caller, 'deployments:read');
+    const rows = await listenerStore.list(this.#database.prisma, tenant, page);
+    return { resources: rows.map(viewOf), offset: page.offset + rows.length };
+  }
+
+  async get(caller: Principal, id: string): Promise<Listener> {
+    const tenant = tenantOf(caller, 'deployments:read');
+    return viewOf(existingListener(await listenerStore.find(this.#database.prisma, tenant, id), id));
+  }
+
+  /** @throws ConflictError when the workspace has one for this cluster or machine */
+  async create(caller: Principal, body: ListenerCreate, keyed?: KeyedRequest): Promise<Listener> {
+    const tenant = tenantOf(caller, 'deployments:create');
+    const computeConfig = checkedConfig(body.compute_type, body.compute_config);
+    const computeId = toSqlText(body.compute_id);
+    return this.#database.change(async (transaction) => {
+      const data = {
+        ...tenant,
+        id: uuidv7(),
+        computeType: body.compute_type,
+        computeId,
+        computeConfig,
+        version: body.version ?? null,
+        createdBy: caller.identity,
+      };
+      // Whoever comes second at the same moment has to be told so, not that something failed.
+      const { count } = await transaction.listener.createMany({ data, skipDuplicates: true });
+      if (count === 0) throw taken(tenant, computeId);
+      return viewOf(await transaction.listener.findUniqueOrThrow({ where: { id: data.id } }));
+    }, keyed);
+  }
+
+  async patch(caller: Principal, id: string, patch: ListenerPatch): Promise<Listener> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    return this.#database.change(async (transaction) => {
+      const current = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
+      const computeType = current.computeType as ComputeType;
+      return viewOf(
+        await transaction.listener.update({
+          where: { id },
+          data: {
+            ...(patch.version == null ? {} : { version: patch.version }),
+            ...(patch.compute_config == null
+              ? {}
+              : { computeConfig: checkedConfig(computeType, patch.compute_config) }),
+          },
+        }),
+      );
+    });
+  }
+
+  /** @throws ConflictError while it has deployments that are not being deleted */
+  async delete(caller: Principal, id: string): Promise<void> {
+    const tenant = tenantOf(caller, 'deployments:delete');
+    await this.#database.change(async (transaction) => {
+      // Nobody may give it a deployment meanwhile.
+      await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR UPDATE`;
+      existingListener(await listenerStore.find(transaction, tenant, id), id);
+      const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
+      if (left > 0) {
+        const count = left === 1 ? 'a deployment: delete it' : `${left} deployments: delete them`;
+        throw new ConflictError(`Listener ID ${id} has ${count} first.`);
+      }
+      // Nobody will report their end any more.
+      await transaction.deployment.deleteMany({ where: { listenerId: id } });
+      await transaction.listener.delete({ where: { id } });
+    });
+  }
+}
+
+/** A listener of another workspace and one that was never there answer alike. */
+export function existingListener(row: ListenerRow | null, id: string): ListenerRow {
+  if (!row) throw new NotFoundError(`Listener ID ${id} not found.`);
+  return row;
+}
+
+function checkedConfig(type: ComputeType, { k8s_namespaces: namespaces }: ComputeConfig): Prisma.InputJsonObject {
+  const field = `'compute_config.k8s_namespaces'`;
+  if (type !== 'k8s') {
+    if (namespaces != null) throw new BadRequestError(`${field} must be null for the compute type '${type}'.`);
+    return {};
+  }
+  if (namespaces == null || namespaces.length === 0) {
+    throw new BadRequestError(`${field} is required for the compute type 'k8s'.`);
+  }
+  return { k8s_namespaces: [...new Set(namespaces)] };
+}
+
+function taken({ workspaceId }: Tenant, computeId: string): ConflictError {
+  return new ConflictError(`Listener for workspace ID '${workspaceId}' and compute ID '${computeId}' already exists.`);
+}
+
+function viewOf(row: ListenerRow): Listener {
+  return {
+    id: row.id,
+    tenant_id: row.workspaceId,
+    compute_type: row.computeType as ComputeType,
+    compute_id: row.computeId,
+    compute_config: row.computeConfig as ComputeConfig,
+    version: row.version,
+    status: statusOf(row),
+    last_seen_at: row.lastSeenAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+function statusOf({ leaseUntil }: ListenerRow): Listener['status'] {
+  if (leaseUntil === null) return 'NEVER_CONNECTED';
+  return leaseUntil.getTime() > Date.now() ? 'CONNECTED' : 'SILENT';
+}

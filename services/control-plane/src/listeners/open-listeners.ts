@@ -1,0 +1,55 @@
+import type { IdempotencyKeys } from '@runyard/database';
+import type { BoundOperation, Lifecycle, Logger } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import type { Rollouts } from '../deployments/desired-state.ts';
+import type { SampleStore } from '../monitoring/sample-store.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import { Signals } from '../signals.ts';
+import { CallerCheck } from './caller-check.ts';
+import { DataPlaneService } from './data-plane-service.ts';
+import { ListenerLeases } from './listener-leases.ts';
+import { listenerRoutes } from './listener-routes.ts';
+import { ListenerService } from './listener-service.ts';
+import { PlacedRollouts } from './placed-rollouts.ts';
+import { SilenceWatch } from './silence.ts';
+
+export interface Listeners {
+  /** Whoever runs a deployment, here or elsewhere. */
+  rollouts: Rollouts;
+  routes(keys: IdempotencyKeys): BoundOperation[];
+}
+
+/** Data planes elsewhere, with all that belongs to them, and what is to be closed. */
+export function openListeners(
+  config: Config,
+  parts: {
+    database: Database;
+    secrets: SecretSets;
+    samples: SampleStore;
+    /** Of the deployments that the platform runs itself. */
+    here: Rollouts;
+    lifecycle: Lifecycle;
+    logger: Logger;
+  },
+): Listeners {
+  const { database, secrets, samples, here, lifecycle, logger } = parts;
+  const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
+  const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
+  lifecycle.onStop('signals of listeners', () => signals.close());
+  // Whoever waits is answered before the connections are cut.
+  lifecycle.onDrain('waits of data planes', () => signals.drain());
+  const silence = new SilenceWatch({ database, leaseMs, logger });
+  silence.start();
+  lifecycle.onStop('watch for silent data planes', () => silence.stop());
+  const leases = new ListenerLeases({ database, leaseMs });
+  const services = {
+    listeners: new ListenerService(database),
+    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples }),
+    callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
+  };
+  return {
+    rollouts: new PlacedRollouts({ prisma: database.prisma, here, signals, logger }),
+    routes: (keys) => listenerRoutes(services, keys),
+  };
+}

@@ -1,0 +1,118 @@
+import type { DeploymentStatus, RevisionStatus } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import { moveRevision } from '../revisions/revision-moves.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
+
+/** Deployments about which only their data plane knows how they are. */
+const RUN: DeploymentStatus[] = ['READY', 'AWAITING_DATABASE'];
+const SILENT = 'UNKNOWN' satisfies DeploymentStatus & RevisionStatus;
+
+const openOf = (listenerId: string): Prisma.RevisionWhereInput => ({
+  deployment: { listenerId, status: { in: [...RUN, SILENT] } },
+  status: { notIn: [...TERMINAL, SILENT] },
+});
+
+/**
+ * Sees to it that nothing is said of what nobody has heard of: deployments of a data plane whose lease has lapsed, and their
+ * revisions under way, are `UNKNOWN`, and what they were is kept. Statuses change only when control-plane has been told and
+ * agreed, so with the first word of the data plane they are again what they were.
+ */
+export class SilenceWatch {
+  readonly #database: Database;
+  readonly #everyMs: number;
+  readonly #logger: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: { database: Database; leaseMs: number; logger: Logger }) {
+    this.#database = options.database;
+    this.#everyMs = Math.min(options.leaseMs / 4, 5_000);
+    this.#logger = options.logger;
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look()
+        .catch((error: unknown) => this.#logger.warn('silent data planes could not be looked for', { error }))
+        .finally(() => {
+          if (!this.#isStopped) this.start();
+        });
+    }, this.#everyMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const silent = await this.#database.prisma.listener.findMany({
+      where: {
+        leaseUntil: { lt: new Date() },
+        deployments: {
+          some: {
+            OR: [
+              { status: { in: RUN } },
+              { status: SILENT, revisions: { some: { status: { notIn: [...TERMINAL, SILENT] } } } },
+            ],
+          },
+        },
+      },
+      select: { id: true },
+    });
+    for (const { id } of silent) {
+      // One that cannot be dealt with keeps no other waiting.
+      await this.#database
+        .change((transaction) => this.#fellSilent(transaction, id))
+        .catch((error: unknown) => {
+          this.#logger.warn('a silent data plane is dealt with later', { listenerId: id, error });
+        });
+    }
+  }
+
+  async #fellSilent(transaction: Prisma.TransactionClient, id: string): Promise<void> {
+    await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR NO KEY UPDATE`;
+    const listener = await transaction.listener.findUnique({ where: { id } });
+    // It was heard of, or deleted, a moment ago.
+    if (!listener?.leaseUntil || listener.leaseUntil.getTime() > Date.now()) return;
+    const message = `Its data plane has not been heard of since ${listener.lastSeenAt?.toISOString()}.`;
+    for (const revision of await transaction.revision.findMany({ where: openOf(id) })) {
+      if (!(await moveRevision(transaction, revision, SILENT, message))) continue;
+      await transaction.revision.update({ where: { id: revision.id }, data: { lastKnownStatus: revision.status } });
+    }
+    for (const status of RUN) {
+      await transaction.deployment.updateMany({
+        where: { listenerId: id, status },
+        data: { status: SILENT, lastKnownStatus: status },
+      });
+    }
+    this.#logger.warn('a data plane is silent', { listenerId: id });
+  }
+}
+
+/** The data plane of the listener has said something: what it runs is again what it was. */
+export async function heard(transaction: Prisma.TransactionClient, listenerId: string): Promise<void> {
+  const silent = await transaction.deployment.findMany({
+    where: { listenerId, lastKnownStatus: { not: null } },
+    select: { id: true, status: true, lastKnownStatus: true },
+  });
+  if (silent.length === 0) return;
+  for (const { id, status, lastKnownStatus } of silent) {
+    const data = { lastKnownStatus: null, ...(status === SILENT ? { status: lastKnownStatus! } : {}) };
+    await transaction.deployment.update({ where: { id }, data });
+  }
+  const revisions = await transaction.revision.findMany({
+    where: { deployment: { listenerId }, lastKnownStatus: { not: null } },
+    orderBy: { number: 'asc' },
+  });
+  for (const revision of revisions) {
+    if (revision.status === SILENT) {
+      await moveRevision(transaction, revision, revision.lastKnownStatus as RevisionStatus);
+    }
+    await transaction.revision.update({ where: { id: revision.id }, data: { lastKnownStatus: null } });
+  }
+}

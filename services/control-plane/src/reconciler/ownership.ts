@@ -1,0 +1,35 @@
+import { acquireDuty, releaseDuty } from '@runyard/database';
+import type pg from 'pg';
+
+/** Which deployments this process works on: at most one process at a time works on a deployment. */
+export interface Ownership {
+  /** How long a deployment stays this process's without being acquired again. */
+  leaseMs: number;
+  /** False: it is another process's. */
+  acquire(deploymentId: string): Promise<boolean>;
+  release(deploymentId: string): Promise<void>;
+}
+
+/** Among all processes of the control plane, by leases in its database. */
+export class LeasedOwnership implements Ownership {
+  readonly leaseMs: number;
+  readonly #pool: pg.Pool;
+  readonly #holder: string;
+
+  /** @param options.holder this process among those that may work on deployments (uuid) */
+  constructor(options: { pool: pg.Pool; holder: string; leaseMs: number }) {
+    this.leaseMs = options.leaseMs;
+    this.#pool = options.pool;
+    this.#holder = options.holder;
+  }
+
+  acquire(deploymentId: string): Promise<boolean> {
+    return acquireDuty(this.#pool, { name: dutyOf(deploymentId), holder: this.#holder, leaseMs: this.leaseMs });
+  }
+
+  async release(deploymentId: string): Promise<void> {
+    await releaseDuty(this.#pool, { name: dutyOf(deploymentId), holder: this.#holder });
+  }
+}
+
+const dutyOf = (deploymentId: string) => `deployment/${deploymentId}`;

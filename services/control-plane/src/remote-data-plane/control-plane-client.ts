@@ -1,0 +1,124 @@
+import {
+  CallerAnswer,
+  type CallerQuestion,
+  conforms,
+  type DeploymentReport,
+  JsonWebKeySet,
+  Lease,
+  type LeaseRequest,
+  ListenerDesiredState,
+  type MetricsReport,
+  type RevisionReport,
+  RevisionReportAnswer,
+} from '@runyard/contracts';
+import type { Static, TSchema } from 'typebox';
+
+/** The control plane answered, and not with what was asked for. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super(`The control plane answered ${status}: ${detail}`);
+    this.status = status;
+  }
+
+  /** Another data plane speaks for the listener. */
+  get isStale(): boolean {
+    return this.status === 409;
+  }
+}
+
+export interface ControlPlaneAccess {
+  /** May end in a path. */
+  url: string;
+  apiKey: string;
+  workspaceId: string;
+  listenerId: string;
+}
+
+/** How long an answer may take beyond what was asked to be waited for. A line may have died without a word. */
+const ANSWER_MS = 10_000;
+/** The same where somebody waits who would rather hear that it cannot be said. */
+const CHECK_MS = 2_500;
+
+/** One request each; nothing is tried twice. */
+export class ControlPlaneClient {
+  readonly #baseUrl: string;
+  readonly #headers: Record<string, string>;
+
+  constructor({ url, apiKey, workspaceId, listenerId }: ControlPlaneAccess) {
+    this.#baseUrl = `${url.replace(/\/+$/, '')}/v2/listeners/${listenerId}`;
+    this.#headers = { 'x-api-key': apiKey, 'x-tenant-id': workspaceId, 'content-type': 'application/json' };
+  }
+
+  async takeLease(request: LeaseRequest, signal: AbortSignal): Promise<Lease> {
+    return parsed(Lease, await this.#call('POST', '/lease', { body: request, signal }));
+  }
+
+  /** Undefined when it is still what `since` names. */
+  async desiredState(
+    { epoch, since, waitSeconds }: { epoch: number; since: string | undefined; waitSeconds: number },
+    signal: AbortSignal,
+  ): Promise<ListenerDesiredState | undefined> {
+    const query = new URLSearchParams({ epoch: String(epoch), wait_seconds: String(waitSeconds) });
+    if (since !== undefined) query.set('since', since);
+    const answer = await this.#call('GET', `/desired-state?${query}`, {
+      signal,
+      answerMs: waitSeconds * 1000 + ANSWER_MS,
+    });
+    return answer.status === 204 ? undefined : parsed(ListenerDesiredState, answer);
+  }
+
+  async reportRevision(report: RevisionReport, signal: AbortSignal): Promise<RevisionReportAnswer> {
+    return parsed(RevisionReportAnswer, await this.#call('POST', '/status', { body: report, signal }));
+  }
+
+  async reportDeployment(id: string, report: DeploymentReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', `/deployments/${id}/status`, { body: report, signal });
+  }
+
+  async reportMetrics(report: MetricsReport, signal: AbortSignal): Promise<void> {
+    await this.#call('POST', '/metrics', { body: report, signal });
+  }
+
+  async checkCaller(question: CallerQuestion, signal: AbortSignal): Promise<CallerAnswer> {
+    return parsed(CallerAnswer, await this.#call('POST', '/callers', { body: question, signal, answerMs: CHECK_MS }));
+  }
+
+  async keySet(signal: AbortSignal): Promise<Static<typeof JsonWebKeySet>> {
+    return parsed(JsonWebKeySet, await this.#call('GET', '/key-set', { signal, answerMs: CHECK_MS }));
+  }
+
+  /** @throws RefusedError; TypeError when it cannot be reached */
+  async #call(
+    method: string,
+    path: string,
+    { body, signal, answerMs = ANSWER_MS }: { body?: object; signal: AbortSignal; answerMs?: number },
+  ): Promise<{ status: number; body: unknown }> {
+    const answer = await fetch(this.#baseUrl + path, {
+      method,
+      headers: this.#headers,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new RefusedError(answer.status, detailOf(text));
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+}
+
+/** @throws Error for what is no answer of a control plane, as from a proxy on the way */
+function parsed<S extends TSchema>(schema: S, { body }: { body: unknown }): Static<S> {
+  if (!conforms(schema, body)) throw new Error('The control plane answered what nobody can read');
+  return body;
+}
+
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown };
+    return typeof detail === 'string' ? detail : text.slice(0, 200);
+  } catch {
+    return text.slice(0, 200);
+  }
+}

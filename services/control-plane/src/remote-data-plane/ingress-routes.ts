@@ -1,0 +1,42 @@
+import { getRoutes, getSigningKeys, verifyKey } from '@runyard/contracts';
+import { type BoundOperation, bind, type Logger, ok, UnavailableError } from '@runyard/service-kit';
+import type { ControlPlaneClient } from './control-plane-client.ts';
+import type { ControlPlaneLink } from './control-plane-link.ts';
+import type { KeptState } from './kept-state.ts';
+import type { RemoteRolloutStore } from './remote-rollout-store.ts';
+
+export interface IngressParts {
+  store: Pick<RemoteRolloutStore, 'routes'>;
+  client: ControlPlaneClient;
+  link: Pick<ControlPlaneLink, 'ask'>;
+  kept: KeptState;
+  logger: Logger;
+}
+
+/**
+ * What a gateway beside this data plane asks of control-plane and org-access, which it takes this process for: where deployments
+ * answer, and what the keys of their callers are worth. Their public keys are kept: tokens can be checked while the line is down.
+ */
+export function ingressRoutes({ store, client, link, kept, logger }: IngressParts): BoundOperation[] {
+  return [
+    bind(getRoutes, async () => ok({ routes: store.routes() })),
+    bind(verifyKey, async ({ body }) => {
+      const answer = await link
+        .ask((epoch, signal) => client.checkCaller({ epoch, ...body }, signal))
+        .catch((cause: unknown) => {
+          throw new UnavailableError('Callers cannot be checked at the moment', { cause, retryAfterSeconds: 1 });
+        });
+      return answer.verified ? ok(answer.verified) : { status: answer.status, body: { detail: answer.detail } };
+    }),
+    bind(getSigningKeys, async () => {
+      try {
+        kept.state.keySet = await link.ask((_, signal) => client.keySet(signal));
+        await kept.save();
+      } catch (error) {
+        logger.warn('the key set of the platform cannot be asked for', { isKnown: kept.state.keySet !== null, error });
+      }
+      if (!kept.state.keySet) throw new UnavailableError('The key set is not known yet', { retryAfterSeconds: 1 });
+      return ok(kept.state.keySet);
+    }),
+  ];
+}

@@ -1,0 +1,209 @@
+import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { RolloutDeployment, RolloutRevision, RolloutStore, Serving } from '../reconciler/rollout-store.ts';
+import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import type { ControlPlaneLink } from './control-plane-link.ts';
+import type { KeptState, OwnFacts } from './kept-state.ts';
+
+export interface RemoteRolloutStoreOptions {
+  kept: KeptState;
+  client: ControlPlaneClient;
+  link: Pick<ControlPlaneLink, 'say'>;
+  /** Of this data plane. */
+  secrets: SecretSets;
+  logger: Logger;
+}
+
+const MESSAGE_LENGTH_MAX = 65_536;
+
+/**
+ * What is to run here, as the control plane said it last. A status changes only when the control plane has agreed: while it
+ * cannot be asked, a roll-out stands still, and what serves goes on. Where deployments answer is this data plane's own affair.
+ */
+export class RemoteRolloutStore implements RolloutStore {
+  readonly #options: RemoteRolloutStoreOptions;
+  readonly #upstreams = new Map<string, string[]>();
+  /** Grows with every change, over restarts too. */
+  #routeVersion = Date.now();
+
+  constructor(options: RemoteRolloutStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Takes over what is to run now. @returns the deployments that are different, those that are gone included */
+  async accept(deployments: DesiredDeployment[]): Promise<string[]> {
+    const { state } = this.#options.kept;
+    const before = new Map(state.deployments.map((each) => [each.id, JSON.stringify(each)]));
+    const now = new Map(deployments.map((each) => [each.id, JSON.stringify(each)]));
+    state.deployments = deployments;
+    for (const id of Object.keys(state.own)) if (!now.has(id)) delete state.own[id];
+    await this.#options.kept.save();
+    return [...new Set([...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id));
+  }
+
+  async allIds(): Promise<string[]> {
+    return this.#options.kept.state.deployments.map(({ id }) => id);
+  }
+
+  async find(id: string): Promise<RolloutDeployment | null> {
+    const found = this.#deployment(id);
+    if (!found) return null;
+    return {
+      id,
+      workspaceId: found.tenant_id,
+      status: found.status,
+      activeRevisionId: found.active_revision_id,
+      latestRevisionId: found.latest_revision_id,
+      deleteRequestedAt: found.is_deleted ? new Date() : null,
+      sealedDatabasePassword: this.#own(id).sealedDatabasePassword ?? null,
+    };
+  }
+
+  async findRevision(id: string): Promise<RolloutRevision | null> {
+    const found = this.#revision(id);
+    return found ? this.#rowOf(found.deployment, found.revision) : null;
+  }
+
+  async openRevisions(deploymentId: string): Promise<RolloutRevision[]> {
+    return this.#rowsOf(deploymentId).filter(({ status }) => !TERMINAL.includes(status as RevisionStatus));
+  }
+
+  async revisionsInUse(deploymentId: string): Promise<RolloutRevision[]> {
+    return this.#rowsOf(deploymentId);
+  }
+
+  async keepDatabasePassword(id: string, sealed: string): Promise<string> {
+    const own = this.#own(id);
+    own.sealedDatabasePassword ??= sealed;
+    await this.#options.kept.save();
+    return own.sealedDatabasePassword;
+  }
+
+  async databaseIsReady(id: string): Promise<void> {
+    const status = this.#deployment(id)?.status;
+    if (status !== 'AWAITING_DATABASE' && status !== 'UNUSED') return;
+    await this.#reportDeployment(id, 'READY');
+    const deployment = this.#deployment(id);
+    if (deployment) deployment.status = 'READY';
+    await this.#options.kept.save();
+  }
+
+  async moveRevision(
+    { id }: Pick<RolloutRevision, 'id'>,
+    to: RevisionStatus,
+    message: string | null = null,
+  ): Promise<boolean> {
+    return this.#move(id, { status: to, message: message?.slice(0, MESSAGE_LENGTH_MAX) ?? null });
+  }
+
+  async activate(revision: RolloutRevision, { upstreams, hasCustomAuth, imageVersion }: Serving): Promise<boolean> {
+    if (!(await this.#move(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
+    const deployment = this.#deployment(revision.deploymentId);
+    if (deployment) deployment.active_revision_id = revision.id;
+    this.#own(revision.deploymentId).hasCustomAuth = hasCustomAuth;
+    await this.#options.kept.save();
+    await this.setUpstreams(revision.deploymentId, upstreams);
+    return true;
+  }
+
+  async setUpstreams(id: string, upstreams: string[]): Promise<void> {
+    if (JSON.stringify(this.#upstreams.get(id) ?? []) === JSON.stringify(upstreams)) return;
+    this.#upstreams.set(id, upstreams);
+    this.#routeVersion += 1;
+    this.#options.logger.info('a deployment answers elsewhere', { deploymentId: id, upstreams });
+  }
+
+  async remove(id: string): Promise<void> {
+    const { kept } = this.#options;
+    await this.#reportDeployment(id, 'DELETED');
+    this.#upstreams.delete(id);
+    kept.state.deployments = kept.state.deployments.filter((each) => each.id !== id);
+    delete kept.state.own[id];
+    await kept.save();
+  }
+
+  /** Where deployments answer, for whoever passes requests on to them. */
+  routes(): DeploymentRoute[] {
+    const there = this.#options.kept.state.deployments.filter((each) => !each.is_deleted);
+    return there.map((each) => ({
+      deployment_id: each.id,
+      name: each.name,
+      slug: each.slug,
+      workspace_id: each.tenant_id,
+      organization_id: each.organization_id,
+      upstreams: this.#upstreams.get(each.id) ?? [],
+      active_revision_id: each.active_revision_id,
+      has_custom_auth: this.#own(each.id).hasCustomAuth ?? false,
+      version: this.#routeVersion,
+    }));
+  }
+
+  async #move(
+    id: string,
+    report: { status: RevisionStatus; message?: string | null; image_version?: string | null },
+  ): Promise<boolean> {
+    const { client, link, kept } = this.#options;
+    const known = this.#revision(id)?.revision.status;
+    if (known === undefined || !mayFollow(known, report.status)) return false;
+    const { is_accepted, status } = await link
+      .say((epoch, signal) => client.reportRevision({ epoch, revision_id: id, ...report }, signal))
+      .catch((error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
+        // Its deployment was removed meanwhile.
+        return { is_accepted: false, status: known };
+      });
+    const now = this.#revision(id)?.revision;
+    if (now) now.status = status;
+    await kept.save();
+    return is_accepted;
+  }
+
+  async #reportDeployment(id: string, status: 'READY' | 'DELETED'): Promise<void> {
+    const { client, link } = this.#options;
+    await link
+      .say((epoch, signal) => client.reportDeployment(id, { epoch, status }, signal))
+      .catch((error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
+        // It was removed meanwhile.
+      });
+  }
+
+  #own(id: string): OwnFacts {
+    const { own } = this.#options.kept.state;
+    own[id] ??= {};
+    return own[id];
+  }
+
+  #deployment(id: string): DesiredDeployment | undefined {
+    return this.#options.kept.state.deployments.find((each) => each.id === id);
+  }
+
+  #revision(id: string): { deployment: DesiredDeployment; revision: DesiredRevision } | undefined {
+    for (const deployment of this.#options.kept.state.deployments) {
+      const revision = deployment.revisions.find((each) => each.id === id);
+      if (revision) return { deployment, revision };
+    }
+    return undefined;
+  }
+
+  #rowsOf(deploymentId: string): RolloutRevision[] {
+    const deployment = this.#deployment(deploymentId);
+    return deployment?.revisions.map((revision) => this.#rowOf(deployment, revision)) ?? [];
+  }
+
+  #rowOf(deployment: DesiredDeployment, revision: DesiredRevision): RolloutRevision {
+    return {
+      id: revision.id,
+      deploymentId: deployment.id,
+      number: revision.number,
+      status: revision.status,
+      source: revision.source,
+      sourceConfig: revision.source_config as unknown as RolloutRevision['sourceConfig'],
+      sourceRevisionConfig: revision.source_revision_config,
+      sealedSecrets: this.#options.secrets.seal(deployment.id, revision.secrets),
+      secretReferences: revision.secret_references,
+    };
+  }
+}

@@ -1,0 +1,326 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type Deployment,
+  type DeploymentMetrics,
+  DeploymentMetricsPoint,
+  type Lease,
+  type Listener,
+  type ListenerDesiredState,
+  type ListenerList,
+  type Revision,
+} from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
+import { type Answer, TestPlatform } from './support/platform.ts';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' });
+});
+afterAll(() => platform.close());
+
+const unknownId = '0192f7a0-0000-7000-8000-00000000ffff';
+let names = 0;
+const NOTHING_MEASURED = Object.fromEntries(Object.keys(DeploymentMetricsPoint.properties).map((name) => [name, null]));
+
+const create = (body: object, as?: object) =>
+  platform.call<Listener>('POST', '/v2/listeners', { body, ...(as && { as }) });
+async function listenerOf(type: 'process' | 'docker' | 'k8s', as?: object): Promise<Listener> {
+  const compute_config = type === 'k8s' ? { k8s_namespaces: ['agents', 'agents-test'] } : {};
+  names += 1;
+  const { status, body } = await create({ compute_type: type, compute_id: `machine-${names}`, compute_config }, as);
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+}
+const deploy = (listener: Listener, changes: Record<string, unknown> = {}) =>
+  platform.create({ source_config: { project_path: '/srv/there', listener_id: listener.id }, ...changes });
+
+/** A data plane that is driven by the test. */
+class DataPlane {
+  readonly listener: Listener;
+  readonly instanceId = randomUUID();
+  epoch = 0;
+
+  constructor(listener: Listener) {
+    this.listener = listener;
+  }
+
+  static async connected(listener: Listener): Promise<DataPlane> {
+    const dataPlane = new DataPlane(listener);
+    expect((await dataPlane.connect()).status).toBe(200);
+    return dataPlane;
+  }
+
+  async connect(): Promise<Answer<Lease>> {
+    const answer = await this.#call<Lease>('POST', 'lease', { instance_id: this.instanceId, version: '1.2.3' });
+    if (answer.status === 200) this.epoch = answer.body.epoch;
+    return answer;
+  }
+
+  desired(query = ''): Promise<Answer<ListenerDesiredState>> {
+    return this.#call('GET', `desired-state?epoch=${this.epoch}${query}`);
+  }
+
+  report(revision_id: string, status: string, more: object = {}): Promise<Answer<{ is_accepted: boolean }>> {
+    return this.#call('POST', 'status', { epoch: this.epoch, revision_id, status, ...more });
+  }
+
+  reportDeployment(id: string, status: string): Promise<Answer<unknown>> {
+    return this.#call('POST', `deployments/${id}/status`, { epoch: this.epoch, status });
+  }
+
+  async deployed({ id, latest_revision_id }: Deployment): Promise<void> {
+    await this.reportDeployment(id, 'READY');
+    for (const status of ['QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED']) {
+      const { body } = await this.report(latest_revision_id!, status, { image_version: '0.1.0' });
+      expect(body).toEqual({ is_accepted: true, status });
+    }
+  }
+
+  say(about: string, body: object): Promise<Answer<unknown>> {
+    return this.#call('POST', about, { epoch: this.epoch, ...body });
+  }
+
+  #call<Body>(method: string, path: string, body?: object): Promise<Answer<Body>> {
+    return platform.call(method, `/v2/listeners/${this.listener.id}/${path}`, { ...(body && { body }) });
+  }
+}
+
+const statusOf = async ({ id, latest_revision_id }: Deployment): Promise<string[]> => {
+  const revision = await platform.call<Revision>('GET', `/v2/deployments/${id}/revisions/${latest_revision_id}`);
+  return [(await platform.get(id)).body.status, revision.body.status];
+};
+
+describe('listeners', () => {
+  it('are made, found, changed and forgotten by those of their workspace alone', async () => {
+    const made = await listenerOf('k8s');
+    expect(made).toMatchObject({
+      tenant_id: WORKSPACE,
+      compute_type: 'k8s',
+      compute_config: { k8s_namespaces: ['agents', 'agents-test'] },
+      version: null,
+      status: 'NEVER_CONNECTED',
+      last_seen_at: null,
+    });
+    const path = `/v2/listeners/${made.id}`;
+    expect((await platform.call('GET', path)).body).toEqual(made);
+    const { body: list } = await platform.call<ListenerList>('GET', '/v2/listeners?limit=1');
+    expect(list).toEqual({ resources: [made], offset: 1 });
+
+    const elsewhere = { as: { workspace_id: OTHER_WORKSPACE } };
+    const missing = { status: 404, body: { detail: `Listener ID ${made.id} not found.` } };
+    expect(await platform.call('GET', path, elsewhere)).toEqual(missing);
+    expect(await platform.call('PATCH', path, { ...elsewhere, body: {} })).toEqual(missing);
+    expect(await platform.call('DELETE', path, elsewhere)).toEqual(missing);
+    const lease = { ...elsewhere, body: { instance_id: unknownId } };
+    expect(await platform.call('POST', `${path}/lease`, lease)).toEqual(missing);
+    expect((await platform.call('GET', '/v2/listeners', elsewhere)).body).toMatchObject({ resources: [] });
+    const read = { as: { permissions: ['deployments:read'] } };
+    expect((await platform.call('POST', `${path}/lease`, { ...read, body: lease.body })).status).toBe(403);
+
+    const body = { version: '0.2.0', compute_config: { k8s_namespaces: ['agents'] } };
+    expect((await platform.call('PATCH', path, { body })).body).toMatchObject({ ...body, id: made.id });
+    expect((await platform.call('DELETE', path)).status).toBe(204);
+    expect(await platform.call('GET', path)).toEqual(missing);
+  });
+
+  it('are refused where they make no sense, and twice for one machine', async () => {
+    const { compute_id } = await listenerOf('process');
+    const again = await create({ compute_type: 'process', compute_id, compute_config: {} });
+    expect(again).toEqual({
+      status: 409,
+      body: { detail: `Listener for workspace ID '${WORKSPACE}' and compute ID '${compute_id}' already exists.` },
+    });
+    const as = { workspace_id: OTHER_WORKSPACE };
+    expect((await create({ compute_type: 'process', compute_id, compute_config: {} }, as)).status).toBe(201);
+    const k8s = { compute_type: 'k8s', compute_id: 'c', compute_config: {} };
+    expect((await create(k8s)).status).toBe(400);
+    expect((await create({ ...k8s, compute_config: { k8s_namespaces: ['No_Such'] } })).status).toBe(422);
+    expect((await create({ ...k8s, compute_type: 'vm' })).status).toBe(422);
+    expect((await create(k8s, { permissions: ['deployments:read'] })).status).toBe(403);
+    expect((await platform.call('GET', '/v2/listeners/no-id')).body).toMatchObject({
+      detail: [{ loc: ['path', 'listener_id'], type: 'uuid_parsing' }],
+    });
+  });
+});
+
+describe('a deployment', () => {
+  it('is given to a listener that can run it, once and for all', async () => {
+    const [machine, cluster] = [await listenerOf('process'), await listenerOf('k8s')];
+    const image = { source: 'external_docker', source_revision_config: { image_uri: 'registry.example.com/a:1' } };
+    const refused = async (body: Record<string, unknown>) => (await platform.create(body)).body as unknown as { detail: string };
+
+    const missing = { listener_id: unknownId, project_path: '/srv/there' };
+    expect((await refused({ source_config: missing })).detail).toContain(`Listener ID ${unknownId} not found`);
+    expect((await refused({ ...image, source_config: {} })).detail).toContain(
+      `'source_config.listener_id' is required for workspace with available listener IDs: ['`,
+    );
+    expect((await refused({ ...image, source_config: { listener_id: machine.id } })).detail).toContain(
+      "cannot be run by a listener of the compute type 'process'",
+    );
+    const unnamed = { ...image, source_config: { listener_id: cluster.id } };
+    expect((await refused(unnamed)).detail).toContain("must be one of 'agents', 'agents-test'");
+    const foreign = await listenerOf('process', { workspace_id: OTHER_WORKSPACE });
+    expect((await deploy(foreign)).status).toBe(400);
+
+    const listener_config = { k8s_namespace: 'agents' };
+    const resource_spec = { db_storage_gi: 20, labels: { team: 'a' }, redis_memory_mb: 256 };
+    const made = await platform.create({
+      ...image,
+      source_config: { listener_id: cluster.id, listener_config, resource_spec },
+    });
+    expect(made.body).toMatchObject({
+      source_config: { listener_id: cluster.id, listener_config, resource_spec, custom_url: null },
+    });
+    const move = { source_config: { listener_id: machine.id } };
+    expect((await platform.call('PATCH', `/v2/deployments/${made.body.id}`, { body: move })).status).toBe(400);
+    const remote = await platform.call<{ resources: Deployment[] }>('GET', '/v2/deployments?remote_reconciled=true');
+    expect(remote.body.resources.map(({ id }) => id)).toEqual([made.body.id]);
+    expect(await platform.call('DELETE', `/v2/listeners/${cluster.id}`)).toMatchObject({
+      status: 409,
+      body: { detail: `Listener ID ${cluster.id} has a deployment: delete it first.` },
+    });
+
+    // Nobody is there to end it: with its listener it is gone.
+    expect((await platform.call('DELETE', `/v2/deployments/${made.body.id}`)).status).toBe(204);
+    expect((await platform.get(made.body.id)).body.status).toBe('AWAITING_DELETE');
+    expect((await platform.call('DELETE', `/v2/listeners/${cluster.id}`)).status).toBe(204);
+    expect((await platform.get(made.body.id)).status).toBe(404);
+  });
+
+  it('is told to its data plane at once, with its secrets, and is what the data plane reports', async () => {
+    const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
+    const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
+    const before = (await dataPlane.desired()).body;
+    expect(before.deployments).toEqual([]);
+    const since = `&since=${before.resource_version}`;
+    expect((await dataPlane.desired(since)).status).toBe(204);
+
+    const waiting = dataPlane.desired(`${since}&wait_seconds=20`);
+    const { body: deployment } = await deploy(mine, { secrets: [{ name: 'MODEL_KEY', value: 'very secret' }] });
+    expect((await waiting).body.deployments).toMatchObject([
+      {
+        id: deployment.id,
+        is_deleted: false,
+        active_revision_id: null,
+        revisions: [
+          {
+            id: deployment.latest_revision_id,
+            status: 'CREATING',
+            source_config: { project_path: '/srv/there' },
+            secrets: [{ name: 'MODEL_KEY', value: 'very secret' }],
+          },
+        ],
+      },
+    ]);
+    expect((await stranger.desired()).body.deployments).toEqual([]);
+    expect((await stranger.report(deployment.latest_revision_id!, 'QUEUED')).status).toBe(404);
+    expect((await stranger.reportDeployment(deployment.id, 'READY')).status).toBe(404);
+
+    expect((await dataPlane.report(deployment.latest_revision_id!, 'DEPLOYED')).body).toEqual({
+      is_accepted: false,
+      status: 'CREATING',
+    });
+    await dataPlane.deployed(deployment);
+    // Its answer was lost: it says so again.
+    expect((await dataPlane.report(deployment.latest_revision_id!, 'DEPLOYED')).body.is_accepted).toBe(true);
+    expect((await platform.get(deployment.id)).body).toMatchObject({
+      status: 'READY',
+      active_revision_id: deployment.latest_revision_id,
+      image_version: '0.1.0',
+    });
+    expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(404);
+    await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
+    expect((await dataPlane.desired()).body.deployments).toMatchObject([{ id: deployment.id, is_deleted: true }]);
+    expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
+    expect((await platform.get(deployment.id)).status).toBe(404);
+    expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
+  });
+
+  it('is UNKNOWN while its data plane is silent, and with its first word what it was', async () => {
+    const listener = await listenerOf('process');
+    const dataPlane = await DataPlane.connected(listener);
+    const [{ body: running }, { body: starting }] = [await deploy(listener), await deploy(listener)];
+    await dataPlane.deployed(running);
+    await dataPlane.report(starting.latest_revision_id!, 'QUEUED');
+    const untilUnknown = () =>
+      waitFor(async () => (await statusOf(starting)).join() === 'UNKNOWN,UNKNOWN', {
+        timeoutMs: 15_000,
+        what: 'an unknown status',
+      });
+    await untilUnknown();
+    expect(await statusOf(running)).toEqual(['UNKNOWN', 'DEPLOYED']);
+    const shown = await platform.call<Listener>('GET', `/v2/listeners/${listener.id}`);
+    expect(shown.body).toMatchObject({ status: 'SILENT', version: '1.2.3' });
+
+    // What is wanted of it can be said all the same; what waits gives way.
+    const body = { secrets: [{ name: 'A', value: 'b' }] };
+    const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${starting.id}`, { body });
+    expect((await statusOf(starting))[1]).toBe('SKIPPED');
+    expect((await dataPlane.desired()).body.deployments).toMatchObject([
+      { id: running.id, status: 'READY' },
+      { id: starting.id, revisions: [{ id: patched.body.latest_revision_id, status: 'CREATING' }] },
+    ]);
+    expect(await statusOf(running)).toEqual(['READY', 'DEPLOYED']);
+    expect(await statusOf(patched.body)).toEqual(['AWAITING_DATABASE', 'CREATING']);
+  });
+
+  it('hears of one data plane at a time: what a former connection says changes nothing', async () => {
+    const listener = await listenerOf('process');
+    const former = await DataPlane.connected(listener);
+    const other = new DataPlane(listener);
+    expect(await other.connect()).toMatchObject({ status: 409 });
+    const { body: deployment } = await deploy(listener);
+
+    // The same data plane is back, as after a restart.
+    const waiting = former.desired(`&wait_seconds=20&since=${(await former.desired()).body.resource_version}`);
+    const epoch = former.epoch;
+    expect((await former.connect()).body.epoch).toBe(epoch + 1);
+    former.epoch = epoch;
+    await platform.call('PATCH', `/v2/deployments/${deployment.id}`, { body: { secrets: [] } });
+    expect((await waiting).status).toBe(409);
+    expect((await former.report(deployment.latest_revision_id!, 'QUEUED')).status).toBe(409);
+    expect((await former.desired()).status).toBe(409);
+    expect((await statusOf(deployment))[1]).toBe('SKIPPED');
+
+    await waitFor(async () => (await other.connect()).status === 200, { timeoutMs: 10_000, what: 'the lease' });
+    expect((await former.desired()).status).toBe(409);
+    expect((await other.desired()).status).toBe(200);
+  });
+
+  it('is measured by its data plane, whose word about others counts nothing', async () => {
+    const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
+    const dataPlane = await DataPlane.connected(mine);
+    const [{ body: own }, { body: foreign }] = [await deploy(mine), await deploy(other)];
+    const point = { ...NOTHING_MEASURED, time: new Date().toISOString(), pending_runs: 7 };
+    const samples = [own, foreign].map(({ id }) => ({ deployment_id: id, point }));
+    // Its answer was lost: it says so again.
+    for (const _ of [1, 2]) expect((await dataPlane.say('metrics', { samples })).status).toBe(204);
+    const pointsOf = async ({ id }: Deployment) =>
+      (await platform.call<DeploymentMetrics>('GET', `/v2/deployments/${id}/metrics`)).body.points;
+    expect(await pointsOf(own)).toEqual([point]);
+    expect(await pointsOf(foreign)).toEqual([]);
+  });
+
+  it('learns of the keys of its callers by its data plane, and of none of another one', async () => {
+    const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
+    const dataPlane = await DataPlane.connected(mine);
+    const { body: foreign } = await deploy(other);
+    const check = (audience: string) => dataPlane.say('callers', { key: 'lsv2_sk_a', audience });
+    expect((await check(`deployment:${foreign.id}`)).status).toBe(404);
+    expect((await check('control-plane')).status).toBe(422);
+    // The stand-in of org-access knows of no keys.
+    expect((await check('gateway')).status).toBe(503);
+    const keySet = await platform.call<{ keys: unknown[] }>('GET', `/v2/listeners/${mine.id}/key-set`);
+    expect(keySet.body.keys).toHaveLength(1);
+  });
+
+  it('shows its secrets to no data plane whose key may not see them', async () => {
+    const listener = await listenerOf('process');
+    const { epoch } = await DataPlane.connected(listener);
+    const as = { permissions: ALL_PERMISSIONS.filter((each) => each !== 'deployments:update') };
+    const answer = await platform.call('GET', `/v2/listeners/${listener.id}/desired-state?epoch=${epoch}`, { as });
+    expect(answer.status).toBe(403);
+  });
+});

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { Deployment, DeploymentList, Listener } from '@runyard/contracts';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
+import { TestPlatform } from './support/platform.ts';
+import { TestDataPlane } from './support/remote-data-plane.ts';
+
+let platform: TestPlatform;
+const dataPlanes: TestDataPlane[] = [];
+beforeAll(async () => {
+  platform = await TestPlatform.start({ LISTENER_LEASE_SECONDS: '3' });
+});
+afterEach(async () => {
+  await Promise.all(dataPlanes.splice(0).map((each) => each.close()));
+  // Nobody is left who would.
+  const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
+  const databases = new DeploymentDatabases(platform.database.url);
+  await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
+});
+afterAll(() => platform.close());
+
+async function newListener(): Promise<Listener> {
+  const body = { compute_type: 'process', compute_id: randomBytes(4).toString('hex'), compute_config: {} };
+  return (await platform.call<Listener>('POST', '/v2/listeners', { body })).body;
+}
+async function dataPlaneOf(listener: Listener): Promise<TestDataPlane> {
+  const dataPlane = await TestDataPlane.of(platform, listener);
+  dataPlanes.push(dataPlane);
+  return dataPlane;
+}
+async function runningDataPlane(): Promise<TestDataPlane> {
+  const dataPlane = await dataPlaneOf(await newListener());
+  await dataPlane.start();
+  return dataPlane;
+}
+const deployedTo = ({ listener }: TestDataPlane, value = 'one') =>
+  platform.createHealthy({
+    source_config: { project_path: platform.projectDir, listener_id: listener.id },
+    secrets: [{ name: 'GREETING', value }],
+  });
+const patch = async ({ id }: Deployment, secrets: { name: string; value: string }[]): Promise<Deployment> =>
+  (await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body: { secrets } })).body;
+const untilIs = (status: string, { id }: Deployment) =>
+  waitFor(async () => (await platform.get(id)).body.status === status, {
+    timeoutMs: 15_000,
+    what: `the deployment being ${status}`,
+  });
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
+
+describe('a data plane elsewhere', () => {
+  it('runs what it is given; cut off, it goes on with that, and afterwards does what came meanwhile', async () => {
+    const dataPlane = await runningDataPlane();
+    const deployment = await deployedTo(dataPlane);
+    const { pid, own } = await dataPlane.startedWith(deployment);
+    expect(own).toEqual({ GREETING: 'one' });
+    expect(await platform.routeOf(deployment.id)).toMatchObject({ upstreams: [] });
+
+    await dataPlane.line.refuse();
+    await untilIs('UNKNOWN', deployment);
+    expect((await dataPlane.startedWith(deployment)).pid).toBe(pid);
+    const patched = await patch(deployment, [{ name: 'GREETING', value: 'two' }]);
+
+    await dataPlane.line.heal();
+    await platform.untilStatus(deployment.id, patched.latest_revision_id!, 'DEPLOYED');
+    expect((await platform.get(deployment.id)).body).toMatchObject({
+      status: 'READY',
+      active_revision_id: patched.latest_revision_id,
+    });
+    const now = await dataPlane.startedWith(deployment);
+    expect(now.own).toEqual({ GREETING: 'two' });
+
+    expect((await platform.call('DELETE', `/v2/deployments/${deployment.id}`)).status).toBe(204);
+    await waitFor(async () => (await platform.get(deployment.id)).status === 404, {
+      timeoutMs: 15_000,
+      what: 'the end of the deployment',
+    });
+    expect([isAlive(pid), isAlive(now.pid)]).toEqual([false, false]);
+  });
+
+  it('that fails to start a revision says why, and goes on with the one before', async () => {
+    const dataPlane = await runningDataPlane();
+    const deployment = await deployedTo(dataPlane);
+    const { pid } = await dataPlane.startedWith(deployment);
+    const patched = await patch(deployment, [{ name: 'FAIL_WITH', value: 'a wrong model' }]);
+    const path = `/v2/deployments/${deployment.id}/revisions/${patched.latest_revision_id}`;
+    const failed = await waitFor(
+      async () => {
+        const { body } = await platform.call<{ status: string; status_message: string }>('GET', path);
+        return body.status === 'DEPLOY_FAILED' ? body : null;
+      },
+      { timeoutMs: 20_000, what: 'a failure' },
+    );
+    expect(failed.status_message).toContain('cannot load the graph');
+    expect((await dataPlane.startedWith(deployment)).pid).toBe(pid);
+
+    const outside = await platform.create({ source_config: { project_path: '/', listener_id: dataPlane.listener.id } });
+    const { id, latest_revision_id } = outside.body;
+    const refused = platform.untilStatus(id, latest_revision_id!, 'DEPLOYED');
+    await expect(refused).rejects.toThrow('DEPLOY_FAILED');
+  });
+
+  it('that is killed while it is cut off starts again by itself with what it was running', async () => {
+    const dataPlane = await runningDataPlane();
+    const deployment = await deployedTo(dataPlane);
+    const { pid } = await dataPlane.startedWith(deployment);
+    await dataPlane.line.refuse();
+    await dataPlane.service.stop({ signal: 'SIGKILL' });
+    await waitFor(() => !isAlive(pid), { what: `the end of process ${pid}` });
+
+    await dataPlane.start();
+    const again = await dataPlane.startedWith(deployment);
+    expect(again).toMatchObject({ own: { GREETING: 'one' } });
+    await dataPlane.line.heal();
+    await untilIs('READY', deployment);
+    expect((await dataPlane.startedWith(deployment)).pid).toBe(again.pid);
+  });
+
+  it('whose key is refused hears nothing more, and is heard again with a good one', async () => {
+    const dataPlane = await runningDataPlane();
+    const deployment = await deployedTo(dataPlane);
+    dataPlane.isKeyGood = false;
+    await untilIs('UNKNOWN', deployment);
+    dataPlane.isKeyGood = true;
+    await untilIs('READY', deployment);
+  });
+
+  it('ends what it runs when another one speaks for its listener', async () => {
+    const former = await runningDataPlane();
+    const deployment = await deployedTo(former);
+    const { pid } = await former.startedWith(deployment);
+    const successor = await dataPlaneOf(former.listener);
+    await former.line.refuse();
+    await untilIs('UNKNOWN', deployment);
+
+    await successor.start();
+    expect((await successor.startedWith(deployment)).pid).not.toBe(pid);
+    await former.line.heal();
+    expect(await former.service.exited).toMatchObject({ code: 0 });
+    expect(isAlive(pid)).toBe(false);
+    expect(former.service.output()).not.toContain('the key of the workspace');
+    await untilIs('READY', deployment);
+  });
+});

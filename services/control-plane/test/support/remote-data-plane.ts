@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request as forward, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Deployment, DeploymentRoute, Listener, RouteSnapshot } from '@runyard/contracts';
+import {
+  createTestDatabase,
+  FaultLine,
+  type ServiceProcess,
+  startServiceProcess,
+  type TestDatabase,
+  testKafka,
+  testRedis,
+  waitFor,
+} from '@runyard/test-kit';
+import { WORKSPACE } from './callers.ts';
+import { INTERNAL_TOKEN, type TestPlatform } from './platform.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A data plane as its own process on a machine of its own, which reaches the platform over a line and is reached by nobody. */
+export class TestDataPlane {
+  readonly listener: Listener;
+  readonly line: FaultLine;
+  /** False: the platform refuses its key. */
+  isKeyGood = true;
+  readonly #front: Server;
+  readonly #folder: string;
+  readonly #database: TestDatabase;
+  readonly #redis = testRedis();
+  readonly #encryptionKey = randomBytes(32).toString('base64');
+  #projectsDir: string;
+  #service: ServiceProcess | undefined;
+
+  private constructor(options: {
+    listener: Listener;
+    front: Server;
+    line: FaultLine;
+    folder: string;
+    database: TestDatabase;
+    projectsDir: string;
+  }) {
+    this.listener = options.listener;
+    this.line = options.line;
+    this.#front = options.front;
+    this.#folder = options.folder;
+    this.#database = options.database;
+    this.#projectsDir = options.projectsDir;
+  }
+
+  /** Not running yet. */
+  static async of(platform: TestPlatform, listener: Listener): Promise<TestDataPlane> {
+    const key = { isGood: () => true };
+    const front = await frontOf(platform, () => key.isGood());
+    const dataPlane = new TestDataPlane({
+      listener,
+      front,
+      line: await FaultLine.to(`http://127.0.0.1:${(front.address() as AddressInfo).port}`),
+      folder: await mkdtemp(join(tmpdir(), 'runyard-data-plane-')),
+      database: await createTestDatabase(join(root, 'prisma/migrations')),
+      projectsDir: platform.folder,
+    });
+    key.isGood = () => dataPlane.isKeyGood;
+    return dataPlane;
+  }
+
+  get service(): ServiceProcess {
+    if (!this.#service) throw new Error('the data plane is not running');
+    return this.#service;
+  }
+
+  /** @param untilReady false: it is to wait for something first */
+  async start({ untilReady = true } = {}): Promise<void> {
+    const agent = join(root, 'test/fixtures/stand-in-agent.mjs');
+    this.#service = await startServiceProcess({
+      entry: join(root, 'src/remote-data-plane/main.ts'),
+      cwd: root,
+      readyPath: untilReady ? '/ok?check_db=1' : null,
+      env: {
+        KAFKA_BROKERS: testKafka().brokers.join(','),
+        CONTROL_PLANE_URL: `${this.line.url}api-host/`,
+        WORKSPACE_ID: WORKSPACE,
+        LISTENER_ID: this.listener.id,
+        DATA_DIR: this.#folder,
+        PROJECTS_DIR: this.#projectsDir,
+        AGENT_API_COMMAND: agent,
+        RUN_WORKER_COMMAND: agent,
+        BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+      },
+      secrets: {
+        API_KEY: 'the key of the workspace',
+        DATA_POSTGRES_URI: this.#database.url,
+        DATA_REDIS_URI: this.#redis.url,
+        INTERNAL_TOKEN,
+        ENCRYPTION_KEY: this.#encryptionKey,
+      },
+    });
+  }
+
+  async routeOf({ id }: Pick<Deployment, 'id'>): Promise<DeploymentRoute | undefined> {
+    const headers = { authorization: `Bearer ${INTERNAL_TOKEN}` };
+    const answer = await fetch(`${this.service.url}/internal/routes`, { headers });
+    const { routes } = (await answer.json()) as RouteSnapshot;
+    return routes.find((route) => route.deployment_id === id);
+  }
+
+  /** What a process that serves the deployment here was started with. */
+  async startedWith(deployment: Pick<Deployment, 'id'>): Promise<{ pid: number; own: Record<string, string> }> {
+    const upstream = await waitFor(async () => (await this.routeOf(deployment))?.upstreams[0], {
+      timeoutMs: 20_000,
+      what: 'an upstream at the data plane',
+    });
+    const answer = await fetch(`${upstream}/started-with`);
+    const { pid, secrets } = (await answer.json()) as { pid: number; secrets: Record<string, string> };
+    return { pid, own: JSON.parse(secrets.PROJECT_ENV ?? '{}') };
+  }
+
+  async close(): Promise<void> {
+    await this.#service?.stop();
+    await this.line.close();
+    await new Promise((resolve) => this.#front.close(resolve));
+    await this.#database.close();
+    await this.#redis.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Stands in for the gateway: a good key becomes a principal token. */
+async function frontOf(platform: TestPlatform, isKeyGood: () => boolean): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const { 'x-api-key': key, 'x-tenant-id': workspace } = request.headers;
+    if (!isKeyGood() || key !== 'the key of the workspace' || workspace !== WORKSPACE) {
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"detail":"Invalid API key"}');
+      return;
+    }
+    const headers = await platform.callers.headers();
+    const path = (request.url ?? '/').replace(/^\/api-host/, '');
+    const passed = forward(platform.service.url + path, { method: request.method ?? 'GET', headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on('error', () => response.destroy());
+    response.on('close', () => passed.destroy());
+    request.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
