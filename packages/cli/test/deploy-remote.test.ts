@@ -170,6 +170,12 @@ describe('deploy --remote', () => {
     expect([...ended.out.matchAll(/\| (line \d)/g)].map(([, text]) => text)).toEqual(['line 1', 'line 2', 'line 3']);
   });
 
+  it('shows a build that was over before it was seen to begin', async () => {
+    platform.statuses = ['CREATING', 'BUILD_FAILED'];
+    platform.logs.build.push(logEntry(1));
+    expect((await deployRemote(projectFolder('agent'))).out).toContain('| line 1');
+  });
+
   it('fails with the reason of a failed build, and with the last lines of a server that did not start', async () => {
     platform.statuses = ['BUILDING', 'BUILD_FAILED'];
     platform.statusMessage = 'npm ci ended with 1';

@@ -28,6 +28,9 @@ export function addDeployCommand(
 ): Command {
   const command = program
     .command('deploy')
+    .usage('[options] [command]')
+    // None of its own: what stands here was meant for one of the commands below it.
+    .argument('[command]')
     .summary('deploy the project in this folder; list, read, delete deployments')
     .description('Deploys the LangGraph project in this folder and waits until it serves.')
     .option('-c, --config <path>', 'the project: its langgraph.json, or the folder of it', '.')
@@ -55,7 +58,11 @@ export function addDeployCommand(
     )
     .addOption(jsonOption('progress'))
     .addHelpText('after', HELP);
-  addConnectionOptions(command).action(async (flags: DeployFlags & { json: boolean }) => {
+  addConnectionOptions(command).action(async (unknown: string | undefined, flags: DeployFlags & { json: boolean }) => {
+    if (unknown !== undefined) {
+      const known = command.commands.map((below) => below.name()).join(', ');
+      command.error(`error: there is no command '${unknown}' below deploy: ${known}`);
+    }
     const progress = flags.json ? jsonProgress(surroundings.stdout) : new HumanProgress(surroundings.stdout);
     try {
       // Neither --remote nor --no-remote: commander takes true for the default of an option that can be denied.

@@ -61,7 +61,7 @@ export async function untilEnd(options: WaitOptions): Promise<Revision | null> {
       told = Date.now();
     }
     // Once more after the build, for its last lines.
-    const isBuilding = shown === null || shown === 'AWAITING_BUILD' || shown === 'BUILDING';
+    const isBuilding = shown === null || shown === 'BUILDING' || !BUILT.has(shown);
     if (options.isBuiltRemotely && isBuilding && BUILT.has(status)) tellLines(progress, await orNone(build.next()));
     if (options.verbose && /^DEPLOY/.test(status)) tellLines(progress, await orNone(server.next()));
     else if (status === 'DEPLOY_FAILED') tellLines(progress, await orNone(server.last(LAST_LINES)));
