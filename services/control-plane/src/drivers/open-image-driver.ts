@@ -5,7 +5,7 @@ import type { PlatformSettings } from './deployment-variables.ts';
 import type { Driver } from './driver.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
 import { kubernetesVariables } from './kubernetes/settings.ts';
-import type { KeepingOptions } from './process/kept-revision.ts';
+import type { KeepingOptions } from './process/launcher.ts';
 
 const Settings = Type.Object({
   ...containerVariables,

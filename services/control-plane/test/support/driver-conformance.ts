@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PlatformSettings } from '../../src/drivers/deployment-variables.ts';
 import type { Artifact, Driver, RevisionSpec, RunningRevision } from '../../src/drivers/driver.ts';
 import { StartFailure } from '../../src/drivers/driver.ts';
-import type { KeepingOptions } from '../../src/drivers/process/kept-revision.ts';
+import type { KeepingOptions } from '../../src/drivers/process/launcher.ts';
 import { RunningRevisions } from '../../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../../src/logs/revision-log.ts';
 

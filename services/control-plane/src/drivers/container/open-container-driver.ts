@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { Registry } from '../../registry/registry.ts';
 import { REGISTRY_USER } from '../../registry/registry-address.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
-import type { KeepingOptions } from '../process/kept-revision.ts';
+import type { KeepingOptions } from '../process/launcher.ts';
 import { ContainerDriver } from './container-driver.ts';
 
 export const containerVariables = {

@@ -1,5 +1,5 @@
 import type { ResourceSpec } from '@runyard/contracts';
-import type { Part } from '../process/kept-revision.ts';
+import type { Part } from '../process/launcher.ts';
 
 /** Whose container it is, so that one that is left over is found. */
 export const LABELS = {

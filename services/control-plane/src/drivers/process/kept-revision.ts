@@ -1,45 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@runyard/service-kit';
-import { withLastLines } from '../../logs/last-lines.ts';
-import type { OpenRevisionLog, RevisionLog } from '../../logs/revision-log.ts';
-import {
-  type RevisionSpec,
-  type RunningPart,
-  type RunningRevision,
-  StartFailure,
-  type StartOptions,
-} from '../driver.ts';
-import type { RunningRevisions } from '../running-revisions.ts';
+import type { RevisionLog } from '../../logs/revision-log.ts';
+import type { RevisionSpec, RunningPart, RunningRevision } from '../driver.ts';
 import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
-import type { ChildOptions, Launched } from './child.ts';
 import { withDeadline } from './deadline.ts';
-import { type KeepingTimings, KeptService, type Place } from './kept-service.ts';
-
-/** One service of a revision; each role has one or more. */
-export interface Part {
-  role: Role;
-  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
-  name: string;
-}
-
-/** Starts the parts of one revision, each as often as it has to be. */
-export interface Launcher {
-  hasCustomAuth: boolean;
-  /** How long workers may go on after they were asked to end. */
-  graceMs: number;
-  findPlace(part: Part): Promise<Place>;
-  launch(part: Part, place: Place, onLine: ChildOptions['onLine']): Launched;
-}
-
-export interface KeepingOptions {
-  openLog: OpenRevisionLog;
-  /** Has every revision that runs, from the start of its processes to the end of the last. */
-  running: RunningRevisions;
-  /** How many processes the deployment was given last. Left out: each revision begins with the least. */
-  countsBefore?(deploymentId: string): Promise<Counts>;
-  logger: Logger;
-  timings?: Partial<KeepingTimings>;
-}
+import { KeptService } from './kept-service.ts';
+import type { KeepingOptions, Launcher, Part } from './launcher.ts';
 
 /** Beside its grace a process gets this long: to take the last requests, and to close what it has open. */
 const CLOSING_MS = 10_000;
@@ -47,36 +13,6 @@ const CLOSING_MS = 10_000;
 const FOLLOW_MS = 2_000;
 /** How long one more process beside those that serve may take to be healthy. */
 const JOIN_TIMEOUT_MS = 120_000;
-
-/**
- * Starts all parts of a revision and keeps them running. What `prepare` takes counts as a part of the start.
- *
- * @throws StartFailure with the last lines of the revision's log
- */
-export async function startRevision(
-  spec: RevisionSpec,
-  { signal: outer, timeoutMs, onUpstreams }: StartOptions,
-  options: KeepingOptions,
-  prepare: (log: RevisionLog, signal: AbortSignal) => Promise<Launcher>,
-): Promise<RunningRevision> {
-  const { deploymentId, revisionId } = spec;
-  const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
-  const log = await options.openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
-  let revision: KeptRevision | undefined;
-  try {
-    return await withDeadline(outer, timeoutMs, async (signal) => {
-      const launcher = await prepare(log, signal);
-      const before = (await options.countsBefore?.(deploymentId)) ?? {};
-      revision = new KeptRevision(spec, before, { launcher, options, log, onUpstreams });
-      options.running.add(revision);
-      await revision.start(signal);
-      return revision;
-    });
-  } catch (error) {
-    await (revision ? revision.stop(0) : log.close());
-    throw error instanceof StartFailure ? new StartFailure(withLastLines(error.message, log), { cause: error }) : error;
-  }
-}
 
 /** One service with where it answers, while it does. */
 interface KeptPart extends Part {
@@ -87,7 +23,7 @@ interface KeptPart extends Part {
   isLeaving: boolean;
 }
 
-class KeptRevision implements RunningRevision {
+export class KeptRevision implements RunningRevision {
   readonly #spec: RevisionSpec;
   readonly #launcher: Launcher;
   readonly #options: KeepingOptions;

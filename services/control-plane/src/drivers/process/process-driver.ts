@@ -3,7 +3,8 @@ import { graceSecondsOf, type PlatformSettings } from '../deployment-variables.t
 import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
-import { type KeepingOptions, startRevision } from './kept-revision.ts';
+import type { KeepingOptions } from './launcher.ts';
+import { startRevision } from './start-revision.ts';
 
 export interface ProcessDriverOptions extends KeepingOptions {
   agentApiEntry: string;

@@ -1,0 +1,36 @@
+import { withLastLines } from '../../logs/last-lines.ts';
+import type { RevisionLog } from '../../logs/revision-log.ts';
+import { type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import { withDeadline } from './deadline.ts';
+import { KeptRevision } from './kept-revision.ts';
+import type { KeepingOptions, Launcher } from './launcher.ts';
+
+/**
+ * Starts all parts of a revision and keeps them running. What `prepare` takes counts as a part of the start.
+ *
+ * @throws StartFailure with the last lines of the revision's log
+ */
+export async function startRevision(
+  spec: RevisionSpec,
+  { signal: outer, timeoutMs, onUpstreams }: StartOptions,
+  options: KeepingOptions,
+  prepare: (log: RevisionLog, signal: AbortSignal) => Promise<Launcher>,
+): Promise<RunningRevision> {
+  const { deploymentId, revisionId } = spec;
+  const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
+  const log = await options.openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
+  let revision: KeptRevision | undefined;
+  try {
+    return await withDeadline(outer, timeoutMs, async (signal) => {
+      const launcher = await prepare(log, signal);
+      const before = (await options.countsBefore?.(deploymentId)) ?? {};
+      revision = new KeptRevision(spec, before, { launcher, options, log, onUpstreams });
+      options.running.add(revision);
+      await revision.start(signal);
+      return revision;
+    });
+  } catch (error) {
+    await (revision ? revision.stop(0) : log.close());
+    throw error instanceof StartFailure ? new StartFailure(withLastLines(error.message, log), { cause: error }) : error;
+  }
+}
