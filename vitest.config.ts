@@ -1,24 +1,45 @@
 import { defineConfig } from 'vitest/config';
 
+/** What both projects have in common. */
+const common = {
+  exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
+  pool: 'forks',
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  teardownTimeout: 20_000,
+} as const;
+
+/** Tests of one part each, without a service: they keep nothing outside of themselves. */
+const units = [
+  'services/*/src/**/*.test.ts',
+  'packages/{contracts,database,outbound,sealing,service-kit}/**/*.test.ts',
+];
+
 /** Unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`. */
 export default defineConfig({
   test: {
-    include: [
-      'packages/**/*.test.ts',
-      'services/**/*.test.ts',
-      'infra/**/*.test.ts',
-      'bench/**/*.test.ts',
-      'e2e/parity/coverage.test.ts',
-      'e2e/compatibility/**/*.test.ts',
-      'e2e/faults/{bench,report,soak}/*.test.ts',
-    ],
-    exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
-    pool: 'forks',
     // Most tests wait for processes: three files at once keep two cores busy.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 20_000,
+    projects: [
+      // Their files share processes: what they import is loaded once, not once for each file, which is most of their time.
+      { test: { ...common, name: 'units', include: units, isolate: false } },
+      {
+        test: {
+          ...common,
+          name: 'integration',
+          include: [
+            'packages/**/*.test.ts',
+            'services/**/*.test.ts',
+            'infra/**/*.test.ts',
+            'bench/**/*.test.ts',
+            'e2e/parity/coverage.test.ts',
+            'e2e/compatibility/**/*.test.ts',
+            'e2e/faults/{bench,report,soak}/*.test.ts',
+          ],
+          exclude: [...common.exclude, ...units],
+        },
+      },
+    ],
   },
 });
