@@ -22,6 +22,8 @@ interface Owned {
   isAskedAgain: boolean;
   retries: number;
   retryTimer: NodeJS.Timeout | undefined;
+  /** Another process has it: what runs here is being ended. */
+  isLost: boolean;
 }
 
 /**
@@ -123,7 +125,7 @@ export class Reconciler implements Rollouts {
       owned = this.#owned.get(id);
       if (!owned) {
         const rollout = new DeploymentRollout(id, this.#options.parts);
-        owned = { rollout, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined };
+        owned = { rollout, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
         this.#owned.set(id, owned);
       }
     }
@@ -175,13 +177,17 @@ export class Reconciler implements Rollouts {
     await this.#release(id);
   }
 
-  /** A lease that another process took while this one slept is lost with everything that runs under it. */
+  /** All at once: ending what was lost with one lease may take longer than the others last. */
   async #renew(): Promise<void> {
-    for (const id of this.#owned.keys()) {
-      if (await this.#acquire(id)) continue;
-      this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
-      await this.#letGo(id, 0, { keepRoute: true });
-    }
+    await Promise.all([...this.#owned].map(([id, owned]) => this.#keep(id, owned)));
+  }
+
+  /** A lease that another process took while this one slept is lost with everything that runs under it. */
+  async #keep(id: string, owned: Owned): Promise<void> {
+    if (owned.isLost || (await this.#acquire(id))) return;
+    owned.isLost = true;
+    this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
+    await this.#letGo(id, 0, { keepRoute: true });
   }
 
   /** True too when the database cannot be asked: then nobody else can take the lease either. */

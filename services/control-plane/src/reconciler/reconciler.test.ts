@@ -1,0 +1,42 @@
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { expect, it } from 'vitest';
+import type { RolloutParts } from './deployment-rollout.ts';
+import { Reconciler } from './reconciler.ts';
+
+it('leases are renewed while what was lost with another one is still ending', async () => {
+  const asked: string[] = [];
+  let isLost = false;
+  const ownership = {
+    leaseMs: 40,
+    async acquire(id: string) {
+      asked.push(id);
+      return !(isLost && id === 'lost');
+    },
+    release: async () => undefined,
+  };
+  let end = (_deployment: null) => {};
+  const ended = new Promise<null>((resolve) => {
+    end = resolve;
+  });
+  const store = {
+    allIds: async () => ['lost', 'kept'],
+    find: (id: string) =>
+      id === 'lost' ? ended : Promise.resolve({ id, activeRevisionId: null, deleteRequestedAt: null }),
+    openRevisions: async () => [],
+    revisionsInUse: async () => [],
+  };
+  const parts = { store, builds: { keepOnly: async () => undefined }, logger: silentLogger } as unknown as RolloutParts;
+  const reconciler = new Reconciler({ parts, ownership, sweepMs: 60_000, logger: silentLogger });
+  reconciler.start();
+  const times = (id: string) => asked.filter((each) => each === id).length;
+  await waitFor(() => times('kept') > 0);
+
+  isLost = true;
+  const before = { lost: times('lost'), kept: times('kept') };
+  await waitFor(() => times('kept') > before.kept + 3, { what: 'more renewals of the lease that holds' });
+  // It is not taken back while its processes end.
+  expect(times('lost')).toBe(before.lost + 1);
+  end(null);
+  await reconciler.stop(0);
+});
