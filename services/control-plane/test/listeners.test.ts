@@ -149,7 +149,8 @@ describe('a deployment', () => {
   it('is given to a listener that can run it, once and for all', async () => {
     const [machine, cluster] = [await listenerOf('process'), await listenerOf('k8s')];
     const image = { source: 'external_docker', source_revision_config: { image_uri: 'registry.example.com/a:1' } };
-    const refused = async (body: Record<string, unknown>) => (await platform.create(body)).body as unknown as { detail: string };
+    const refused = async (body: Record<string, unknown>) =>
+      (await platform.create(body)).body as unknown as { detail: string };
 
     const missing = { listener_id: unknownId, project_path: '/srv/there' };
     expect((await refused({ source_config: missing })).detail).toContain(`Listener ID ${unknownId} not found`);
