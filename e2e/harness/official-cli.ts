@@ -10,19 +10,25 @@ export interface Finished {
   output: string;
 }
 
+export interface Surroundings {
+  cwd?: string;
+  /** The variable. */
+  path?: string;
+}
+
 /** One of the two official commands, as published. */
 export interface OfficialCli {
   /** `deploy`, or one of the commands below it, against the platform under test. */
-  deploy(args: string[], options?: { cwd?: string }): Promise<Finished>;
+  deploy(args: string[], options?: Surroundings): Promise<Finished>;
 }
 
 export const javascriptCli: OfficialCli = {
   deploy: (args, options) =>
-    run([path.resolve(import.meta.dirname, '../node_modules/.bin/langgraphjs')], args, options?.cwd),
+    run([path.resolve(import.meta.dirname, '../node_modules/.bin/langgraphjs')], args, options),
 };
 
 export const pythonCli: OfficialCli = {
-  deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options?.cwd),
+  deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options),
 };
 
 /** A copy of a project of `e2e/projects` that a test may change. */
@@ -33,14 +39,18 @@ export async function copyProject(name: string): Promise<{ folder: string; remov
   return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
 }
 
-async function run(program: [string, ...string[]], args: string[], cwd = tmpdir()): Promise<Finished> {
+async function run(
+  program: [string, ...string[]],
+  args: string[],
+  { cwd = tmpdir(), path: searched = process.env.PATH ?? '' }: Surroundings = {},
+): Promise<Finished> {
   const { url, apiKey } = inject('platform');
   const [file, ...before] = program;
   const child = spawn(file, [...before, 'deploy', ...args, '--host-url', url], {
     cwd,
     // Nothing of the person whose machine this is: neither keys nor names of deployments.
     env: {
-      PATH: process.env.PATH,
+      PATH: searched,
       HOME: tmpdir(),
       LANGGRAPH_HOST_API_KEY: apiKey,
       LANGGRAPH_CLI_NO_ANALYTICS: '1',

@@ -1,5 +1,5 @@
 /**
- * The platform as a stranger gets it: `npm start` in this checkout, with a data folder of its own and free ports.
+ * The platform as a stranger gets it: `npm start` or `runyard dev` in this checkout, with a data folder of its own and free ports.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -10,6 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 export const PROBE_PROJECT = path.join(repository, 'e2e/projects/probe');
+
+const COMMANDS = {
+  'npm start': ['npm', 'start', '--'],
+  'runyard dev': [process.execPath, path.join(repository, 'packages/cli/dist/main.js'), 'dev'],
+} as const;
 
 /** `ready.json` as the launcher writes it. */
 export interface Ready {
@@ -23,9 +28,9 @@ export interface Platform extends Ready {
   dataDir: string;
   /** The url of the first deployment. */
   deploymentUrl: string;
-  /** Of `npm start`; all other processes are below it. */
+  /** Of the command; all other processes are below it. */
   pid: number;
-  /** Everything `npm start` has printed. */
+  /** Everything the command has printed. */
   output(): string;
   /** Stops as a person would, with Ctrl-C; resolves with the exit code and how long it took. */
   stop(): Promise<{ exitCode: number | null; tookMs: number }>;
@@ -38,17 +43,21 @@ export interface PlatformOptions {
   project?: string;
   /** Default: a new folder. */
   dataDir?: string;
+  /** Default: `npm start`. */
+  command?: 'npm start' | 'runyard dev';
   /** Over this process's own environment. */
   env?: Record<string, string>;
 }
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'runyard-e2e-'));
-  const args = ['start', '--', '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
-  const child = spawn('npm', args, {
+  const [program, ...words] = COMMANDS[options.command ?? 'npm start'];
+  const args = [...words, '--project', options.project ?? PROBE_PROJECT, '--port', '0', '--data-dir', dataDir];
+  const child = spawn(program, args, {
     cwd: repository,
     // Where tests take webhooks; `localhost` by its name stays refused.
-    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...options.env },
+    // A data plane that is cut off is to be missed soon.
+    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LISTENER_LEASE_SECONDS: '20', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -74,7 +83,7 @@ async function readyFile(file: string, child: ChildProcess, output: () => string
     if (text) return JSON.parse(text) as Ready;
     await delay(50);
   }
-  throw new Error(`npm start ended with ${child.exitCode}\n${output()}`);
+  throw new Error(`The platform ended with ${child.exitCode}\n${output()}`);
 }
 
 async function stop(child: ChildProcess): Promise<{ exitCode: number | null; tookMs: number }> {

@@ -13,12 +13,21 @@ export interface RunningCommand {
   ended: Promise<{ code: number | null; output: string }>;
 }
 
-/** The `runyard` command as it is published, against the platform under test and away from this machine's settings. */
-export function startRunyard(args: string[], cwd = tmpdir()): RunningCommand {
+/** Who asks, and where; away from this machine's settings. */
+function settings(): Record<string, string> {
   const { url, apiKey } = inject('platform');
+  return { RUNYARD_URL: url, RUNYARD_API_KEY: apiKey };
+}
+
+/**
+ * The `runyard` command as it is published, against the platform under test.
+ *
+ * @param variables in place of those that say who asks, and where
+ */
+export function startRunyard(args: string[], cwd = tmpdir(), variables = settings()): RunningCommand {
   const child = spawn(process.execPath, [command, ...args], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: tmpdir(), RUNYARD_URL: url, RUNYARD_API_KEY: apiKey },
+    env: { PATH: process.env.PATH, HOME: tmpdir(), ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -27,4 +36,12 @@ export function startRunyard(args: string[], cwd = tmpdir()): RunningCommand {
   return { child, output: () => output, ended };
 }
 
-export const runyard = (args: string[], cwd?: string) => startRunyard(args, cwd).ended;
+export const runyard = (...args: Parameters<typeof startRunyard>) => startRunyard(...args).ended;
+
+/** What a command with `--json` said. */
+export function linesOf<T>({ output }: { output: string }): T[] {
+  return output
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T);
+}

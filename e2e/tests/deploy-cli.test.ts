@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { controlPlane, type Deployment } from '../harness/control-plane.ts';
+import { ImageEngine } from '../harness/image-engine.ts';
 import { copyProject, javascriptCli, type OfficialCli, pythonCli } from '../harness/official-cli.ts';
 
 /** Polls every three seconds, and a build fetches packages. */
@@ -101,4 +102,35 @@ describe.each<[string, OfficialCli, string]>([
     },
     DEPLOY_MS,
   );
+
+  it('pushes an image into the registry of the platform, and has it deployed by its digest', async () => {
+    const engine = await ImageEngine.open();
+    try {
+      const local = [
+        '--no-remote',
+        '--no-wait',
+        '--no-input',
+        '--name',
+        `${name}-here`,
+        '--image-name',
+        'shop',
+        '-t',
+        'v7',
+      ];
+      const ended = await cli.deploy(local, { cwd: project.folder, path: engine.path });
+      expect(ended).toMatchObject({ code: 0 });
+      const { id, latest_revision_id } = await named(`${name}-here`);
+      const image = `${new URL(inject('platform').url).host}/registry/${id}/shop`;
+      expect(engine.calls).toContain(`push ${image}:v7`);
+      const { body: revision } = await controlPlane<{ source: string; source_revision_config: { image_uri: string } }>(
+        'GET',
+        `/deployments/${id}/revisions/${latest_revision_id}`,
+      );
+      expect(revision.source).toBe('internal_docker');
+      expect(revision.source_revision_config.image_uri).toMatch(new RegExp(`^${image}@sha256:[0-9a-f]{64}$`));
+      await controlPlane('DELETE', `/deployments/${id}`);
+    } finally {
+      await engine.close();
+    }
+  });
 });

@@ -21,7 +21,7 @@ async function sayHello(platform: Platform): Promise<string> {
 /** Two starts of a whole platform, the first on an empty folder, beside tests that build deployments. */
 const STARTS_MS = 150_000;
 
-it('the example agent answers, and threads, keys and settings are there after a restart', {
+it('the example agent answers, and threads, keys and settings are there after a restart, be it by `runyard dev`', {
   timeout: STARTS_MS,
 }, async () => {
   const before = await startPlatform({ project: example });
@@ -37,7 +37,7 @@ it('the example agent answers, and threads, keys and settings are there after a 
   const { tookMs } = await before.stop();
   expect(tookMs).toBeLessThan(15_000);
 
-  const after = await startPlatform({ project: example, dataDir: before.dataDir });
+  const after = await startPlatform({ project: example, dataDir: before.dataDir, command: 'runyard dev' });
   try {
     expect(after.apiKey).toBe(before.apiKey);
     expect(after.deployments.map((deployment) => deployment.id)).toEqual(
@@ -49,6 +49,7 @@ it('the example agent answers, and threads, keys and settings are there after a 
     const info = await fetch(after.url + settings, { headers: { 'x-api-key': after.apiKey } });
     expect(await info.json()).toMatchObject({ invites_enabled: false });
     await again.runs.wait(threadId, 'agent', { input: { messages: [{ role: 'user', content: 'and again' }] } });
+    expect((await after.stop()).exitCode).toBe(0);
   } finally {
     await after.stop();
     await after.remove();

@@ -1,20 +1,112 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { newClient } from '../harness/client.ts';
+import { controlPlane } from '../harness/control-plane.ts';
 import { copyProject } from '../harness/official-cli.ts';
-import { runyard, startRunyard } from '../harness/runyard-cli.ts';
+import { linesOf, runyard, startRunyard } from '../harness/runyard-cli.ts';
 
-it('an interrupted deploy ends at once with 130, and leaves the revision to the platform', async () => {
+interface Event {
+  event: string;
+  status?: string;
+  message?: string;
+  deployment_id?: string;
+  revision_id?: string;
+}
+interface Row {
+  id: string;
+  status: string;
+}
+
+/** Stands in for a package manager, which the official commands' tests run: the packages are those of this folder. */
+const modules = path.resolve(import.meta.dirname, '../node_modules/@langchain');
+const LINK_PACKAGES = `echo linking packages && mkdir -p node_modules && ln -s ${modules} node_modules/@langchain`;
+
+const greet = async (client: Client, name: string): Promise<string> => {
+  const values = await client.runs.wait(null, 'greeter', { input: { name } });
+  return (values as { text: string }).text;
+};
+const revisionsOf = async (id: string) => linesOf<Row>(await runyard(['deploy', 'revisions', 'list', id, '--json']));
+
+it('runyard deploy takes its name from the folder and its key from the .env file, updates in place, and says why a build fails', async () => {
   const { folder, remove } = await copyProject('deployed');
   onTestFinished(remove);
-  const args = ['--remote', '--json', '--name', 'interrupted', '--install-command', 'sleep 20'];
+  const { url: platform, apiKey } = inject('platform');
+  await writeFile(path.join(folder, '.env'), `RUNYARD_API_KEY=${apiKey}\nMARK=from-the-env-file\n`);
+  const deploy = (...args: string[]) =>
+    startRunyard(['deploy', '--remote', '--no-input', ...args], folder, { RUNYARD_URL: platform });
+
+  const first = await deploy('--install-command', LINK_PACKAGES).ended;
+  expect(first).toMatchObject({ code: 0, output: expect.stringMatching(/\| linking packages[\s\S]*DEPLOYED/) });
+  const [deployment] = linesOf<Row & { source_config: Record<'custom_url' | 'deployment_type', string> }>(
+    await runyard(['deploy', 'list', '--name-contains', 'deployed', '--json']),
+  ).filter(({ id }) => first.output.includes(id));
+  const { id, source_config } = deployment!;
+  onTestFinished(async () => void (await controlPlane('DELETE', `/deployments/${id}`)));
+  expect(source_config.deployment_type).toBe('dev');
+  expect(first.output).toContain(source_config.custom_url);
+  const client = newClient({ apiUrl: source_config.custom_url });
+  expect(await greet(client, 'ada')).toBe('hello ada from-the-env-file');
+  // The file that the key stands in is neither in the archive nor among the secrets.
+  const { body } = await controlPlane<{ secrets: { name: string }[] }>('GET', `/deployments/${id}`);
+  expect(body.secrets.map(({ name }) => name)).toEqual(['MARK']);
+
+  const graph = path.join(folder, 'greeter.ts');
+  const text = (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'");
+  await writeFile(graph, text.replace('({ text:', "(console.log('somebody is greeted'), { text:"));
+  const updated = await deploy('--install-command', LINK_PACKAGES, '--no-wait', '--json').ended;
+  const result = linesOf<Event>(updated).at(-1);
+  expect([updated.code, result]).toMatchObject([0, { event: 'result', status: 'triggered', deployment_id: id }]);
+
+  await expect
+    .poll(async () => (await revisionsOf(id)).find((row) => row.id === result?.revision_id)?.status, {
+      timeout: 30_000,
+    })
+    .toBe('DEPLOYED');
+  await expect.poll(() => greet(client, 'ada'), { timeout: 10_000 }).toBe('goodbye ada from-the-env-file');
+  const failed = await deploy('--install-command', 'echo packages are away && exit 3').ended;
+  expect(failed.code).toBe(1);
+  expect(failed.output).toMatch(/\| packages are away[\s\S]*Failed \(BUILD_FAILED\): .*ended with code 3/);
+  expect((await revisionsOf(id)).map(({ status }) => status).slice(0, 3)).toEqual([
+    'BUILD_FAILED',
+    'DEPLOYED',
+    'DEPLOYED',
+  ]);
+  const table = (await runyard(['deploy', 'revisions', 'list', id])).output;
+  expect(table).toMatch(/BUILD_FAILED .*ended with code 3\.?\n.* DEPLOYED .*\n.* REPLACED /);
+
+  const following = startRunyard(['deploy', 'logs', '-f'], folder, { RUNYARD_URL: platform });
+  await expect.poll(following.output, { timeout: 10_000 }).toContain('somebody is greeted');
+  const before = following.output().split('somebody is greeted').length;
+  await greet(client, 'grace');
+  const times = () => following.output().split('somebody is greeted').length;
+  await expect.poll(times, { timeout: 10_000 }).toBeGreaterThan(before);
+  following.child.kill('SIGINT');
+  expect((await following.ended).code).toBe(0);
+  const build = await runyard(['deploy', 'logs', '--deployment-id', id, '--type', 'build', '-q', 'away', '--json']);
+  expect(linesOf<Event>(build).map(({ message }) => message)).toContain('packages are away');
+
+  expect(await runyard(['deploy', 'delete', id])).toMatchObject({
+    code: 2,
+    output: expect.stringContaining('--force'),
+  });
+  expect(await runyard(['deploy', 'delete', id, '--force'])).toMatchObject({ code: 0 });
+  const whatIsLeft = async () => (await runyard(['deploy', 'revisions', 'list', id])).code;
+  await expect.poll(whatIsLeft, { timeout: 10_000 }).toBe(4);
+});
+
+it('an interrupted deploy has shown its build live, ends at once with 130, and leaves the revision to the platform', async () => {
+  const { folder, remove } = await copyProject('deployed');
+  onTestFinished(remove);
+  const args = ['--remote', '--json', '--name', 'interrupted', '--install-command', 'echo this takes long; sleep 30'];
   const deploying = startRunyard(['deploy', ...args], folder);
-  await expect.poll(deploying.output, { timeout: 30_000 }).toContain('"status":"BUILDING"');
+  await expect.poll(deploying.output, { timeout: 30_000 }).toContain('"message":"this takes long"');
+  expect(deploying.child.exitCode).toBeNull();
   deploying.child.kill('SIGINT');
   const { code, output } = await deploying.ended;
   expect(code).toBe(130);
   expect(output).toContain('The platform goes on without this command.');
-  const [deployment] = (await runyard(['deploy', 'list', '--name-contains', 'interrupted', '--json'])).output
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  await runyard(['deploy', 'delete', deployment.id, '--no-input']);
+  const [deployment] = linesOf<Row>(await runyard(['deploy', 'list', '--name-contains', 'interrupted', '--json']));
+  await runyard(['deploy', 'delete', deployment!.id, '--force']);
 });
