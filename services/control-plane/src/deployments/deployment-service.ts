@@ -15,55 +15,46 @@ import {
   UnprocessableError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Database } from '../database/database.ts';
 import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment as DeploymentRow, Prisma } from '../generated/client.ts';
 import { placed } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
-import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';
+import { checkSecrets } from '../secrets/secret-set.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
 import { changesOf, type Desired, keptSourceConfig, withoutComputed } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
-import type { DeploymentView } from './deployment-view.ts';
-import { type DesiredState, existing, type Rollouts } from './desired-state.ts';
+import { existing } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
+import type { WantedParts } from './wanted-parts.ts';
 
 /** Removing processes and a small database takes about a second; a caller who waits sees the deployment gone. */
 const DELETE_WAIT_MS = 10_000;
 
 /** What callers want of deployments: written down as desired state, which the reconciler then makes real. */
 export class DeploymentService {
-  readonly #database: Database;
-  readonly #desired: DesiredState;
-  readonly #secrets: SecretSets;
-  readonly #view: DeploymentView;
-  readonly #rollouts: Rollouts;
+  readonly #parts: WantedParts;
 
-  constructor(options: {
-    database: Database;
-    desired: DesiredState;
-    secrets: SecretSets;
-    view: DeploymentView;
-    rollouts: Rollouts;
-  }) {
-    this.#database = options.database;
-    this.#desired = options.desired;
-    this.#secrets = options.secrets;
-    this.#view = options.view;
-    this.#rollouts = options.rollouts;
+  constructor(parts: WantedParts) {
+    this.#parts = parts;
   }
 
   async list(caller: Principal, filter: DeploymentFilter, page: Page): Promise<DeploymentList> {
     const tenant = tenantOf(caller, 'deployments:read');
-    const rows = await deploymentStore.list(this.#database.prisma, tenant, filter, page);
-    return { resources: rows.map((row) => this.#view.deployment(row, caller)), offset: page.offset + rows.length };
+    const rows = await deploymentStore.list(this.#parts.database.prisma, tenant, filter, page);
+    return {
+      resources: rows.map((row) => this.#parts.view.deployment(row, caller)),
+      offset: page.offset + rows.length,
+    };
   }
 
   async get(caller: Principal, id: string): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:read');
-    return this.#view.deployment(existing(await deploymentStore.find(this.#database.prisma, tenant, id), id), caller);
+    return this.#parts.view.deployment(
+      existing(await deploymentStore.find(this.#parts.database.prisma, tenant, id), id),
+      caller,
+    );
   }
 
   async create(caller: Principal, body: DeploymentCreate, keyed?: KeyedRequest): Promise<Deployment> {
@@ -71,11 +62,16 @@ export class DeploymentService {
     if (body.name == null && body.agent == null) throw nameMissing();
     const id = uuidv7();
     const described = this.#firstDesired(id, body);
-    const { sourceConfig, ...place } = await placed(this.#database.prisma, tenant, body.source, described.sourceConfig);
+    const { sourceConfig, ...place } = await placed(
+      this.#parts.database.prisma,
+      tenant,
+      body.source,
+      described.sourceConfig,
+    );
     const desired = { ...described, sourceConfig };
-    await this.#desired.check(this.#database.prisma, tenant, id, body.source, desired);
+    await this.#parts.desired.check(this.#parts.database.prisma, tenant, id, body.source, desired);
 
-    const created = await this.#database.change(async (transaction) => {
+    const created = await this.#parts.database.change(async (transaction) => {
       // Names and slugs are decided one creation at a time.
       await lockFor(transaction, 'deployment names');
       const name = await freeName(transaction, tenant, body);
@@ -91,21 +87,23 @@ export class DeploymentService {
         ...place,
         createdBy: caller.identity,
       };
-      return this.#view.deployment(await insert(transaction, row, desired), caller);
+      return this.#parts.view.deployment(await insert(transaction, row, desired), caller);
     }, keyed);
-    this.#rollouts.changed(id);
+    this.#parts.rollouts.changed(id);
     return created;
   }
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const decide = changesOf(this.#secrets, patch);
-    return this.#desired.change(tenant, id, decide, ({ deployment }) => this.#view.deployment(deployment, caller));
+    const decide = changesOf(this.#parts.secrets, patch);
+    return this.#parts.desired.change(tenant, id, decide, ({ deployment }) =>
+      this.#parts.view.deployment(deployment, caller),
+    );
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
-    await this.#database.change(async (transaction) => {
+    await this.#parts.database.change(async (transaction) => {
       const current = existing(await deploymentStore.findForChange(transaction, tenant, id), id);
       if (current.deleteRequestedAt) return;
       const deleted = await transaction.deployment.update({
@@ -119,8 +117,8 @@ export class DeploymentService {
       });
       await deploymentEvents.deleted(transaction, deleted);
     });
-    this.#rollouts.changed(id);
-    await this.#rollouts.removed(id, DELETE_WAIT_MS);
+    this.#parts.rollouts.changed(id);
+    await this.#parts.rollouts.removed(id, DELETE_WAIT_MS);
   }
 
   /**
@@ -156,7 +154,7 @@ export class DeploymentService {
         ...(body.source === 'local_directory' ? { langgraph_config_path: 'langgraph.json' } : {}),
         ...withoutComputed(body.source_revision_config),
       },
-      sealedSecrets: this.#secrets.seal(id, secrets),
+      sealedSecrets: this.#parts.secrets.seal(id, secrets),
       secretReferences: references,
       trackedPackages: [],
       makesRevision: true,
