@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Deployment } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
 import { NAMESPACE, StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
@@ -30,30 +30,51 @@ const pods = () =>
     .map(({ metadata }) => metadata.name)
     .sort();
 
-it('an image runs in the cluster, goes on while its control plane is killed, and goes with its deployment', async () => {
-  const { body: created } = await platform.create({ source: 'external_docker', source_config: {} });
-  const { id } = created;
-  const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
-    body: { source_revision_config: { image_uri: 'registry.example.com/agent:v1' } },
-  });
-  await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
-  const upstream = await platform.upstreamOf(id);
-  const before = pods();
-  expect(before).toHaveLength(2);
-
-  await platform.service.stop({ signal: 'SIGKILL' });
-  expect((await fetch(`${upstream}/ok`)).status).toBe(200);
-  await platform.startService();
+/** The control plane is up again, and looks after the deployment. */
+async function untilAdopted(): Promise<void> {
   await waitFor(() => platform.service.output().includes('an active revision is up again'), {
     timeoutMs: 20_000,
     what: 'the deployment in new hands',
   });
-  expect([pods(), await platform.upstreamOf(id)]).toEqual([before, upstream]);
+}
 
-  await platform.service.stop();
-  expect(pods()).toEqual(before);
-  await platform.startService();
-  expect(await platform.upstreamOf(id)).toBe(upstream);
-  expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
-  expect([...cluster.objects('pods'), ...cluster.objects('secrets'), ...cluster.objects('deployments')]).toEqual([]);
+describe('an image', () => {
+  let id: string;
+  let upstream: string;
+  let before: string[];
+
+  it('runs in the cluster', async () => {
+    const { body: created } = await platform.create({ source: 'external_docker', source_config: {} });
+    id = created.id;
+    const { body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, {
+      body: { source_revision_config: { image_uri: 'registry.example.com/agent:v1' } },
+    });
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    upstream = await platform.upstreamOf(id);
+    expect((await fetch(`${upstream}/ok`)).status).toBe(200);
+    before = pods();
+    expect(before).toHaveLength(2);
+  });
+
+  it('goes on while its control plane is killed, and is taken over by the next one', async () => {
+    await platform.service.stop({ signal: 'SIGKILL' });
+    expect((await fetch(`${upstream}/ok`)).status).toBe(200);
+    await platform.startService();
+    expect(await platform.upstreamOf(id), 'its route stays meanwhile').toBe(upstream);
+    await untilAdopted();
+    expect([pods(), await platform.upstreamOf(id)]).toEqual([before, upstream]);
+  });
+
+  it('goes on while its control plane is stopped', async () => {
+    await platform.service.stop();
+    expect(pods()).toEqual(before);
+    await platform.startService();
+    await untilAdopted();
+    expect([pods(), await platform.upstreamOf(id)]).toEqual([before, upstream]);
+  });
+
+  it('leaves nothing when its deployment is deleted', async () => {
+    expect((await platform.call('DELETE', `/v2/deployments/${id}`)).status).toBe(204);
+    expect([...cluster.objects('pods'), ...cluster.objects('secrets'), ...cluster.objects('deployments')]).toEqual([]);
+  });
 });

@@ -6,7 +6,7 @@ import type { PlatformSettings } from '../deployment-variables.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import { withDeadline } from '../process/deadline.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { scaleBounds } from '../scale-bounds.ts';
+import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
 import { KubernetesRevision, type RevisionParts } from './kubernetes-revision.ts';
 import { isOwnName, nameOf } from './labels.ts';
@@ -22,6 +22,8 @@ export interface KubernetesDriverOptions {
   /** When the newest line of a revision's log was written; undefined where there is none. */
   lastLineAt(owner: { deploymentId: string; revisionId: string }): Promise<Date | undefined>;
   running: RunningRevisions;
+  /** How many processes a deployment was given last. Left out: each revision begins with the least. */
+  countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
   /** For an image of the platform's own registry; undefined for any other. */
   credentialFor(deploymentId: string, imageUri: string): PullCredential | undefined;
@@ -60,7 +62,7 @@ export class KubernetesDriver implements Driver {
     mustBeRunnable(spec);
     const { imageUri } = spec.artifact;
     const { deploymentId, revisionId } = spec;
-    const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler } = this.#options;
+    const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler, countsBefore } = this.#options;
     const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
     const logsSince = await lastLineAt({ deploymentId, revisionId });
     const log = openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
@@ -80,6 +82,7 @@ export class KubernetesDriver implements Driver {
         const options = {
           objects,
           log,
+          before: (await countsBefore?.(deploymentId)) ?? {},
           logsSince: found ? logsSince : undefined,
           wasReady,
           isScaledByCluster,

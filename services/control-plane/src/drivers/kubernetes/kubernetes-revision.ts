@@ -4,7 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { type RevisionSpec, type RunningPart, type RunningRevision, StartFailure } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { nameOf } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
@@ -28,6 +28,8 @@ export interface RevisionParts {
 export interface RevisionOptions {
   objects: RevisionObjects;
   log: RevisionLog;
+  /** How many processes the deployment was given last. */
+  before: Counts;
   /** Lines that pods printed before were written by another process. */
   logsSince: Date | undefined;
   /** It was ready before this process looked: fewer pods than there should be are no reason to end those that serve. */
@@ -135,8 +137,8 @@ export class KubernetesRevision implements RunningRevision {
     await api.apply(objects.service(), signal);
     for (const role of ROLES) {
       const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
-      const { min, max } = scaleBounds(this.resources, role);
-      this.#counts.set(role, Math.min(Math.max(found?.spec?.replicas ?? min, min), max));
+      const before = found?.spec?.replicas ?? this.#options.before[role];
+      this.#counts.set(role, firstCount(this.resources, role, before === undefined ? {} : { [role]: before }));
     }
     this.#look();
     for (const role of ROLES) {
