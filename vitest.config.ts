@@ -3,11 +3,11 @@ import { defineConfig } from 'vitest/config';
 /** What both projects have in common. */
 const common = {
   exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
-  pool: 'forks',
+  pool: 'forks' as const,
   testTimeout: 30_000,
   hookTimeout: 60_000,
   teardownTimeout: 20_000,
-} as const;
+};
 
 /** Tests of one part each, without a service: they keep nothing outside of themselves. */
 const units = [
