@@ -252,9 +252,9 @@ export class StandInPod {
         changed();
       });
     }
+    // With its first process everything in a container ends.
+    child.once('exit', () => signal(container, 'SIGKILL'));
     child.once('close', (code) => {
-      // With its first process everything in a container ends.
-      signal(container, 'SIGKILL');
       instance.exit = { code: code ?? 137, reason: container.endsAs ?? (code === 0 ? 'Completed' : 'Error') };
       container.endsAs = undefined;
       changed();
