@@ -12,6 +12,7 @@ import {
   RevisionReportAnswer,
 } from '@runyard/contracts';
 import type { Static, TSchema } from 'typebox';
+import { withDeadline } from '../drivers/process/deadline.ts';
 
 /** The control plane answered, and not with what was asked for. */
 export class RefusedError extends Error {
@@ -96,13 +97,15 @@ export class ControlPlaneClient {
     path: string,
     { body, signal, answerMs = ANSWER_MS }: { body?: object; signal: AbortSignal; answerMs?: number },
   ): Promise<{ status: number; body: unknown }> {
-    const answer = await fetch(this.#baseUrl + path, {
-      method,
-      headers: this.#headers,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
-      ...(body && { body: JSON.stringify(body) }),
+    const { answer, text } = await withDeadline(signal, answerMs, async (limited) => {
+      const answer = await fetch(this.#baseUrl + path, {
+        method,
+        headers: this.#headers,
+        signal: limited,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { answer, text: await answer.text() };
     });
-    const text = await answer.text();
     if (!answer.ok) throw new RefusedError(answer.status, detailOf(text));
     return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
   }
