@@ -56,7 +56,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const child = spawn(program, args, {
     cwd: repository,
     // Where tests take webhooks; `localhost` by its name stays refused.
-    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', ...options.env },
+    env: { ...process.env, OUTBOUND_ALLOWED_NETWORKS: '127.0.0.1/32', LISTENER_LEASE_SECONDS: '4', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

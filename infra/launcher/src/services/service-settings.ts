@@ -26,6 +26,8 @@ export async function serviceSettings(options: {
   port: number;
   /** OUTBOUND_ALLOWED_NETWORKS of the deployments. */
   outboundNetworks?: string | undefined;
+  /** LISTENER_LEASE_SECONDS of control-plane. */
+  listenerLeaseSeconds?: string | undefined;
 }): Promise<{ settings: ServiceSettings[]; internalToken: string }> {
   const { dataDir, servers } = options;
   await mkdir(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
@@ -75,6 +77,7 @@ export async function serviceSettings(options: {
       LOCAL_PROJECTS: 'true',
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
       DRAIN_WINDOW_SECONDS: '1',
+      ...(options.listenerLeaseSeconds && { LISTENER_LEASE_SECONDS: options.listenerLeaseSeconds }),
       ...(options.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: options.outboundNetworks }),
     },
     secrets: {

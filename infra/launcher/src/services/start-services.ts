@@ -29,6 +29,7 @@ export async function startServices(options: {
   const { settings, internalToken } = await serviceSettings({
     ...options,
     outboundNetworks: process.env.OUTBOUND_ALLOWED_NETWORKS,
+    listenerLeaseSeconds: process.env.LISTENER_LEASE_SECONDS,
   });
   const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
   const stop = async () => {
