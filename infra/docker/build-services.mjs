@@ -1,12 +1,14 @@
-// Run by the services' Dockerfiles: node infra/docker/build-services.mjs OUT SERVICE...
+// Run by the services' Dockerfiles: node infra/docker/build-services.mjs OUT
 //
-// Installs what the named services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and
-// nothing else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the lockfile.
+// Installs what the services need, bundles them, and lays each out in OUT/SERVICE with what it takes to run and nothing
+// else: its bundle, its migrations, and the few packages that cannot be inlined, in the versions of the lockfile. All of
+// them at once: the stage that runs this is the same in each Dockerfile, so an engine builds it once for all images.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-const [out, ...services] = process.argv.slice(2);
+const [out] = process.argv.slice(2);
+const services = readdirSync('services').filter((name) => existsSync(join('services', name, 'Dockerfile')));
 const { packageManager } = readJson('package.json');
 
 run('.', 'npx', [

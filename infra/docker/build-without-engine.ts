@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
-import { type Instruction, parseDockerfile } from './dockerfile.ts';
+import { type Instruction, parseDockerfile, type Stage } from './dockerfile.ts';
 
 const runFile = promisify(execFile);
 
@@ -19,34 +20,65 @@ export interface BuiltImage {
 /**
  * Does what `docker build` does with our Dockerfiles, where there is no engine: every stage is a folder, COPY copies (from the
  * files git knows or would add, less what .dockerignore names) and RUN runs in it on this machine. Commands must therefore use
- * paths relative to WORKDIR.
+ * paths relative to WORKDIR. As an engine does, it builds a stage that several images begin with once.
  */
-export async function buildWithoutEngine(context: string, dockerfile: string): Promise<BuiltImage> {
-  const work = await mkdtemp(join(tmpdir(), 'runyard-image-'));
-  try {
-    return await buildIn(work, context, dockerfile);
-  } catch (error) {
-    await rm(work, { recursive: true, force: true });
-    throw error;
-  }
-}
+export class ImageBuilder {
+  readonly #context: string;
+  readonly #work: string;
+  readonly #files: Promise<string[]>;
+  /** Folders of stages that take nothing from others, by their instructions. */
+  readonly #stages = new Map<string, Promise<BuiltImage>>();
+  #made = 0;
 
-async function buildIn(work: string, context: string, dockerfile: string): Promise<BuiltImage> {
-  const files = await contextFiles(context);
-  let image: BuiltImage | undefined;
-  for (const stage of parseDockerfile(await readFile(join(context, dockerfile), 'utf8'))) {
-    image = { root: join(work, stage.name), workingDirectory: '/', environment: {}, command: [] };
-    await mkdir(image.root);
-    for (const instruction of stage.instructions) await apply(instruction, image, { context, files, work });
+  constructor(context: string) {
+    this.#context = context;
+    this.#work = mkdtempSync(join(tmpdir(), 'runyard-images-'));
+    this.#files = contextFiles(context);
   }
-  if (!image) throw new Error(`${dockerfile} has no FROM`);
-  return { ...image, workingDirectory: join(image.root, image.workingDirectory) };
+
+  async build(dockerfile: string): Promise<BuiltImage> {
+    const stages = parseDockerfile(await readFile(join(this.#context, dockerfile), 'utf8'));
+    const built = new Map<string, string>();
+    let image: BuiltImage | undefined;
+    for (const stage of stages) {
+      image = await this.#buildStage(stage, built);
+      built.set(stage.name, image.root);
+    }
+    if (!image) throw new Error(`${dockerfile} has no FROM`);
+    return { ...image, workingDirectory: join(image.root, image.workingDirectory) };
+  }
+
+  /** Removes all that was built. */
+  async close(): Promise<void> {
+    await rm(this.#work, { recursive: true, force: true });
+  }
+
+  #buildStage(stage: Stage, built: ReadonlyMap<string, string>): Promise<BuiltImage> {
+    const known = JSON.stringify(stage.instructions);
+    const before = this.#stages.get(known);
+    if (before) return before;
+    const building = this.#carryOut(stage, built);
+    const isAlone = !stage.instructions.some(({ text }) => text.startsWith('--from='));
+    if (isAlone) this.#stages.set(known, building);
+    return building;
+  }
+
+  async #carryOut({ name, instructions }: Stage, stages: ReadonlyMap<string, string>): Promise<BuiltImage> {
+    this.#made += 1;
+    const root = join(this.#work, `${this.#made}-${name}`);
+    const image: BuiltImage = { root, workingDirectory: '/', environment: {}, command: [] };
+    await mkdir(root);
+    const sources = { context: this.#context, files: await this.#files, stages };
+    for (const instruction of instructions) await apply(instruction, image, sources);
+    return image;
+  }
 }
 
 interface Sources {
   context: string;
   files: string[];
-  work: string;
+  /** Folders of the stages before, by name. */
+  stages: ReadonlyMap<string, string>;
 }
 
 async function apply({ name, text }: Instruction, image: BuiltImage, sources: Sources): Promise<void> {
@@ -81,14 +113,20 @@ async function apply({ name, text }: Instruction, image: BuiltImage, sources: So
   }
 }
 
-async function copy(text: string, inside: (path: string) => string, { context, files, work }: Sources): Promise<void> {
+async function copy(
+  text: string,
+  inside: (path: string) => string,
+  { context, files, stages }: Sources,
+): Promise<void> {
   const words = text.split(/\s+/);
   const stage = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined;
   const target = words.pop() ?? '';
   for (const source of words) {
     const destination = target.endsWith('/') ? join(inside(target), basename(source)) : inside(target);
     if (stage) {
-      await cp(join(work, stage, source), destination, { recursive: true });
+      const from = stages.get(stage);
+      if (!from) throw new Error(`COPY --from=${stage}: no such stage`);
+      await cp(join(from, source), destination, { recursive: true });
       continue;
     }
     const chosen = files.filter((file) => file === source || file.startsWith(`${source}/`));
