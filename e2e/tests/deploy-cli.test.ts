@@ -60,15 +60,18 @@ describe.each<[string, OfficialCli, string]>([
     await writeFile(path, (await readFile(path, 'utf8')).replace(from, to));
   };
 
+  let deployment: Deployment;
+  const url = () => deployment.source_config.custom_url;
+  const deployed = () => newClient({ apiUrl: url() });
+
   it(
-    'deploys a folder, updates it in place without losing a request, and says why what fails does',
+    'deploys a folder, and updates it in place without losing a request',
     async () => {
       const first = await inProject();
       expect(first).toMatchObject({ code: 0 });
-      const deployment = await named(name);
-      const url = deployment.source_config.custom_url;
-      expect(first.output).toContain(url);
-      const client = newClient({ apiUrl: url });
+      deployment = await named(name);
+      expect(first.output).toContain(url());
+      const client = deployed();
       expect(await greet(client, 'ada')).toBe('hello ada from-the-env-file');
 
       const requests = traffic(client);
@@ -78,18 +81,30 @@ describe.each<[string, OfficialCli, string]>([
       const said = await requests.stop();
       expect(new Set(said.map((text) => text.split(' ')[0]))).toEqual(new Set(['hello', 'goodbye']));
       expect((await named(name)).id).toBe(deployment.id);
+    },
+    DEPLOY_MS,
+  );
 
+  it(
+    'says why a build or a start fails, and what served goes on',
+    async () => {
       const failing = await inProject('--install-command', 'echo packages are away && exit 3');
       expect(failing).toMatchObject({ code: 1, output: expect.stringContaining('packages are away') });
       await change('langgraph.json', '"env"', '"http": { "app": "./missing.ts:app" }, "env"');
       const notStarting = await inProject('--install-command', 'npm ci --no-audit --no-fund');
       expect(notStarting).toMatchObject({ code: 1, output: expect.stringMatching(/deployment failed/i) });
-      expect(await greet(client, 'ada')).toBe('goodbye ada from-the-env-file');
+      expect(await greet(deployed(), 'ada')).toBe('goodbye ada from-the-env-file');
+    },
+    DEPLOY_MS,
+  );
 
+  it(
+    'lists deployments and revisions, shows a log, and deletes',
+    async () => {
       const { id } = deployment;
       expect(await cli.deploy(['list', '--name-contains', name])).toMatchObject({
         code: 0,
-        output: expect.stringContaining(url),
+        output: expect.stringContaining(url()),
       });
       const revisions = await cli.deploy(['revisions', 'list', id]);
       for (const status of ['DEPLOY_FAILED', 'BUILD_FAILED', 'DEPLOYED']) expect(revisions.output).toContain(status);

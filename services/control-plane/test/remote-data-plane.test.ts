@@ -68,7 +68,14 @@ describe('a data plane elsewhere', () => {
       status: 'READY',
       active_revision_id: patched.latest_revision_id,
     });
-    const now = await dataPlane.startedWith(deployment);
+    // The data plane turns to it when it has heard that the platform agrees.
+    const now = await waitFor(
+      async () => {
+        const { pid: found, own: given } = await dataPlane.startedWith(deployment);
+        return found === pid ? undefined : { pid: found, own: given };
+      },
+      { timeoutMs: 15_000, what: 'the new revision at the data plane' },
+    );
     expect(now.own).toEqual({ GREETING: 'two' });
 
     expect((await platform.call('DELETE', `/v2/deployments/${deployment.id}`)).status).toBe(204);

@@ -35,6 +35,8 @@ interface RunningContainer {
   endsAs: string | undefined;
 }
 
+/** A kubelet looks for containers that ended once a second. */
+const NOTICED_MS = 1_000;
 const PROBE_MS = 20;
 const BACK_OFF_MS = 300;
 
@@ -148,8 +150,8 @@ export class StandInPod {
       await exited;
       container.isReady = false;
       this.#report();
-      // The first time it is started again at once.
-      if (container.instances.length === 1) await this.#pause(PROBE_MS);
+      // The first time it is started again as soon as it is noticed.
+      if (container.instances.length === 1) await this.#pause(NOTICED_MS);
       else await this.#backOff(container);
     }
   }
