@@ -3,7 +3,7 @@ export const notes: Record<string, string> = {
   R2: 'A new client whose connection is cut by a kill before its first event tells nothing about how soon that comes; one that stays connected without an event counts with all it waited.',
   R7: 'All four holes are there at the same time; the seed says which direction each swallows.',
   R9: 'A wake-up goes to one worker. That all come for the same runs in the same moment is brought about by stopping them while the runs are created.',
-  R11: 'Two cores do 345 creates and their runs in a second, so that the last of 2,000 waits for 5.8 s. None was refused although a server answers 500 at a time: the others wait before it, where nobody counts them.',
+  R11: 'The gateway lets 500 requests wait for each server and refuses the others before it reads them. Two cores then need 3.9 s for those 500 and the 1,500 refusals, of which a client that sends all of it in under two seconds takes a share.',
   R12: 'The creates go to real processes. The random sequences are executed by the engine itself on a real Postgres, without processes around it.',
   R13: 'Orders and losses come at random moments of runs that take half a second, not at named points of the code.',
   R14: 'No scheduler leads: each of three may fire whatever is due, and any is killed. Time is that of the database, which is the only one they go by; each of its minutes is a tick for fifty crons.',
