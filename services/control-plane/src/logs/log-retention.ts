@@ -1,6 +1,7 @@
 import { readdir, rmdir } from 'node:fs/promises';
 import { LogType } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
+import { HourlySweep } from '../duties/hourly-sweep.ts';
 import { type LogSegment, logSegments, unlessGone } from './log-segments.ts';
 
 export interface LogRetentionOptions {
@@ -11,7 +12,6 @@ export interface LogRetentionOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const ROUND_MS = 60 * 60 * 1000;
 const KINDS: readonly LogType[] = LogType.anyOf.map((branch) => branch.const);
 
 interface KeptSegment extends LogSegment {
@@ -23,28 +23,12 @@ interface KeptSegment extends LogSegment {
 }
 
 /** Removes log files past their time, and the oldest ones of a deployment that has too many. Any number of processes may. */
-export class LogRetention {
+export class LogRetention extends HourlySweep {
   readonly #options: LogRetentionOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
 
   constructor(options: LogRetentionOptions) {
+    super('logs past their time could not be removed', options.logger);
     this.#options = options;
-  }
-
-  start(): void {
-    const round = () => {
-      this.#round = this.sweep().catch((error: unknown) => {
-        this.#options.logger.warn('logs past their time could not be removed', { error });
-      });
-    };
-    round();
-    this.#timer = setInterval(round, ROUND_MS);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#round;
   }
 
   async sweep(now = Date.now()): Promise<void> {

@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@runyard/service-kit';
+import { HourlySweep } from '../duties/hourly-sweep.ts';
 import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {
@@ -16,31 +17,14 @@ export function scratchFolders(dataDir: string): string[] {
 
 /** Nothing is on its way for so long: uploads, pushes and builds have a day at most. */
 const ABANDONED_MS = 25 * 60 * 60 * 1000;
-const ROUND_MS = 60 * 60 * 1000;
 
 /** Removes what processes that were killed had on its way: nobody else knows of it. Any number of processes may. */
-export class AbandonedFiles {
+export class AbandonedFiles extends HourlySweep {
   readonly #options: AbandonedFilesOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #round: Promise<void> = Promise.resolve();
 
   constructor(options: AbandonedFilesOptions) {
+    super('files that nobody needs any more could not be removed', options.logger);
     this.#options = options;
-  }
-
-  start(): void {
-    const round = () => {
-      this.#round = this.sweep().catch((error: unknown) => {
-        this.#options.logger.warn('files that nobody needs any more could not be removed', { error });
-      });
-    };
-    round();
-    this.#timer = setInterval(round, ROUND_MS);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#round;
   }
 
   async sweep(now = Date.now()): Promise<void> {
