@@ -19,9 +19,9 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'The same for one key; more are refused with 429.',
   }),
-  // As many as an agent-api answers at once: the rest would only wait before it, where nobody counts.
+  // What one process answers within about two seconds on one core: more would wait before it, where nobody counts.
   HTTP_MAX_REQUESTS_PER_UPSTREAM: Type.Integer({
-    default: 500,
+    default: 256,
     minimum: 1,
     description: 'Requests that one process of a deployment has not begun to answer; more are refused with 503.',
   }),
