@@ -76,6 +76,50 @@ describe('what a deployment did between two readings', () => {
     });
   });
 
+  it('is not known of what came before the first reading: processes may outlive whoever reads them', () => {
+    const old = part('run-worker', {
+      restarts: 3,
+      figures: {
+        runsSucceeded: 900,
+        runLatency: new Map([
+          [10, 900],
+          [Infinity, 900],
+        ]),
+      },
+    });
+    expect(figuresBetween(undefined, reading(NOW, old), undefined)).toMatchObject({
+      restarts: null,
+      runs_succeeded: null,
+      run_latency_ms_p50: null,
+    });
+  });
+
+  it('is not known of a process that did not tell the time before', () => {
+    const silent = reading(NOW, part('agent-api', { figures: null, usage: null }));
+    const told = part('agent-api', {
+      usage: { cpuSeconds: 500, memoryBytes: 1 },
+      figures: {
+        requests: 900,
+        requestLatency: new Map([
+          [10, 900],
+          [Infinity, 900],
+        ]),
+      },
+    });
+    expect(figuresBetween(silent, reading(NOW + 10_000, told), undefined)).toMatchObject({
+      agent_api_cpu_cores: null,
+      requests: null,
+      request_latency_ms_p50: null,
+    });
+  });
+
+  it('counts a process that began since from its beginning', () => {
+    const before = reading(NOW, part('run-worker', { figures: { runsSucceeded: 4 } }));
+    const more = part('run-worker', { name: 'run-worker-2', pid: 2, figures: { runsSucceeded: 3 } });
+    const now = reading(NOW + 10_000, part('run-worker', { figures: { runsSucceeded: 5 } }), more);
+    expect(figuresBetween(before, now, undefined)).toMatchObject({ runs_succeeded: 4 });
+  });
+
   it('adds up the processes of a role, also those of a revision that drains', () => {
     const workers = [
       part('run-worker'),

@@ -10,7 +10,10 @@ export interface DatabaseFigures {
   connections: number;
 }
 
-/** What happened between two readings, and how it was at the later one. The first reading counts from when processes began. */
+/**
+ * What happened between two readings, and how it was at the later one. Counts are of processes that were read before, and of those
+ * that began since: what came before the first reading, and while a process did not tell, is not known to be of this time.
+ */
 export function figuresBetween(
   before: Reading | undefined,
   now: Reading,
@@ -71,10 +74,14 @@ class Between {
     return sum(this.#of(role), (part) => {
       if (!part.usage) return null;
       if ('cpuCores' in part.usage) return part.usage.cpuCores;
-      const earlier = this.#same(part)?.usage;
-      const before = earlier && 'cpuSeconds' in earlier ? earlier.cpuSeconds : 0;
+      const { cpuSeconds } = part.usage;
+      const earlier = this.#before(
+        part,
+        ({ usage }) => (usage && 'cpuSeconds' in usage ? usage.cpuSeconds : undefined),
+        0,
+      );
       // Time of a process of the project that ended since is gone with it.
-      return Math.max(part.usage.cpuSeconds - before, 0) / seconds;
+      return earlier === undefined ? null : Math.max(cpuSeconds - earlier, 0) / seconds;
     });
   }
 
@@ -82,7 +89,8 @@ class Between {
     return sum(this.#of(role), ({ usage }) => usage?.memoryBytes ?? null);
   }
 
-  restarts(): number {
+  restarts(): number | null {
+    if (this.#beforeMs === null) return null;
     return this.#now.parts.reduce((total, part) => {
       const earlier = this.#earlier.get(keyOf(part))?.restarts ?? 0;
       return total + Math.max(part.restarts - earlier, 0);
@@ -97,16 +105,18 @@ class Between {
   grown(role: Role, name: Count): number | null {
     return sum(this.#of(role), (part) => {
       const value = part.figures?.[name];
-      return value === undefined ? null : Math.max(value - (this.#same(part)?.figures?.[name] ?? 0), 0);
+      const earlier = this.#before(part, ({ figures }) => figures?.[name], 0);
+      return value === undefined || earlier === undefined ? null : Math.max(value - earlier, 0);
     });
   }
 
   buckets(role: Role, name: 'requestLatency' | 'runLatency'): Map<number, number> {
     const total = new Map<number, number>();
     for (const part of this.#of(role)) {
-      const earlier = this.#same(part)?.figures?.[name];
+      const earlier = this.#before(part, ({ figures }) => figures?.[name], new Map<number, number>());
+      if (!earlier) continue;
       for (const [bound, value] of part.figures?.[name] ?? []) {
-        total.set(bound, (total.get(bound) ?? 0) + Math.max(value - (earlier?.get(bound) ?? 0), 0));
+        total.set(bound, (total.get(bound) ?? 0) + Math.max(value - (earlier.get(bound) ?? 0), 0));
       }
     }
     return total;
@@ -116,10 +126,12 @@ class Between {
     return this.#now.parts.filter((part) => part.role === role);
   }
 
-  /** The same process at the reading before: one that was started again counts from nothing. */
-  #same(part: PartReading): PartReading | undefined {
+  /** What the same process told at the reading before; of one that began since it is nothing. Undefined: that is not known. */
+  #before<T>(part: PartReading, read: (part: PartReading) => T | undefined, nothing: T): T | undefined {
+    if (this.#beforeMs === null) return undefined;
     const earlier = this.#earlier.get(keyOf(part));
-    return earlier?.restarts === part.restarts && earlier.pid === part.pid ? earlier : undefined;
+    const isSame = earlier?.restarts === part.restarts && earlier.pid === part.pid;
+    return isSame ? read(earlier) : nothing;
   }
 }
 

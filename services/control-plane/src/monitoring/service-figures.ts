@@ -22,14 +22,27 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 export async function readServiceFigures(url: string): Promise<ServiceFigures | null> {
   try {
     const answer = await fetch(`${url}/metrics?format=json`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!answer.ok || Number(answer.headers.get('content-length') ?? 0) > ANSWER_BYTES_MAX) {
+    if (!answer.ok || !answer.body) {
       await answer.body?.cancel();
       return null;
     }
-    return figuresOf((await answer.json()) as MetricValues[]);
+    const text = await bounded(answer.body);
+    return text === null ? null : figuresOf(JSON.parse(text) as MetricValues[]);
   } catch {
     return null;
   }
+}
+
+/** Null when there is more; the rest is not waited for. */
+async function bounded(body: NonNullable<Response['body']>): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** What the platform itself asks for all the time says nothing about the deployment. */

@@ -1,0 +1,42 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readServiceFigures } from './service-figures.ts';
+
+let server: Server;
+afterEach(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** @param body answered at every path; one without end goes on as long as it is read */
+async function answering(body: string | 'without end'): Promise<{ url: string; sent: () => number }> {
+  let sent = 0;
+  server = createServer((_req, res) => {
+    if (body !== 'without end') return res.end(body);
+    const piece = Buffer.alloc(1024 * 1024, ' ');
+    const more = () => {
+      for (let goesOn = true; goesOn && !res.destroyed; sent += piece.length) goesOn = res.write(piece);
+    };
+    res.on('drain', more);
+    return more();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent };
+}
+
+describe('the metrics of a service', () => {
+  it('are read as they are told', async () => {
+    const told = [{ name: 'lg_api_num_pending_runs', values: [{ value: 3, labels: {} }] }];
+    const { url } = await answering(JSON.stringify(told));
+    expect(await readServiceFigures(url)).toEqual({ pendingRuns: 3 });
+  });
+
+  it('are nothing when they are no metrics, or without end: a project answers there as it likes', async () => {
+    expect(await readServiceFigures((await answering('hello')).url)).toBeNull();
+    server.close();
+    const { url, sent } = await answering('without end');
+    expect(await readServiceFigures(url)).toBeNull();
+    expect(sent()).toBeLessThan(64 * 1024 * 1024);
+  });
+});
