@@ -23,7 +23,8 @@ export type RefusalReason =
   | 'requests_of_key'
   | 'requests_of_upstream'
   | 'write_queue'
-  | 'database';
+  | 'database'
+  | 'object_storage';
 
 export abstract class AppError extends Error {
   abstract readonly status: number;
@@ -103,6 +104,11 @@ export class UnavailableError extends AppError {
   constructor(message: string, context: ErrorContext & { retryAfterSeconds?: number } = {}) {
     super(message, withRetryAfter({ retryAfterSeconds: 1, ...context }));
   }
+}
+
+/** There is no room left to keep what was sent, and there will be none until something is removed. */
+export class InsufficientStorageError extends AppError {
+  readonly status = 507;
 }
 
 function withRetryAfter(context: ErrorContext & { retryAfterSeconds?: number }): ErrorContext {

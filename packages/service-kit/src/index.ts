@@ -9,6 +9,7 @@ export { healthOperation, metricsOperation } from './http/built-in.ts';
 export * from './http/cors.ts';
 export { answerError, breakOff } from './http/error-answer.ts';
 export { health, type ReadinessChecks } from './http/health.ts';
+export * from './http/held-body.ts';
 export * from './http/listen.ts';
 export { lives } from './http/lives.ts';
 export { loggedPath } from './http/logged-path.ts';

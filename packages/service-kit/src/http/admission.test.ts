@@ -10,20 +10,24 @@ import { createContext } from '../service.ts';
 import { leaveInFlight } from './admission.ts';
 import { createApp } from './app.ts';
 import { bind } from './bind.ts';
+import { readStrangersBody } from './held-body.ts';
 import { listen } from './listen.ts';
 import { ok } from './reply.ts';
 
+const described = (path: string) => ({
+  operationId: path.slice(1),
+  method: 'post' as const,
+  path,
+  summary: 'For the test.',
+  tags: ['things'],
+  access: 'public' as const,
+  responses: { 200: { description: 'Done.' } },
+});
 const operation = (path: string) =>
   defineOperation({
-    operationId: path.slice(1),
-    method: 'post',
-    path,
-    summary: 'For the test.',
-    tags: ['things'],
-    access: 'public',
+    ...described(path),
     body: Type.Object({ text: Type.Optional(Type.String()) }),
     bodyOptional: true,
-    responses: { 200: { description: 'Done.' } },
   });
 
 let stop: () => Promise<void>;
@@ -50,6 +54,10 @@ async function serving(limits: { requests?: number; bodyBytes?: number }) {
       bind(operation('/long'), async ({ res }) => {
         leaveInFlight(res);
         await held();
+        return ok({});
+      }),
+      bind(defineOperation(described('/stranger')), async ({ raw, res }) => {
+        await readStrangersBody(raw, res, 100_000);
         return ok({});
       }),
       bind(operation('/away'), async () => {
@@ -122,6 +130,25 @@ it('bodies that are held at once are bounded together, announced or not, and one
   await underWay(1);
   release();
   expect((await small).status).toBe(200);
+});
+
+it('bodies of strangers have a share of their own, counted as they come, and leave the rest to known callers', async () => {
+  const { url, post, refused, underWay, release } = await serving({ bodyBytes: 80_000 });
+  const announced = connect(Number(new URL(url).port), '127.0.0.1');
+  announced.write('POST /stranger HTTP/1.1\r\nhost: a\r\ncontent-length: 60000\r\n\r\nnothing more');
+  const sending = request(`${url}/stranger`, { method: 'POST' });
+  sending.on('error', () => undefined).write('x'.repeat(9_000));
+  await waitFor(async () => (await post('/stranger', 'x'.repeat(2_000))).status === 503, {
+    what: 'the share to be full',
+  });
+  const known = post('/slow', 'x'.repeat(60_000));
+  await underWay(1);
+  release();
+  expect((await known).status).toBe(200);
+  expect(Number(await refused('body_bytes'))).toBeGreaterThan(0);
+  announced.destroy();
+  sending.destroy();
+  await waitFor(async () => (await post('/stranger', 'x'.repeat(60_000))).status === 200, { what: 'room to be free' });
 });
 
 it('a client that leaves while it is being identified holds no room for its body', async () => {

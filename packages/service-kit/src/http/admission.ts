@@ -20,6 +20,9 @@ export interface Served {
   once(event: 'close', listener: () => void): unknown;
 }
 
+/** Of the bytes of bodies, the part that those nobody knows may take: the rest is for callers who have shown who they are. */
+const STRANGERS_SHARE = 1 / 8;
+
 type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams';
 
 const RETRY_AFTER_SECONDS = 1;
@@ -61,6 +64,7 @@ export class Admission {
   readonly #refusals: Refusals;
   #requests = 0;
   #bodyBytes = 0;
+  #strangersBytes = 0;
 
   constructor(limits: RequestLimits, refusals: Refusals) {
     this.#limits = limits;
@@ -79,45 +83,63 @@ export class Admission {
   enter(res: Served): void {
     if (this.#requests >= this.#limits.requestsInFlight) throw this.#refusals.of('requests_in_flight');
     this.#requests += 1;
-    const held: Held = { bytes: 0, isCounted: true, isClosed: false };
+    const held: Held = { bytes: 0, ofStranger: 0, isCounted: true, isClosed: false };
     const leave = () => {
       if (held.isCounted) this.#requests -= 1;
       held.isCounted = false;
     };
     entered.set(res, {
       leave,
-      hold: (bytes) => {
+      hold: (bytes, isStranger) => {
         // Nobody would give it back.
         if (held.isClosed) throw new ClientGoneError();
-        if (this.#bodyBytes > 0 && this.#bodyBytes + bytes > this.#limits.bodyBytesInFlight) {
-          throw this.#refusals.of('body_bytes');
-        }
+        const { bodyBytesInFlight: limit } = this.#limits;
+        const ofStranger = isStranger ? bytes : 0;
+        const hasRoom =
+          fits(this.#bodyBytes, held.bytes, bytes, limit) &&
+          fits(this.#strangersBytes, held.ofStranger, ofStranger, limit * STRANGERS_SHARE);
+        if (!hasRoom) throw this.#refusals.of('body_bytes');
         this.#bodyBytes += bytes;
+        this.#strangersBytes += ofStranger;
         held.bytes += bytes;
+        held.ofStranger += ofStranger;
       },
     });
     res.once('close', () => {
       held.isClosed = true;
       leave();
       this.#bodyBytes -= held.bytes;
+      this.#strangersBytes -= held.ofStranger;
     });
   }
 }
 
+/** Whether there is room for more. A request that alone holds anything always has it. */
+function fits(held: number, ofIts: number, more: number, limit: number): boolean {
+  return more === 0 || held === ofIts || held + more <= limit;
+}
+
 interface Held {
   bytes: number;
+  /** Of them, those of a body from somebody unknown. */
+  ofStranger: number;
   isCounted: boolean;
   isClosed: boolean;
 }
 
-const entered = new WeakMap<Served, { leave(): void; hold(bytes: number): void }>();
+const entered = new WeakMap<Served, { leave(): void; hold(bytes: number, isStranger: boolean): void }>();
 
 /** The request's answer takes its time from here on: it is counted elsewhere, no longer among those in flight. */
 export function leaveInFlight(res: Served): void {
   entered.get(res)?.leave();
 }
 
-/** So many bytes of the request's body are kept until its answer is closed. @throws UnavailableError, ClientGoneError when it is */
-export function holdBodyBytes(res: Served, bytes: number): void {
-  entered.get(res)?.hold(bytes);
+/**
+ * So many bytes of the request's body are kept until its answer is closed.
+ *
+ * @param options.isStranger nobody knows who sent them: they have a share of their own, and leave the rest to others
+ * @throws UnavailableError; ClientGoneError when it is closed
+ */
+export function holdBodyBytes(res: Served, bytes: number, { isStranger = false } = {}): void {
+  entered.get(res)?.hold(bytes, isStranger);
 }

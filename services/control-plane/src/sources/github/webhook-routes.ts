@@ -5,7 +5,7 @@ import {
   receiveGithubDelivery,
   replaceGithubWebhookSecret,
 } from '@runyard/contracts';
-import { type BoundOperation, bind, ok, readBody } from '@runyard/service-kit';
+import { type BoundOperation, bind, ok, readStrangersBody, takeBody } from '@runyard/service-kit';
 import type { GithubWebhooks } from './webhooks.ts';
 
 export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
@@ -14,11 +14,14 @@ export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
     bind(replaceGithubWebhookSecret, async ({ caller, params }) =>
       ok(await webhooks.replaceSecret(caller, idOf(params)), PRIVATE),
     ),
-    bind(receiveGithubDelivery, async ({ params, headers, raw }) => {
-      // The signature is over the bytes as they came.
-      const body = await readBody(raw, GITHUB_DELIVERY_BYTES_MAX);
-      const signature = headers[GITHUB_SIGNATURE_HEADER];
-      return ok(await webhooks.receive(idOf(params), body, typeof signature === 'string' ? signature : undefined));
+    bind(receiveGithubDelivery, async ({ params, headers, raw, res }) => {
+      const delivery = {
+        signature: String(headers[GITHUB_SIGNATURE_HEADER]),
+        // The signature is over the bytes as they came.
+        read: () => readStrangersBody(raw, res, GITHUB_DELIVERY_BYTES_MAX),
+        pass: (take: (chunk: Buffer) => void) => takeBody(raw, GITHUB_DELIVERY_BYTES_MAX, take),
+      };
+      return ok(await webhooks.receive(idOf(params), delivery));
     }),
   ];
 }

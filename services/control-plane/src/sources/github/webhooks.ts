@@ -31,6 +31,18 @@ export interface WebhooksOptions {
   ): Promise<Pick<Revision, 'id'> | null>;
 }
 
+/** What comes to the address of a webhook, from anybody: its body is not read yet. */
+export interface Delivery {
+  /** As the header has it. */
+  signature: string;
+  /** Keeps the body in memory. */
+  read(): Promise<Buffer>;
+  /** Takes the body piece by piece, and keeps none of it. */
+  pass(take: (chunk: Buffer) => void): Promise<void>;
+}
+
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+
 /** Builds what is pushed to the branches of deployments that ask for it. */
 export class GithubWebhooks {
   readonly #options: WebhooksOptions;
@@ -55,13 +67,10 @@ export class GithubWebhooks {
     return this.#describe(deploymentId, sealer.open(sealed, place(deploymentId)));
   }
 
-  /**
-   * @param signature as the header has it
-   * @throws UnauthorizedError when it is not that of the body
-   */
-  async receive(deploymentId: string, body: Buffer, signature: string | undefined): Promise<GithubDelivery> {
+  /** @throws UnauthorizedError when the signature is not that of the body */
+  async receive(deploymentId: string, delivery: Delivery): Promise<GithubDelivery> {
     const { prisma } = this.#options;
-    await this.#checkSignature(deploymentId, body, signature);
+    const body = await this.#signedBody(deploymentId, delivery);
     const deployment = await webhookStore.findDeployment(prisma, deploymentId);
     if (!deployment) return { revision_id: null, ignored: 'the deployment is being deleted' };
     // A revision from elsewhere may have come meanwhile: it took nothing of the branch away.
@@ -81,16 +90,21 @@ export class GithubWebhooks {
     return { revision_id: revision.id, ignored: null };
   }
 
-  async #checkSignature(deploymentId: string, body: Buffer, signature: string | undefined): Promise<void> {
+  async #signedBody(deploymentId: string, { signature, read, pass }: Delivery): Promise<Buffer> {
     const { prisma, sealer } = this.#options;
+    if (!SIGNATURE.test(signature)) throw unsigned();
     const sealed = await webhookStore.findSecret(prisma, deploymentId);
-    // A stranger does not learn whether the deployment is there.
-    const secret = sealed === null ? randomBytes(32) : sealer.open(sealed, place(deploymentId));
-    const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`);
-    const shown = Buffer.from(signature ?? '');
-    if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) {
-      throw new UnauthorizedError('The signature does not match');
+    if (sealed === null) {
+      // A stranger does not learn that nothing is there: the body takes as long as another, and no memory.
+      const hash = createHmac('sha256', '');
+      await pass((chunk) => void hash.update(chunk));
+      throw unsigned();
     }
+    const body = await read();
+    const hash = createHmac('sha256', sealer.open(sealed, place(deploymentId))).update(body);
+    const expected = Buffer.from(`sha256=${hash.digest('hex')}`);
+    if (!timingSafeEqual(Buffer.from(signature), expected)) throw unsigned();
+    return body;
   }
 
   async #mustBeGithub(caller: Principal, deploymentId: string): Promise<void> {
@@ -115,6 +129,10 @@ export class GithubWebhooks {
       events: ['push'],
     };
   }
+}
+
+function unsigned(): UnauthorizedError {
+  return new UnauthorizedError('The signature does not match');
 }
 
 const place = (deploymentId: string) => `deployment/${deploymentId}/github-webhook`;
