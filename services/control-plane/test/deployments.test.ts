@@ -66,7 +66,7 @@ describe('creating a deployment', () => {
     });
     expect([status, body.name]).toEqual([201, `a\ufffdb\ufffd-${end}`]);
     const patched = await platform.call<Deployment>('PATCH', `/v2/deployments/${body.id}`, {
-      body: { source_config: { build_command: 'echo again \u0000' }, tracked_packages: ['a\u0000'] },
+      body: { source_config: { build_command: 'echo again \u0000' } },
     });
     expect([patched.status, patched.body.source_config.build_command]).toEqual([200, 'echo again \ufffd']);
     const made = await platform.call('POST', `/v2/deployments/${body.id}/revisions`, {
@@ -408,15 +408,36 @@ describe('the secrets of a deployment', () => {
 });
 
 describe('a deployment that was changed without need for a new revision', () => {
-  it('keeps its revision', async () => {
+  it('keeps its revision, and takes back what was shown of it', async () => {
+    const { custom_url } = existing.source_config;
     const { status, body } = await platform.call<Deployment>('PATCH', `/v2/deployments/${existing.id}`, {
-      body: { source_config: { custom_url: 'https://elsewhere.example.com' } },
+      body: { source_config: { custom_url } },
     });
     expect({ status, revision: body.latest_revision_id }).toEqual({
       status: 200,
       revision: existing.latest_revision_id,
     });
-    expect(body.source_config.custom_url).toBe(existing.source_config.custom_url);
+    expect(body.source_config.custom_url).toBe(custom_url);
+  });
+
+  it.each([
+    ['its address', { source_config: { custom_url: 'https://elsewhere.example.com' } }],
+    ['the commit that is built', { source_revision_config: { repo_commit_sha: 'abc' } }],
+  ])('refuses %s, which is for the platform to say', async (_, body) => {
+    const refusal = { status: 400, body: { detail: expect.stringContaining('is read-only') } };
+    expect(await platform.call('PATCH', `/v2/deployments/${existing.id}`, { body })).toMatchObject(refusal);
+    expect(await platform.create({ source: 'internal_source', source_config: {}, ...body })).toMatchObject(refusal);
+  });
+
+  it.each([
+    ['revision_source', 'internal_source'],
+    ['tracked_packages', ['langgraph:1.0.0']],
+  ])('refuses %s, which would be lost without a new revision', async (field, value) => {
+    const body = { [field]: value, source_config: { build_command: 'npm run build' } };
+    expect(await platform.call('PATCH', `/v2/deployments/${existing.id}`, { body })).toMatchObject({
+      status: 422,
+      body: { detail: [{ loc: ['body', field], type: 'value_error' }] },
+    });
   });
 
   it('keeps its folder and its type', async () => {

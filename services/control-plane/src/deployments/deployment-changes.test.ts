@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedRevision, changedSourceConfig, needsRevision } from './deployment-changes.ts';
+import { changedRevision, changedSourceConfig, checkCommit, needsRevision } from './deployment-changes.ts';
 
 describe('a change of a deployment makes a new revision', () => {
   it.each([
@@ -40,9 +40,9 @@ describe('the source of a deployment', () => {
     expect(change({ project_path: '/srv/a', deployment_type: null, listener_config: null })).toEqual(current);
   });
 
-  it('takes new resources as a whole, with cores to one decimal, and no URL', () => {
+  it('takes new resources as a whole, with cores to one decimal', () => {
     const resource_spec = { memory_mb: 512, cpu: 1.26, queue_cpu: null };
-    expect(change({ resource_spec, custom_url: 'https://x.example.com' })).toEqual({
+    expect(change({ resource_spec })).toEqual({
       ...current,
       resource_spec: { memory_mb: 512, cpu: 1.3 },
     });
@@ -51,6 +51,17 @@ describe('the source of a deployment', () => {
   it('has a URL of its own only for an image from elsewhere', () => {
     const custom_url = 'https://x.example.com';
     expect(changedSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
+    expect(() => change({ custom_url })).toThrow("'source_config.custom_url' is read-only");
+    for (const source of ['local_directory', 'external_docker'] as const) {
+      expect(changedSourceConfig(source, current, { custom_url }, custom_url)).toEqual(current);
+    }
+  });
+
+  it('says which commit it was built of, and takes none', () => {
+    checkCommit({ repo_commit_sha: 'abc' }, 'abc');
+    checkCommit({ repo_commit_sha: null });
+    expect(() => checkCommit({ repo_commit_sha: 'abc' }, 'def')).toThrow('is read-only');
+    expect(() => checkCommit({ repo_commit_sha: 'abc' })).toThrow('is read-only');
   });
 });
 
@@ -82,6 +93,12 @@ describe('the next revision', () => {
       revisionSource: 'internal_docker',
       sourceRevisionConfig: { image_uri },
     });
+  });
+
+  it('comes from another source only with something of that to run', () => {
+    expect(() => changedRevision(deployment, latest, { revision_source: 'internal_docker', secrets: [] })).toThrow(
+      "'revision_source' is 'internal_docker'",
+    );
   });
 
   it('looks for the commit again', () => {

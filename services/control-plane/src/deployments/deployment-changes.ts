@@ -5,13 +5,16 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
+import { UnprocessableError } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
+import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
-import { checkSecrets, type SecretSets } from '../secrets/secret-set.ts';
+import { checkSecrets } from '../secrets/secret-set.ts';
 import type { Decide } from './desired-state.ts';
 import { given } from './given.ts';
 import { keptResources } from './resource-rules.ts';
 import { IMMUTABLE, wrongSource } from './source-fields.ts';
+import type { WantedParts } from './wanted-parts.ts';
 
 /** What a deployment is to be after a change, and the revision that comes of it, if one does. */
 export interface Desired {
@@ -34,32 +37,51 @@ export function needsRevision(patch: DeploymentPatch): boolean {
   );
 }
 
+/** @throws UnprocessableError naming a field that is of a new revision, where a change makes none */
+function checkMakesNone(patch: DeploymentPatch): void {
+  const field = (['revision_source', 'tracked_packages'] as const).find((each) => patch[each] != null);
+  if (field === undefined) return;
+  const msg = `It is of a new revision, which nothing else here makes: POST it to the deployment's revisions`;
+  const detail = [{ loc: ['body', field], msg, type: 'value_error' }];
+  throw new UnprocessableError(`body.${field}: ${msg}`, { body: { detail } });
+}
+
 /**
  * Fields of a source as they are stored: without nulls and what the platform computes.
  *
- * @param isRemote run by a listener
+ * @param options.isRemote run by a listener
+ * @param options.url where it is reached by now: sent back as it was shown, it changes nothing
+ * @throws BadRequestError for another address, where that is the platform's to say
  */
 export function keptSourceConfig(
   source: DeploymentSource,
   config: SourceConfig | null | undefined,
-  isRemote = config?.listener_id != null,
+  { isRemote = config?.listener_id != null, url = null }: { isRemote?: boolean; url?: string | null } = {},
 ): SourceConfig {
-  const { custom_url: url, resource_spec: resources, ...fields } = given(config);
+  const { custom_url: wanted, resource_spec: resources, ...fields } = given(config);
+  const isChanged = wanted !== undefined && wanted !== url;
+  // Only an image from elsewhere, and what runs elsewhere, may be reached elsewhere.
+  if (isChanged && source !== 'external_docker' && !isRemote) {
+    throw wrongSource(`'source_config.custom_url' is read-only for the source '${source}'`);
+  }
   return {
     ...fields,
     ...(resources ? { resource_spec: keptResources(resources) } : {}),
-    // Only an image from elsewhere, and what runs elsewhere, may be reached elsewhere.
-    ...(url && (source === 'external_docker' || isRemote) ? { custom_url: url } : {}),
+    ...(isChanged ? { custom_url: wanted } : {}),
   };
 }
 
-/** @throws BadRequestError when a field that is fixed at creation would change */
+/**
+ * @param url where it is reached by now
+ * @throws BadRequestError when a field that is fixed at creation, or read-only, would change
+ */
 export function changedSourceConfig(
   source: DeploymentSource,
   current: SourceConfig,
   change: SourceConfig | null | undefined,
+  url: string | null = null,
 ): SourceConfig {
-  const fields = keptSourceConfig(source, change, current.listener_id != null);
+  const fields = keptSourceConfig(source, change, { isRemote: current.listener_id != null, url });
   for (const field of IMMUTABLE) {
     if (fields[field] !== undefined && JSON.stringify(fields[field]) !== JSON.stringify(current[field])) {
       throw wrongSource(`'source_config.${field}' cannot change`);
@@ -71,6 +93,8 @@ export function changedSourceConfig(
 /**
  * What the next revision comes from, and how. A change that names nothing to run runs the same again; what was configured
  * for another source does not count.
+ *
+ * @throws BadRequestError when it is to come from another source, and nothing of that is named
  */
 export function changedRevision(
   deployment: Pick<Deployment, 'source'>,
@@ -81,10 +105,24 @@ export function changedRevision(
   const byDefault = Object.keys(fields).length > 0 ? deployment.source : latest.source;
   const revisionSource = patch.revision_source ?? (byDefault as DeploymentSource);
   const current = withoutComputed(latest.sourceRevisionConfig as SourceRevisionConfig);
-  return {
-    revisionSource,
-    sourceRevisionConfig: revisionSource === latest.source ? { ...current, ...fields } : fields,
-  };
+  const isOther = revisionSource !== latest.source;
+  if (isOther && patch.revision_source != null && isEmpty(revisionSource, fields)) {
+    throw wrongSource(
+      `'revision_source' is '${revisionSource}', and 'source_revision_config' has nothing of it to run`,
+    );
+  }
+  return { revisionSource, sourceRevisionConfig: isOther ? fields : { ...current, ...fields } };
+}
+
+/**
+ * @param shown the commit of the latest revision, which may be sent back
+ * @throws BadRequestError for another one: a build takes what its branch or tag is at
+ */
+export function checkCommit(config: SourceRevisionConfig | null | undefined, shown?: string | null): void {
+  const { repo_commit_sha: named } = given(config);
+  if (named !== undefined && named !== shown) {
+    throw wrongSource("'source_revision_config.repo_commit_sha' is read-only: name a branch or a tag by 'repo_ref'");
+  }
 }
 
 /** A commit is what a build found; the next one looks again. */
@@ -99,20 +137,24 @@ export function withoutComputed(config: SourceRevisionConfig | null | undefined)
  * @param makesRevision whatever the patch holds; default: when it holds something a running revision cannot take up
  */
 export function changesOf(
-  secrets: SecretSets,
+  { secrets, view }: Pick<WantedParts, 'secrets' | 'view'>,
   patch: DeploymentPatch,
   { makesRevision = needsRevision(patch) } = {},
 ): Decide {
+  if (!makesRevision) checkMakesNone(patch);
   if (patch.secrets) checkSecrets(patch.secrets);
   return (current, latest) => {
     const source = current.source as DeploymentSource;
+    const config = current.sourceConfig as SourceConfig;
+    const { repo_commit_sha: commit } = current.sourceRevisionConfig as SourceRevisionConfig;
+    checkCommit(patch.source_revision_config, commit);
     const references = patch.secret_references ?? (current.secretReferences as unknown as SecretReference[]);
     if (patch.secrets || patch.secret_references) {
       checkReferences(references, patch.secrets ?? secrets.open(current.id, current.sealedSecrets));
     }
     return {
       ...(makesRevision ? changedRevision(current, latest, patch) : revisionOf(latest)),
-      sourceConfig: changedSourceConfig(source, current.sourceConfig as SourceConfig, patch.source_config),
+      sourceConfig: changedSourceConfig(source, config, patch.source_config, view.urlOf(current)),
       sealedSecrets: patch.secrets ? secrets.seal(current.id, patch.secrets) : current.sealedSecrets,
       secretReferences: references,
       trackedPackages: patch.tracked_packages ?? latest.trackedPackages,

@@ -23,7 +23,7 @@ import { insertRevision } from '../revisions/new-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
 import { checkSecrets } from '../secrets/secret-set.ts';
 import { type Tenant, tenantOf } from './caller-scope.ts';
-import { changesOf, type Desired, keptSourceConfig, withoutComputed } from './deployment-changes.ts';
+import { changesOf, checkCommit, type Desired, keptSourceConfig, withoutComputed } from './deployment-changes.ts';
 import { type DeploymentFilter, deploymentStore, type Page } from './deployment-store.ts';
 import { existing } from './desired-state.ts';
 import { distinctSlugOf, slugOf } from './slug.ts';
@@ -95,7 +95,7 @@ export class DeploymentService {
 
   async patch(caller: Principal, id: string, patch: DeploymentPatch): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const decide = changesOf(this.#parts.secrets, patch);
+    const decide = changesOf(this.#parts, patch);
     return this.#parts.desired.change(tenant, id, decide, ({ deployment }) =>
       this.#parts.view.deployment(deployment, caller),
     );
@@ -147,6 +147,7 @@ export class DeploymentService {
     const [secrets, references] = [body.secrets ?? [], body.secret_references ?? []];
     checkSecrets(secrets);
     checkReferences(references, secrets);
+    checkCommit(body.source_revision_config);
     return {
       revisionSource: body.source,
       sourceConfig: { deployment_type: 'dev', ...keptSourceConfig(body.source, body.source_config) },

@@ -32,7 +32,7 @@ export class DeploymentView {
       name: row.name,
       agent: row.agentId === null ? null : { agent_id: row.agentId, environment: row.agentEnvironment ?? '' },
       source: row.source as DeploymentSource,
-      source_config: { ...config, custom_url: config.custom_url ?? this.#urlOf(row) },
+      source_config: { ...config, custom_url: this.urlOf(row) },
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
       secrets: this.#secrets
         .open(row.id, row.sealedSecrets)
@@ -47,6 +47,14 @@ export class DeploymentView {
     };
   }
 
+  /** Where clients reach the deployment; null at a data plane that has not said it. */
+  urlOf({ id, sourceConfig, listenerId, dataPlaneUrl }: Deployment): string | null {
+    const { custom_url: own } = sourceConfig as SourceConfig;
+    if (own != null) return own;
+    const baseUrl = listenerId === null ? this.#publicUrl : dataPlaneUrl;
+    return baseUrl === null ? null : `${baseUrl}/deployments/${id}`;
+  }
+
   revision(row: Revision): RevisionBody {
     return {
       id: row.id,
@@ -58,11 +66,5 @@ export class DeploymentView {
       created_at: row.createdAt.toISOString(),
       updated_at: row.updatedAt.toISOString(),
     };
-  }
-
-  /** Where clients reach the deployment; null at a data plane that has not said it. */
-  #urlOf({ id, listenerId, dataPlaneUrl }: Deployment): string | null {
-    const baseUrl = listenerId === null ? this.#publicUrl : dataPlaneUrl;
-    return baseUrl === null ? null : `${baseUrl}/deployments/${id}`;
   }
 }

@@ -78,6 +78,11 @@ describe('a source is refused', () => {
     ],
     [
       'external_docker',
+      { config: { listener_id: LISTENER, build_command: 'npm run build' }, computeType: 'docker' },
+      "'source_config.build_command' must be null",
+    ],
+    [
+      'external_docker',
       { config: { listener_config: { k8s_namespace: 'a' } } },
       "'source_config.listener_config' must be null",
     ],

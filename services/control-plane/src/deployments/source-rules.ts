@@ -61,6 +61,10 @@ function checkPlacement({ source, revisionSource, config }: SourceState): void {
   if (listener != null && revisionSource !== source) {
     throw wrongSource(`'revision_source' must be null for deployments of a listener`);
   }
+  const command = (['install_command', 'build_command'] as const).find((field) => config[field] != null);
+  if (listener != null && command !== undefined) {
+    throw wrongSource(`'source_config.${command}' must be null for deployments of a listener, where nothing is built`);
+  }
   if (listener == null && placement?.k8s_namespace != null) {
     throw wrongSource("'source_config.listener_config' must be null without 'source_config.listener_id'");
   }

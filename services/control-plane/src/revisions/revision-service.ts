@@ -37,7 +37,7 @@ export class RevisionService {
   /** A new one, whatever the patch holds. */
   async create(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const decide = changesOf(this.#parts.secrets, patch, { makesRevision: true });
+    const decide = changesOf(this.#parts, patch, { makesRevision: true });
     return this.#parts.desired.change(
       tenant,
       id,
@@ -59,7 +59,7 @@ export class RevisionService {
     claim: (transaction: Prisma.TransactionClient) => Promise<boolean>,
   ): Promise<Revision | null> {
     const tenant = tenantOf(caller, 'deployments:update');
-    const changes = changesOf(this.#parts.secrets, patch, { makesRevision: true });
+    const changes = changesOf(this.#parts, patch, { makesRevision: true });
     const decide: Decide = async (current, latest, transaction) => {
       if (!(await claim(transaction))) throw new MadeBefore();
       return changes(current, latest, transaction);

@@ -56,7 +56,7 @@ export type DeploymentCreate = Static<typeof DeploymentCreate>;
  */
 export const DeploymentPatch = Type.Object(
   {
-    /** What the new revision comes from. Default: as `source` of the deployment. */
+    /** What the new revision comes from. Default: as `source` of the deployment. 422 where the change makes none. */
     revision_source: OptionalNullable(RevisionSource),
     source_config: OptionalNullable(SourceConfig),
     source_revision_config: OptionalNullable(SourceRevisionConfig),
@@ -64,7 +64,7 @@ export const DeploymentPatch = Type.Object(
     secrets,
     /** Replaces the whole set. */
     secret_references: secretReferences,
-    /** Packages of the project, such as `langgraph:1.0.0`; kept with the new revision. */
+    /** Packages of the project, such as `langgraph:1.0.0`; kept with the new revision. 422 where the change makes none. */
     tracked_packages: OptionalNullable(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
   },
   { $id: 'DeploymentPatchRequest' },

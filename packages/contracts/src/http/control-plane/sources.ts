@@ -42,7 +42,7 @@ export const SourceConfig = Type.Object(
     /** Cannot change. Default `dev`. */
     deployment_type: OptionalNullable(DeploymentType),
     resource_spec: OptionalNullable(ResourceSpec),
-    /** Where the deployment answers. Of `external_docker` it may be set; elsewhere what is sent is ignored. */
+    /** Where the deployment answers. Of `external_docker` it may be set; elsewhere it is read-only, and sent back as it was shown or not at all. */
     custom_url: OptionalNullable(Type.String({ maxLength: 2048 })),
     /** `external_docker`: the listener whose data plane runs it. Cannot change. */
     listener_id: OptionalNullable(Uuid),
@@ -63,7 +63,7 @@ export const SourceRevisionConfig = Type.Object(
   {
     /** `github`: a branch's name, or `refs/tags/<tag>`. */
     repo_ref: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
-    /** `github`: the commit that was built. Given by the platform; what is sent is ignored. */
+    /** `github`: the commit that was built. Read-only: sent back as it was shown, or not at all. */
     repo_commit_sha: OptionalNullable(Type.String({ maxLength: 64 })),
     /** From the project's folder to its configuration file. `local_directory`: default `langgraph.json`. */
     langgraph_config_path: OptionalNullable(Type.String({ minLength: 1, maxLength: 1024 })),
