@@ -17,6 +17,7 @@ import { LastUse } from './api-keys/last-use.ts';
 import { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database/database.ts';
+import { ExpiredAccounts } from './identities/expired-accounts.ts';
 import { internalRoutes } from './internal-routes.ts';
 import { organizationRoutes } from './organizations/organization-routes.ts';
 import { OrganizationService } from './organizations/organization-service.ts';
@@ -53,6 +54,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const lastUse = new LastUse({ prisma, logger });
   lastUse.start();
   lifecycle.onStop('last use of keys', () => lastUse.stop());
+
+  const expired = new ExpiredAccounts({ database, logger });
+  expired.start();
+  lifecycle.onStop('accounts with expired keys', () => expired.stop());
 
   const tokens = new PrincipalTokens({ keys: signingKeys, ttlSeconds: config.PRINCIPAL_TOKEN_TTL_SECONDS });
   const keys = openKeys(

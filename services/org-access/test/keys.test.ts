@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { ApiKey, BootstrapResponse, CloudEvent, IssuedApiKey, Workspace } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
@@ -7,6 +8,8 @@ import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSON
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
 import { makeKey } from '../src/api-keys/key-format.ts';
+import { openDatabase } from '../src/database/database.ts';
+import { ExpiredAccounts } from '../src/identities/expired-accounts.ts';
 import { TestOrgAccess } from './support/platform.ts';
 
 const SERVICE_KEYS = '/api/v1/orgs/current/service-keys';
@@ -373,8 +376,26 @@ describe('whether an identity reaches a workspace', () => {
     expect(await reaches(all, first, nowhere)).toBe(false);
     await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${here.id}`);
     expect(await reaches(one, research.id)).toBe(false);
+    await expire(everywhere);
+    expect(await reaches(all, research.id)).toBe(false);
   });
 });
+
+/** Lets the time of a key be over. */
+const expire = ({ id }: IssuedApiKey) =>
+  onDatabase(platform.database.url, (client) =>
+    client.query("UPDATE api_key SET expires_at = now() - interval '1 s' WHERE id = $1", [id]),
+  );
+
+/** What each process does every minute, twice. */
+async function endExpired(): Promise<void> {
+  const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+  const database = await openDatabase({ connectionString: platform.database.url, poolSize: 1, migrationsDir });
+  const expired = new ExpiredAccounts({ database, logger: silentLogger });
+  await expired.end();
+  await expired.end();
+  await database.close();
+}
 
 type Told = CloudEvent<{ key_id?: string; identity_id?: string }>;
 
@@ -383,6 +404,10 @@ describe('events', () => {
     const issued = await platform.issue({ description: 'seen on the bus' });
     const { sub: identity_id } = (await platform.verify(issued.key)).body.claims;
     await platform.asAdmin('PATCH', '/api/v1/orgs/current/info', { invites_enabled: false });
+    const over = await platform.issue({ description: 'over in time' });
+    const { sub: overId } = (await platform.verify(over.key)).body.claims;
+    await expire(over);
+    await endExpired();
     await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${issued.id}`);
 
     const { brokers } = testKafka();
@@ -409,6 +434,10 @@ describe('events', () => {
     const ours = events.filter((event) => event.data.key_id === issued.id).map((event) => event.type);
     expect(ours).toEqual(['runyard.key.issued', 'runyard.key.revoked']);
     expect(events.filter(isLast)).toHaveLength(1);
+    expect(events.filter((event) => event.data.identity_id === overId).map((event) => event.type)).toEqual([
+      'runyard.identity.removed',
+    ]);
+    expect((await platform.verify(over.key)).body.detail).toBe('API key has expired');
     expect(events.map((event) => event.type)).toContain('runyard.organization.settings_changed');
   });
 });

@@ -60,12 +60,25 @@ export async function accessOf(
   return { ...base, workspace: role?.permissions ?? null };
 }
 
-/** Whether an identity of this organization, not disabled, reaches one of its workspaces. */
+/** Whether an identity of this organization, not disabled and not a service account without keys, reaches one of its workspaces. */
 export async function reachesWorkspace(
   queries: Queries,
   scope: { organizationId: string; identityId: string; workspaceId: string },
 ): Promise<boolean> {
-  return (await accessOf(queries, scope))?.workspace != null;
+  return (await accessOf(queries, scope))?.workspace != null && (await isAlive(queries, scope));
+}
+
+/** A service account is there as long as it has a key. That it ended with the last one is written down a little later. */
+async function isAlive(
+  queries: Queries,
+  { organizationId, identityId }: { organizationId: string; identityId: string },
+): Promise<boolean> {
+  const hasKey = { some: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] } };
+  const identity = await queries.identity.findFirst({
+    where: { organizationId, id: identityId, OR: [{ kind: { not: 'service_account' } }, { keys: hasKey }] },
+    select: { id: true },
+  });
+  return identity !== null;
 }
 
 /** The workspaces an identity reaches, oldest first; with those of `organizationId` only. */

@@ -10,7 +10,7 @@ import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '
 import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { organizationEvents } from '../events/organization-events.ts';
+import { endIdentity } from '../identities/end-identity.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
 import { issueKey, renderKey, revokeKeys } from './key-issue.ts';
 import { defaultWorkspaceRole, grantableRole, isWithin } from './key-reach.ts';
@@ -150,11 +150,7 @@ export class ApiKeyService {
     await this.#database.change(async (transaction) => {
       // Tokens the account made for itself go with it.
       await revokeKeys(transaction, organizationId, await apiKeyStore.idsOf(transaction, organizationId, identityId));
-      const { count } = await transaction.identity.updateMany({
-        where: { organizationId, id: identityId, isBootstrap: false, disabledAt: null },
-        data: { disabledAt: new Date() },
-      });
-      if (count > 0) await organizationEvents.identityRemoved(transaction, { organizationId, identityId });
+      await endIdentity(transaction, organizationId, identityId);
     });
     return renderKey(key);
   }

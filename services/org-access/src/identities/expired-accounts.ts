@@ -1,0 +1,52 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import { endIdentity } from './end-identity.ts';
+
+const EVERY_MS = 60_000;
+/** Of one round; the others wait for the next. */
+const ROUND_MAX = 500;
+
+/**
+ * Ends service accounts whose keys are over: an account ends with its key, also when nobody revokes it. Any number of processes may
+ * do it at once. Such an account reaches nothing before that either (`reachesWorkspace`).
+ */
+export class ExpiredAccounts {
+  readonly #database: Database;
+  readonly #logger: Logger;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(options: { database: Database; logger: Logger }) {
+    this.#database = options.database;
+    this.#logger = options.logger;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#round = this.end().catch((error: unknown) => {
+        this.#logger.warn('accounts with expired keys could not be ended, trying again', { error });
+      });
+    }, EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+
+  async end(): Promise<void> {
+    const expired = await this.#database.prisma.$queryRaw<{ organization_id: string; identity_id: string }[]>`
+      SELECT DISTINCT key.organization_id::text, key.identity_id::text
+      FROM api_key key JOIN identity ON identity.id = key.identity_id
+      WHERE key.expires_at <= now() AND key.revoked_at IS NULL
+        AND identity.kind = 'service_account' AND NOT identity.is_bootstrap AND identity.disabled_at IS NULL
+        AND NOT EXISTS (
+          SELECT FROM api_key other WHERE other.identity_id = key.identity_id AND other.revoked_at IS NULL
+            AND (other.expires_at IS NULL OR other.expires_at > now()))
+      LIMIT ${ROUND_MAX}`;
+    for (const { organization_id, identity_id } of expired) {
+      await this.#database.change((transaction) => endIdentity(transaction, organization_id, identity_id));
+    }
+  }
+}
