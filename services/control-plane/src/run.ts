@@ -53,7 +53,8 @@ import { ReferencedSecrets } from './secrets/secret-references.ts';
 import { SecretSets } from './secrets/secret-set.ts';
 import { repositoryRules, type SourceRules } from './sources/check-source.ts';
 import { githubSources } from './sources/github/github-source.ts';
-import { GithubIntegrations, integrationRoutes } from './sources/github/integrations.ts';
+import { integrationRoutes } from './sources/github/integration-routes.ts';
+import { openIntegrations } from './sources/github/open-integrations.ts';
 import { webhookRoutes } from './sources/github/webhook-routes.ts';
 import { GithubWebhooks } from './sources/github/webhooks.ts';
 import { ranImages } from './sources/image-sources.ts';
@@ -146,7 +147,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
   };
-  const integrations = new GithubIntegrations({ database, sealer, rules: repositoryRules(sourceRules) });
+  const integrations = openIntegrations({ database, sealer, rules: repositoryRules(sourceRules), lifecycle });
   const builds = new Builds({
     dataDir: config.DATA_DIR,
     sources: {

@@ -3,11 +3,19 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deployment, GithubDelivery, GithubIntegration, GithubWebhook, Revision } from '@runyard/contracts';
+import type {
+  Deployment,
+  GithubDelivery,
+  GithubIntegration,
+  GithubRepository,
+  GithubWebhook,
+  Revision,
+} from '@runyard/contracts';
 import { onDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { GitServer } from './support/git-server.ts';
+import { GitServerApi, project } from './support/git-server-api.ts';
 import { TestPlatform } from './support/platform.ts';
 import { LINK_PACKAGES, PROJECT, upload } from './support/sources.ts';
 
@@ -91,6 +99,80 @@ describe('a private repository', () => {
     expect(status_message).toMatch(expected);
     const said = `${status_message}${await textsBelow(join(platform.folder, 'logs', id))}${platform.service.output()}`;
     expect(said).not.toMatch(/an-old-token-of-somebody|YW4tb2xkLXRva2Vu|Basic /);
+  });
+});
+
+describe('the repositories of an integration', () => {
+  const INSTALL = '/v1/integrations/github/install';
+  const TOKEN = 'a-token-to-list-with';
+  let server: GitServerApi;
+  beforeAll(async () => {
+    server = await GitServerApi.open('gitlab', TOKEN);
+    server.repositories = [project(1), project(2, { default_branch: null })];
+  });
+  afterAll(() => server?.close());
+
+  async function integrate(body: object = {}): Promise<GithubIntegration> {
+    const sent = { name: 'acme', url: server.url, token: TOKEN, ...body };
+    const { status, body: made } = await platform.call<GithubIntegration>('POST', INSTALL, { body: sent });
+    expect(status).toBe(201);
+    onTestFinished(async () => void (await platform.call('DELETE', `${INSTALL}/${made.id}`)));
+    return made;
+  }
+  const repos = (id: string, as: object = {}) =>
+    platform.call<GithubRepository[]>('GET', `/v1/integrations/github/${id}/repos`, { as });
+
+  it('are told at both addresses, in the words that a deployment is made with', async () => {
+    const made = await integrate();
+    const listed = await repos(made.id);
+    expect(listed).toEqual({
+      status: 200,
+      body: [
+        {
+          host_integration_id: made.id,
+          id: 1,
+          name: 'agent-1',
+          owner: 'acme/research',
+          url: `${server.url}/acme/research/agent-1.git`,
+          default_branch: 'main',
+        },
+      ],
+    });
+    const asked = server.asked.length;
+    expect(await platform.call('GET', `/v1/integrations/forge/github/${made.id}/repos`)).toEqual(listed);
+    // What it was found to be is remembered.
+    expect(server.asked.length).toBe(asked + 1);
+    const [forge, plain] = await Promise.all(
+      ['/v1/integrations/forge/github/install', INSTALL].map((path) => platform.call<GithubIntegration[]>('GET', path)),
+    );
+    expect(forge).toEqual(plain);
+    expect(forge!.body).toContainEqual(made);
+    expect(await platform.dump()).not.toContain(TOKEN);
+
+    const [{ url: repo_url, default_branch: repo_ref }] = listed.body as [GithubRepository];
+    const revision = { repo_ref, langgraph_config_path: 'langgraph.json' };
+    const { status } = await create({ integration_id: made.id, repo_url, build_on_push: false }, revision);
+    expect(status).toBe(201);
+  });
+
+  it('are for those who may deploy them in the workspace', async () => {
+    const { id } = await integrate({ server_type: 'gitlab' });
+    expect((await repos(id, { permissions: ['deployments:read'] })).status).toBe(403);
+    const missing = { status: 404, body: { detail: `Integration ID ${id} not found.` } };
+    expect(await repos(id, { workspace_id: OTHER_WORKSPACE })).toEqual(missing);
+    expect((await repos('nonsense')).status).toBe(422);
+  });
+
+  it('are not told without a token that does, and the answer says what is wrong', async () => {
+    const { id } = await integrate({ token: 'an-old-one' });
+    const detail = `The Git server ${server.url} does not take the token of the integration.`;
+    expect(await repos(id)).toEqual({ status: 400, body: { detail } });
+    expect(platform.service.output()).not.toContain('an-old-one');
+  });
+
+  it('are of a server of a kind that is known', async () => {
+    const body = { name: 'acme', url: server.url, token: TOKEN, server_type: 'sourcehut' };
+    expect((await platform.call('POST', INSTALL, { body })).status).toBe(422);
   });
 });
 

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse, Uuid } from '../common.ts';
+import { ErrorResponse } from '../common.ts';
 import { DeploymentParams } from './deployments.ts';
 import {
   BadRequestResponse,
@@ -129,86 +128,5 @@ export const receiveGithubDelivery = defineOperation({
       example: { detail: 'Request body is larger than 26214400 bytes' },
     },
     422: InvalidResponse,
-  },
-});
-
-/** Access to the private repositories of one server. */
-export const GithubIntegration = Type.Object(
-  {
-    id: Uuid,
-    /** The same in the numbers that installations of apps have elsewhere. */
-    installation_id: Type.Integer(),
-    name: Type.String(),
-  },
-  { $id: 'GithubIntegration' },
-);
-export type GithubIntegration = Static<typeof GithubIntegration>;
-
-export const GithubIntegrationCreate = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 255 }),
-    /** `https://host` of the server; the token is sent nowhere else. */
-    url: Type.String({ minLength: 1, maxLength: 2048 }),
-    /** An access token that may read the repositories. Kept sealed, and never shown again. */
-    token: Type.String({ minLength: 1, maxLength: 4096 }),
-  },
-  { $id: 'GithubIntegrationCreate' },
-);
-export type GithubIntegrationCreate = Static<typeof GithubIntegrationCreate>;
-
-const exampleIntegration: GithubIntegration = {
-  id: '0192f7a0-0000-7000-8000-000000000009',
-  installation_id: 1,
-  name: 'acme',
-};
-
-const integrationRefusals = { 401: UnauthorizedResponse, 403: ForbiddenResponse, 422: InvalidResponse };
-
-export const listGithubIntegrations = defineOperation({
-  operationId: 'listGithubIntegrations',
-  method: 'get',
-  path: '/v1/integrations/github/install',
-  summary: 'The integrations of the workspace, oldest first.',
-  tags: ['integrations (v1)'],
-  access: 'principal',
-  responses: {
-    200: {
-      description: 'All of them.',
-      schema: Type.Array(GithubIntegration),
-      example: [exampleIntegration],
-    },
-    ...integrationRefusals,
-  },
-});
-
-export const createGithubIntegration = defineCreation('deployments', {
-  operationId: 'createGithubIntegration',
-  method: 'post',
-  path: '/v1/integrations/github/install',
-  summary: 'Give the workspace access to private repositories, by a token.',
-  tags: ['integrations (v1)'],
-  access: 'principal',
-  body: GithubIntegrationCreate,
-  bodyLimitBytes: 65_536,
-  responses: {
-    201: { description: 'For `source_config.integration_id`.', schema: GithubIntegration, example: exampleIntegration },
-    400: { ...BadRequestResponse, example: { detail: 'The URL of an integration is https://host, without a path.' } },
-    ...integrationRefusals,
-  },
-  examples: { body: { name: 'acme', url: 'https://git.example.com', token: 'a token' } },
-});
-
-export const deleteGithubIntegration = defineOperation({
-  operationId: 'deleteGithubIntegration',
-  method: 'delete',
-  path: '/v1/integrations/github/install/{integration_id}',
-  summary: 'Forget a token. Deployments that use it cannot be built any more; those that run go on.',
-  tags: ['integrations (v1)'],
-  access: 'principal',
-  params: Type.Object({ integration_id: Uuid }),
-  responses: {
-    204: { description: 'It is gone.' },
-    404: { ...MissingResponse, example: { detail: 'Integration ID 0192f7a0-0000-7000-8000-000000000009 not found.' } },
-    ...integrationRefusals,
   },
 });

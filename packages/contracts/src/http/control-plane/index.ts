@@ -16,14 +16,15 @@ import {
   listDeployments,
   patchDeployment,
 } from './deployment-operations.ts';
+import { getGithubWebhook, receiveGithubDelivery, replaceGithubWebhookSecret } from './github.ts';
 import {
   createGithubIntegration,
   deleteGithubIntegration,
-  getGithubWebhook,
+  listForgeGithubIntegrations,
+  listForgeGithubRepositories,
   listGithubIntegrations,
-  receiveGithubDelivery,
-  replaceGithubWebhookSecret,
-} from './github.ts';
+  listGithubRepositories,
+} from './integrations.ts';
 import { getRoutes } from './internal.ts';
 import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
@@ -55,6 +56,9 @@ export const controlPlaneOperations: readonly Operation[] = [
   listGithubIntegrations,
   createGithubIntegration,
   deleteGithubIntegration,
+  listGithubRepositories,
+  listForgeGithubIntegrations,
+  listForgeGithubRepositories,
   listListeners,
   createListener,
   getListener,
@@ -77,6 +81,7 @@ export * from './data-planes.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
+export * from './integrations.ts';
 export * from './internal.ts';
 export * from './listeners.ts';
 export * from './logs.ts';

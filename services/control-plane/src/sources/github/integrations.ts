@@ -1,28 +1,19 @@
-import {
-  createGithubIntegration,
-  deleteGithubIntegration,
-  type GithubIntegration,
-  type GithubIntegrationCreate,
-  listGithubIntegrations,
-  type SourceConfig,
+import type {
+  GithubIntegration,
+  GithubIntegrationCreate,
+  GithubRepository,
+  GitServerType,
+  SourceConfig,
 } from '@runyard/contracts';
-import { bindCreation, type IdempotencyKeys, type KeyedRequest, toSqlValue } from '@runyard/database';
+import type { KeyedRequest } from '@runyard/database';
 import type { Sealer } from '@runyard/sealing';
-import {
-  BadRequestError,
-  type BoundOperation,
-  bind,
-  created,
-  NotFoundError,
-  noContent,
-  ok,
-  type Principal,
-} from '@runyard/service-kit';
+import { BadRequestError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../../database/database.ts';
 import { type Tenant, tenantOf } from '../../deployments/caller-scope.ts';
 import type { GithubIntegration as IntegrationRow } from '../../generated/client.ts';
 import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
+import type { RepositoryListing } from './repository-listing.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 
 /** Tokens for private repositories: each for one workspace, sent to one server alone. */
@@ -30,11 +21,18 @@ export class GithubIntegrations {
   readonly #database: Database;
   readonly #sealer: Sealer;
   readonly #rules: RepositoryRules;
+  readonly #listing: Pick<RepositoryListing, 'list'>;
 
-  constructor(options: { database: Database; sealer: Sealer; rules: RepositoryRules }) {
+  constructor(options: {
+    database: Database;
+    sealer: Sealer;
+    rules: RepositoryRules;
+    listing: Pick<RepositoryListing, 'list'>;
+  }) {
     this.#database = options.database;
     this.#sealer = options.sealer;
     this.#rules = options.rules;
+    this.#listing = options.listing;
   }
 
   async list(caller: Principal): Promise<GithubIntegration[]> {
@@ -46,7 +44,7 @@ export class GithubIntegrations {
 
   async create(
     caller: Principal,
-    { name, url, token }: GithubIntegrationCreate,
+    { name, url, token, server_type }: GithubIntegrationCreate,
     keyed?: KeyedRequest,
   ): Promise<GithubIntegration> {
     const tenant = tenantOf(caller, 'deployments:create');
@@ -54,17 +52,44 @@ export class GithubIntegrations {
     if (typeof address === 'string' || address.pathname !== '/' || address.search !== '' || address.hash !== '') {
       throw new BadRequestError('The URL of an integration is https://host, without a path.');
     }
+    if (address.protocol === 'http:' && !this.#rules.allowedNetworks?.length) {
+      throw new BadRequestError('The URL of an integration is https://host: its token is not sent in the clear.');
+    }
     if (/[\r\n]/.test(token)) throw new BadRequestError('A token is one line.');
     const id = uuidv7();
     const sealedToken = this.#sealer.seal(token, place(id));
-    const data = { ...tenant, id, name, url: address.origin, sealedToken, createdBy: caller.identity };
+    const serverType = server_type ?? null;
+    const data = { ...tenant, id, name, url: address.origin, serverType, sealedToken, createdBy: caller.identity };
     return this.#database.change(async (queries) => viewOf(await queries.githubIntegration.create({ data })), keyed);
   }
 
   async delete(caller: Principal, id: string): Promise<void> {
     const where = { ...tenantOf(caller, 'deployments:delete'), id };
     const { count } = await this.#database.prisma.githubIntegration.deleteMany({ where });
-    if (count === 0) throw new NotFoundError(`Integration ID ${id} not found.`);
+    if (count === 0) throw missing(id);
+  }
+
+  /**
+   * What could be deployed with an integration. It is for those who may: the names of private repositories are told.
+   *
+   * @throws NotFoundError, and what {@link RepositoryListing.list} throws
+   */
+  async repositories(caller: Principal, id: string, signal: AbortSignal): Promise<GithubRepository[]> {
+    const where = { ...tenantOf(caller, 'deployments:create'), id };
+    const { prisma } = this.#database;
+    const row = await prisma.githubIntegration.findFirst({ where });
+    if (!row) throw missing(id);
+    const known = row.serverType as GitServerType | null;
+    const server = { url: row.url, type: known, token: this.#sealer.open(row.sealedToken, place(id)) };
+    const { type, repositories } = await this.#listing.list(server, signal);
+    if (known === null) await prisma.githubIntegration.updateMany({ where, data: { serverType: type } });
+    return repositories.flatMap(({ id: number, name, owner, cloneUrl, defaultBranch }) => {
+      // What has no branch cannot be deployed.
+      if (defaultBranch === null || !URL.canParse(cloneUrl)) return [];
+      // At the address of the integration, whatever the server calls itself: its token goes nowhere else.
+      const url = new URL(new URL(cloneUrl).pathname, row.url).href;
+      return [{ host_integration_id: id, id: number, name, owner, url, default_branch: defaultBranch }];
+    });
   }
 
   /** What a build may show the repository's server; null where the deployment names no integration. */
@@ -93,19 +118,6 @@ async function existing(queries: Queries, tenant: Tenant, id: string, repoUrl: s
   return row;
 }
 
-export function integrationRoutes(integrations: GithubIntegrations, keys: IdempotencyKeys): BoundOperation[] {
-  return [
-    bind(listGithubIntegrations, async ({ caller }) => ok(await integrations.list(caller))),
-    bindCreation(keys, createGithubIntegration, created, ({ caller, body }, keyed) =>
-      integrations.create(caller, toSqlValue(body), keyed),
-    ),
-    bind(deleteGithubIntegration, async ({ caller, params }) => {
-      await integrations.delete(caller, params.integration_id.toLowerCase());
-      return noContent();
-    }),
-  ];
-}
-
 const viewOf = ({ id, installationId, name }: IntegrationRow): GithubIntegration => ({
   id,
   installation_id: installationId,
@@ -113,3 +125,4 @@ const viewOf = ({ id, installationId, name }: IntegrationRow): GithubIntegration
 });
 
 const place = (id: string) => `integration/${id}/token`;
+const missing = (id: string) => new NotFoundError(`Integration ID ${id} not found.`);

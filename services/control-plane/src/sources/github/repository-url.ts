@@ -74,7 +74,8 @@ function plain(url: string): string {
     .toLowerCase();
 }
 
-function policyOf({ allowedNetworks = [] }: RepositoryRules): OutboundPolicy {
+/** What may be asked of the servers that repositories are on. */
+export function policyOf({ allowedNetworks = [] }: RepositoryRules): OutboundPolicy {
   return new OutboundPolicy({ subject: 'Repository', allowedNetworks });
 }
 

@@ -1,0 +1,20 @@
+import { OutboundClient } from '@runyard/outbound';
+import type { Sealer } from '@runyard/sealing';
+import type { Lifecycle } from '@runyard/service-kit';
+import type { Database } from '../../database/database.ts';
+import { GithubIntegrations } from './integrations.ts';
+import { RepositoryListing } from './repository-listing.ts';
+import { policyOf, type RepositoryRules } from './repository-url.ts';
+
+/** The integrations, with what they ask Git servers through. */
+export function openIntegrations(parts: {
+  database: Database;
+  sealer: Sealer;
+  rules: RepositoryRules;
+  lifecycle: Lifecycle;
+}): GithubIntegrations {
+  const { lifecycle, ...kept } = parts;
+  const outbound = new OutboundClient(policyOf(parts.rules));
+  lifecycle.onStop('requests to Git servers', () => outbound.close());
+  return new GithubIntegrations({ ...kept, listing: new RepositoryListing(outbound) });
+}

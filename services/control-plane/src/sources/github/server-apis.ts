@@ -1,0 +1,105 @@
+import { conforms, type GitServerType, OptionalNullable } from '@runyard/contracts';
+import Type, { type Static } from 'typebox';
+
+/** A repository as servers tell of it, in the words of none of them. */
+export interface ServerRepository {
+  id: number;
+  name: string;
+  owner: string;
+  cloneUrl: string;
+  /** Null: nothing was pushed yet. */
+  defaultBranch: string | null;
+}
+
+/** How a kind of Git server is asked for the repositories that a token may read, page by page. */
+export interface ServerApi {
+  /** @param page from 1 */
+  pageUrl(server: string, token: string, page: number): string;
+  headers(token: string): Record<string, string>;
+  /** Undefined: this is no page of repositories. */
+  repositoriesIn(body: unknown): ServerRepository[] | undefined;
+}
+
+/** What all servers of GitHub's kind say of a repository; Gitea and Forgejo say the same. */
+const Repository = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  owner: Type.Object({ login: Type.String() }),
+  clone_url: Type.String(),
+  default_branch: OptionalNullable(Type.String()),
+});
+const Repositories = Type.Array(Repository);
+const InstallationRepositories = Type.Object({ repositories: Repositories });
+const Projects = Type.Array(
+  Type.Object({
+    id: Type.Integer(),
+    path: Type.String(),
+    namespace: Type.Object({ full_path: Type.String() }),
+    http_url_to_repo: Type.String(),
+    default_branch: OptionalNullable(Type.String()),
+  }),
+);
+
+/** Tokens of an installation of a GitHub application stand for no user. */
+const isOfInstallation = (token: string) => token.startsWith('ghs_');
+
+const github: ServerApi = {
+  pageUrl(server, token, page) {
+    const list = isOfInstallation(token) ? 'installation/repositories?' : 'user/repos?sort=pushed&';
+    return `${githubApi(new URL(server))}/${list}per_page=100&page=${page}`;
+  },
+  headers: (token) => ({
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${token}`,
+    'x-github-api-version': '2022-11-28',
+  }),
+  repositoriesIn: (body) =>
+    conforms(InstallationRepositories, body) ? body.repositories.map(fromRepository) : fromRepositories(body),
+};
+
+const gitea: ServerApi = {
+  // A page has 50 at most, unless the server's administrator says otherwise.
+  pageUrl: (server, _, page) => `${server}/api/v1/user/repos?limit=50&page=${page}`,
+  headers: (token) => ({ accept: 'application/json', authorization: `token ${token}` }),
+  repositoriesIn: fromRepositories,
+};
+
+const gitlab: ServerApi = {
+  pageUrl: (server, _, page) =>
+    `${server}/api/v4/projects?membership=true&simple=true&order_by=last_activity_at&per_page=100&page=${page}`,
+  headers: (token) => ({ accept: 'application/json', authorization: `Bearer ${token}` }),
+  repositoriesIn: (body) =>
+    conforms(Projects, body)
+      ? body.map(({ id, path, namespace, http_url_to_repo, default_branch }) => ({
+          id,
+          name: path,
+          owner: namespace.full_path,
+          cloneUrl: http_url_to_repo,
+          defaultBranch: default_branch ?? null,
+        }))
+      : undefined,
+};
+
+export const SERVER_APIS: Record<GitServerType, ServerApi> = { github, gitea, gitlab };
+
+/** Whose API a server may have, the likeliest of a server of one's own first. */
+export function possibleTypes(server: string): GitServerType[] {
+  return isGithubsOwn(new URL(server)) ? ['github'] : ['gitea', 'gitlab', 'github'];
+}
+
+/** GitHub's own servers have their API beside them, an enterprise's server below a path. */
+function githubApi(server: URL): string {
+  return isGithubsOwn(server) ? `https://api.${server.host}` : `${server.origin}/api/v3`;
+}
+
+function isGithubsOwn({ hostname }: URL): boolean {
+  return hostname === 'github.com' || hostname.endsWith('.ghe.com');
+}
+
+function fromRepositories(body: unknown): ServerRepository[] | undefined {
+  return conforms(Repositories, body) ? body.map(fromRepository) : undefined;
+}
+
+function fromRepository({ id, name, owner, clone_url, default_branch }: Static<typeof Repository>): ServerRepository {
+  return { id, name, owner: owner.login, cloneUrl: clone_url, defaultBranch: default_branch || null };
+}
