@@ -68,6 +68,7 @@ export function openOAuthBroker(
     refresh,
     signals,
     redirectUris,
+    logger,
     ttlMs: config.OAUTH_FLOW_TTL_SECONDS * 1000,
   });
   const services = {

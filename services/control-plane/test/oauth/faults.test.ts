@@ -126,6 +126,20 @@ describe('a provider that does not refresh', () => {
   });
 });
 
+describe('what is asked for by wait', () => {
+  it('is answered with 200 also when it was over and its provider is away', async () => {
+    const alice = someone();
+    const begun = await broker.authenticate('plain', {}, alice);
+    await broker.callback('plain', await broker.consent(begun));
+    await sql("UPDATE oauth_token SET expires_at = now() - interval '1 hour' WHERE owner = $1", alice.sub);
+    broker.server.instead.set('/token', (_, res) => res.destroy());
+    const wait = () => broker.call('GET', `/wait/${begun.auth_id}`, undefined, alice);
+    expect(await wait()).toEqual({ status: 200, body: { status: 'timeout' } });
+    broker.server.instead.clear();
+    expect((await wait()).body).toMatchObject({ status: 'completed' });
+  });
+});
+
 describe('the callback', () => {
   it('takes a state once', async () => {
     const query = await broker.consent(await broker.authenticate('plain', {}, someone()));
@@ -192,6 +206,27 @@ describe('the callback', () => {
     expect({ status: page.status, location: page.headers.get('location') }).toEqual({ status: 200, location: null });
   });
 
+  it('keeps nothing for somebody who was removed while the provider thought, and has it revoked', async () => {
+    const begun = await broker.authenticate('plain', {}, someone());
+    const query = await broker.consent(begun);
+    const grant = { access_token: 'too-late', refresh_token: 'too-late-too', token_type: 'Bearer' };
+    broker.server.instead.set('/token', async (_, res) => {
+      await sql("UPDATE oauth_flow SET status = 'failed' WHERE id = $1 AND status = 'exchanging'", begun.auth_id);
+      json(res, 200, grant);
+    });
+    const revoked: string[] = [];
+    broker.server.instead.set('/token/revocation', (req, res) => {
+      req.on('data', (chunk) => revoked.push(new URLSearchParams(String(chunk)).get('token')!));
+      req.on('end', () => res.end());
+    });
+    const page = await broker.callback('plain', query);
+    expect(page.status).toBe(400);
+    expect(await page.text()).toContain('was ended meanwhile');
+    expect(revoked).toEqual(['too-late-too', 'too-late']);
+    const { rows } = await sql('SELECT status, token_id FROM oauth_flow WHERE id = $1', begun.auth_id);
+    expect(rows).toEqual([{ status: 'failed', token_id: null }]);
+  });
+
   it('comes too late after a while', async () => {
     const begun = await broker.authenticate('plain', {}, someone());
     const query = await broker.consent(begun);
@@ -234,6 +269,22 @@ describe('the setup page of a Git application', () => {
     const page = await fetch(url);
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('installation 17');
+  });
+
+  it('takes the account that was asked for on the way', async () => {
+    const alice = someone();
+    const begun = await broker.authenticate('plain', {}, alice);
+    const query = await broker.consent(begun);
+    const setup = (more: Record<string, string>) =>
+      fetch(
+        `${broker.platform.service.url}/v2/auth/setup/plain?${new URLSearchParams({ ...Object.fromEntries(query), ...more })}`,
+      );
+    const updated = await (await setup({ setup_action: 'update' })).text();
+    expect(updated).toContain('What it may see was changed');
+    const page = await setup({ setup_action: 'install', installation_id: '17' });
+    expect(await page.text()).toContain('Your account is connected');
+    expect((await ask(alice)).body).toMatchObject({ status: 'completed' });
+    expect((await setup({})).status).toBe(400);
   });
 
   it('knows no other action', async () => {

@@ -82,6 +82,19 @@ describe('a provider', () => {
     }
   });
 
+  it('keeps how it is to be shown a secret until there is one', async () => {
+    const body = { client_secret: null, token_endpoint_auth_method: 'client_secret_basic' };
+    expect(await broker.provider('later', body)).toMatchObject({ token_endpoint_auth_method: 'none' });
+    const { body: changed } = await broker.call('PATCH', '/providers/later', { client_secret: SECRET });
+    expect(changed).toMatchObject({ token_endpoint_auth_method: 'client_secret_basic' });
+  });
+
+  it('may be called anything, also what a database cannot hold', async () => {
+    const made = await broker.provider('odd', { name: 'a\u0000b', client_id: '\ud800' });
+    expect(made).toMatchObject({ name: 'a\ufffdb', client_id: '\ufffd' });
+    expect((await broker.call('PATCH', '/providers/odd', { name: '\u0000' })).body).toMatchObject({ name: '\ufffd' });
+  });
+
   it('has a name of its own', async () => {
     const body = {
       provider_id: 'plain',
@@ -194,16 +207,35 @@ describe('a stored token', () => {
     expect(await list(alice)).toEqual([]);
   });
 
+  it('stays where the provider does not take who asks for its end', async () => {
+    const alice = someone();
+    await broker.connect('plain', {}, alice);
+    const [{ id }] = (await list(alice)) as [OAuthTokenSummary];
+    broker.server.instead.set('/token/revocation', (_, res) =>
+      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
+    );
+    try {
+      expect(await broker.call('DELETE', `/tokens/${id}`, undefined, alice)).toMatchObject({
+        status: 400,
+        body: { detail: "The OAuth provider 'plain' refused: invalid_client" },
+      });
+    } finally {
+      broker.server.instead.clear();
+    }
+    expect(await list(alice)).toHaveLength(1);
+  });
+
   it('gets a label, and may become the default', async () => {
     const alice = someone();
     await broker.connect('plain', {}, alice);
     await broker.connect('plain', { force_new: true }, alice);
     const [newer, older] = (await list(alice)) as [OAuthTokenSummary, OAuthTokenSummary];
     expect([newer.is_default, older.is_default]).toEqual([true, false]);
-    const patch = { provider_account_label: 'work', is_default: true };
+    const patch = { provider_account_label: 'wo\ufffdrk', is_default: true };
     const path = `/tokens/${older.id}/metadata`;
     expect((await broker.call('PATCH', path, patch, someone())).status).toBe(404);
-    expect((await broker.call('PATCH', path, patch, alice)).body).toMatchObject({ ...patch, id: older.id });
+    const sent = { ...patch, provider_account_label: 'wo\u0000rk' };
+    expect((await broker.call('PATCH', path, sent, alice)).body).toMatchObject({ ...patch, id: older.id });
     expect((await list(alice)).map(({ is_default }) => is_default)).toEqual([false, true]);
   });
 
@@ -260,7 +292,8 @@ describe('a stored token', () => {
       const state = url.searchParams.get('state')!;
       expect((await broker.callback('slack', { code: 'a-code', state })).status).toBe(200);
       expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: true });
-      expect(await broker.authenticate('slack', { scopes: ['chat:write'] }, someone())).toMatchObject({
+      const runner = { ...someone(), permissions: ['runs:create', 'deployments:read'] };
+      expect(await broker.authenticate('slack', { scopes: ['chat:write'] }, runner)).toMatchObject({
         status: 'completed',
         token: 'xoxb-canary-token',
         metadata: { team: { name: 'Tea' } },
@@ -271,5 +304,25 @@ describe('a stored token', () => {
     }
     expect(revoked).toEqual(['xoxb-canary-token']);
     expect((await broker.call('GET', `${slack}/exists`)).body).toEqual({ has_token: false });
+  });
+
+  it('of a whole Slack workspace stays with a user who may not give it to the workspace here', async () => {
+    await broker.provider('foreign', { provider_type: 'slack', uses_pkce: true });
+    const mallory = { ...someone(), permissions: ['runs:create', 'deployments:read'] };
+    const bot = { ok: true, access_token: 'xoxb-of-another-slack', token_type: 'bot', scope: 'chat:write' };
+    broker.server.instead.set('/token', (_, res) =>
+      res.setHeader('content-type', 'application/json').end(JSON.stringify(bot)),
+    );
+    try {
+      const begun = await broker.authenticate('foreign', { scopes: ['chat:write'] }, mallory);
+      const state = new URL(begun.url!).searchParams.get('state')!;
+      expect((await broker.callback('foreign', { code: 'a-code', state })).status).toBe(200);
+    } finally {
+      broker.server.instead.clear();
+    }
+    const ask = (as: object) => broker.authenticate('foreign', { scopes: ['chat:write'] }, as);
+    expect(await ask(mallory)).toMatchObject({ status: 'completed', token: 'xoxb-of-another-slack' });
+    expect(await ask(someone())).toMatchObject({ status: 'pending' });
+    expect((await broker.call('GET', '/tokens/workspace/slack/exists')).body).toEqual({ has_token: false });
   });
 });

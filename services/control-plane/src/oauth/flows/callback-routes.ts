@@ -1,6 +1,6 @@
 import { finishAuthentication, oauthCallback, oauthSetup } from '@runyard/contracts';
 import { AppError, type BoundOperation, bind, type Logger, ok, type Reply } from '@runyard/service-kit';
-import type { FlowService } from './flow-service.ts';
+import type { CallbackAnswer, FlowService } from './flow-service.ts';
 import { page } from './pages.ts';
 
 const SETUP_TEXTS = {
@@ -21,23 +21,26 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
       headers: { location: url.href, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     };
   };
+  const finished = async (providerId: string, answer: CallbackAnswer, log: Logger): Promise<Reply> => {
+    try {
+      await flows.finish(providerId, answer);
+    } catch (error) {
+      return told(providerId, 'failed', failure(error, log));
+    }
+    const text = 'You can close this page and go back to where you came from.';
+    return told(providerId, 'completed', page(200, 'Your account is connected', text));
+  };
   return [
-    bind(oauthCallback, async ({ params, query, log }) => {
-      const { provider_id: providerId } = params;
-      try {
-        await flows.finish(providerId, query);
-      } catch (error) {
-        return told(providerId, 'failed', failure(error, log));
-      }
-      const text = 'You can close this page and go back to where you came from.';
-      return told(providerId, 'completed', page(200, 'Your account is connected', text));
-    }),
+    bind(oauthCallback, ({ params, query, log }) => finished(params.provider_id, query, log)),
     bind(finishAuthentication, async ({ caller, params, body }) => {
       await flows.finish(params.provider_id, body, caller);
       return ok({ message: 'The account is connected.', provider_id: params.provider_id });
     }),
-    bind(oauthSetup, ({ query }) => {
-      const { setup_action: action = 'install', installation_id: id } = query;
+    bind(oauthSetup, async ({ params, query, log }) => {
+      const { setup_action: action = 'install', installation_id: id, ...answer } = query;
+      // Applications that ask for an account while they are installed send people here, with what the callback gets.
+      const brings = answer.code !== undefined || answer.error !== undefined;
+      if (action === 'install' && brings) return finished(params.provider_id, answer, log);
       const which = id === undefined ? '' : ` (installation ${id})`;
       return page(200, `The application is set up${which}`, SETUP_TEXTS[action]);
     }),

@@ -1,12 +1,13 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { isUuid, type WaitResponse } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
-import { BadRequestError, ForbiddenError, type Principal } from '@runyard/service-kit';
+import { BadRequestError, ForbiddenError, type Logger, type Principal } from '@runyard/service-kit';
 import { generateRandomCodeVerifier } from 'oauth4webapi';
 import type { Database } from '../../database/database.ts';
 import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
-import { ProviderRefusedError } from '../protocol/errors.ts';
+import { mayIn } from '../caller-rights.ts';
+import { ProviderAwayError, ProviderRefusedError } from '../protocol/errors.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
@@ -25,6 +26,7 @@ interface Parts {
   refresh: TokenRefresh;
   signals: Signals;
   redirectUris: RedirectUris;
+  logger: Logger;
   ttlMs: number;
 }
 
@@ -70,7 +72,8 @@ export class FlowService {
       data: {
         id,
         organizationId: caller.organizationId,
-        workspaceId: caller.workspaceId ?? null,
+        // A token for everybody of the workspace is given by those who give its agents theirs.
+        workspaceId: mayIn(caller, 'deployments:update') ? caller.workspaceId! : null,
         owner: caller.identity,
         subject,
         provider: { connect: { id: provider.id } },
@@ -137,8 +140,14 @@ export class FlowService {
   }
 
   async #completed({ tokenId }: OAuthFlow): Promise<WaitResponse> {
-    const usable = tokenId === null ? null : await this.#parts.refresh.usable(tokenId);
-    return usable ? { status: 'completed', token: usable.accessToken } : { status: 'not_found' };
+    try {
+      const usable = tokenId === null ? null : await this.#parts.refresh.usable(tokenId);
+      return usable ? { status: 'completed', token: usable.accessToken } : { status: 'not_found' };
+    } catch (error) {
+      // Asked for so late that it was over, and its provider is away: it may be there when asked for again.
+      if (error instanceof ProviderAwayError) return { status: 'timeout' };
+      throw error;
+    }
   }
 
   async #find(providerId: string, state: string | undefined): Promise<FlowOfProvider> {
@@ -164,7 +173,7 @@ export class FlowService {
   }
 
   async #exchange(flow: FlowOfProvider, answer: CallbackAnswer): Promise<void> {
-    const { sealer, clients, tokens } = this.#parts;
+    const { sealer, clients, tokens, logger } = this.#parts;
     const { provider, redirectUri, sealedCodeVerifier } = flow;
     if (answer.error !== undefined) {
       throw new ProviderRefusedError(provider.providerId, answer.error, answer.error_description);
@@ -176,7 +185,12 @@ export class FlowService {
       redirectUri,
       codeVerifier: sealedCodeVerifier === null ? null : sealer.open(sealedCodeVerifier, place(flow.id)),
     });
-    await tokens.store(flow, grant);
+    if (await tokens.store(flow, grant)) return;
+    // Nobody has it, so nobody could revoke it later.
+    await client.revokeBoth(grant).catch((error: unknown) => {
+      logger.warn('an OAuth token that nobody gets is not revoked', { providerId: provider.providerId, error });
+    });
+    throw new BadRequestError('This authorization was ended meanwhile. Begin it again.');
   }
 }
 

@@ -23,6 +23,23 @@ export function isGrantRefused(error: unknown): boolean {
   return error instanceof ProviderRefusedError && GRANT_REFUSED.has(error.code);
 }
 
+/** Words for a revocation that was not done, whatever the token is; the last four are Slack's. */
+const UNDONE = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'temporarily_unavailable',
+  'server_error',
+  'ratelimited',
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+]);
+
+/** Whether a refused revocation leaves the token good: any other refusal is of a token that is not known (any more). */
+export function isRevocationUndone({ status, error }: ResponseBodyError): boolean {
+  return status === 429 || status >= 500 || UNDONE.has(error);
+}
+
 /**
  * A failure of a request to a provider as callers are told of it. What the library throws is not kept as a cause: it may hold the
  * answer, and with it a token.

@@ -71,6 +71,9 @@ describe('the address that a person is sent to', () => {
   it('shows a verifier itself only to a provider that wants it plain', async () => {
     const request = { ...begin, codeVerifier: 'v'.repeat(43) };
     expect(await client().authorizationUrl(request)).not.toContain(request.codeVerifier);
+    const knowing = { issuer: url, code_challenge_methods_supported: ['plain', 'S256'] };
+    const better = client({ codeChallengeMethod: 'plain', server: knowing });
+    expect(await better.authorizationUrl(request)).not.toContain(request.codeVerifier);
     const plain = new URL(await client({ codeChallengeMethod: 'plain' }).authorizationUrl(request)).searchParams;
     expect([plain.get('code_challenge'), plain.get('code_challenge_method')]).toEqual([request.codeVerifier, 'plain']);
   });
@@ -88,6 +91,12 @@ describe('a code', () => {
     expect(asked).toMatchObject([{ url: '/token', authorization }]);
     expect(asked[0]!.body.get('client_secret')).toBe(secret);
     expect(asked[0]!.body.get('resource')).toBe('https://mcp.example/');
+  });
+
+  it('brings a token for as long as there are dates, whatever the provider says', async () => {
+    answer = { access_token: 't', token_type: 'Bearer', expires_in: 1e18 };
+    const { expiresAt } = await client().exchange(code);
+    expect(expiresAt!.getTime()).toBeLessThan(Date.now() + 3.2e12);
   });
 
   it('that GitHub does not take is refused, although it answers 200', async () => {
@@ -151,5 +160,13 @@ describe('a revocation', () => {
       ['/revoke', 't'],
       ['/services/oauth2/revoke', 't'],
     ]);
+  });
+
+  it('counts as done for a token that Slack does not know, and as undone where Slack has no time', async () => {
+    const slack = client({ type: 'slack' });
+    answer = { ok: false, error: 'token_revoked' };
+    expect(await slack.revoke('t')).toBe(true);
+    answer = { ok: false, error: 'ratelimited' };
+    await expect(slack.revoke('t')).rejects.toThrow("The OAuth provider 'it' refused: ratelimited");
   });
 });

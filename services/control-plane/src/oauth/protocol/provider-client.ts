@@ -1,5 +1,5 @@
 import type { OAuthProviderType, TokenEndpointAuthMethod } from '@runyard/contracts';
-import { decodeJwt } from 'jose';
+import { toSqlText } from '@runyard/database';
 import {
   type AuthorizationServer,
   authorizationCodeGrantRequest,
@@ -18,9 +18,11 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { providerError } from './errors.ts';
+import { accountLabelIn } from './account-label.ts';
+import { isRevocationUndone, providerError } from './errors.ts';
 import { peculiaritiesOf } from './peculiarities.ts';
 import type { ProviderRequests } from './provider-requests.ts';
+import { knowsS256 } from './server-metadata.ts';
 
 /** A provider as it is spoken to, its secret open. */
 export interface ProviderSettings {
@@ -53,6 +55,9 @@ export interface Grant {
   isOfWorkspace: boolean;
 }
 
+/** A hundred years: what some say who mean for ever is no date any more. */
+const LIFETIME_SECONDS_MAX = 3_153_600_000;
+
 interface TokenAnswer {
   response: Response;
   fields: Record<string, unknown>;
@@ -83,7 +88,7 @@ export class ProviderClient {
     scopes: readonly string[];
     codeVerifier: string | null;
   }): Promise<string> {
-    const { authUrl, clientId, codeChallengeMethod, resource, type } = this.#settings;
+    const { authUrl, clientId, codeChallengeMethod, resource, server, type } = this.#settings;
     const url = new URL(authUrl);
     const { scopeSeparator } = peculiaritiesOf(type);
     const scopes = this.#asked(request.scopes);
@@ -93,7 +98,7 @@ export class ProviderClient {
     if (scopes.length > 0) url.searchParams.set('scope', scopes.join(scopeSeparator));
     url.searchParams.set('state', request.state);
     if (request.codeVerifier !== null) {
-      const method = codeChallengeMethod ?? 'S256';
+      const method = knowsS256(server) ? 'S256' : (codeChallengeMethod ?? 'S256');
       const challenge =
         method === 'plain' ? request.codeVerifier : await calculatePKCECodeChallenge(request.codeVerifier);
       url.searchParams.set('code_challenge', challenge);
@@ -158,11 +163,18 @@ export class ProviderClient {
       const client = { client_id: this.#settings.clientId };
       const options = this.#requests.options();
       const response = await revocationRequest(server, client, this.#clientAuth(), token, options);
-      await processRevocationResponse(response).catch((error: unknown) => {
-        if (!(error instanceof ResponseBodyError) || error.status >= 500) throw error;
+      const standard = await this.#standard(response);
+      await processRevocationResponse(standard.response).catch((error: unknown) => {
+        if (!(error instanceof ResponseBodyError) || isRevocationUndone(error)) throw error;
       });
     });
     return true;
+  }
+
+  /** With the refresh token a server forgets what came from it (RFC 7009); the access token need not be among that. */
+  async revokeBoth({ accessToken, refreshToken }: Pick<Grant, 'accessToken'> & { refreshToken?: string | null }) {
+    if (refreshToken != null) await this.revoke(refreshToken);
+    await this.revoke(accessToken);
   }
 
   #asked(scopes: readonly string[]): readonly string[] {
@@ -205,15 +217,21 @@ export class ProviderClient {
   }
 
   #grant(answer: TokenEndpointResponse, { fields }: TokenAnswer): Grant {
-    const { told, lifetimeSeconds, isOfWorkspace } = peculiaritiesOf(this.#settings.type);
-    const seconds = answer.expires_in ?? lifetimeSeconds;
+    const { told: names, lifetimeSeconds, isOfWorkspace } = peculiaritiesOf(this.#settings.type);
+    const told = answer.expires_in ?? lifetimeSeconds;
+    const seconds = told === undefined ? undefined : Math.min(told, LIFETIME_SECONDS_MAX);
     return {
       accessToken: answer.access_token,
       ...(answer.refresh_token === undefined ? {} : { refreshToken: answer.refresh_token }),
       expiresAt: seconds === undefined ? null : new Date(Date.now() + seconds * 1000),
-      scopes: answer.scope === undefined ? null : answer.scope.split(/[\s,]+/).filter(Boolean),
-      metadata: Object.fromEntries(told.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
-      accountLabel: accountOf(fields),
+      scopes:
+        answer.scope === undefined
+          ? null
+          : toSqlText(answer.scope)
+              .split(/[\s,]+/)
+              .filter(Boolean),
+      metadata: Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
+      accountLabel: accountLabelIn(fields),
       isOfWorkspace: isOfWorkspace(fields),
     };
   }
@@ -224,19 +242,5 @@ export class ProviderClient {
     } catch (error) {
       throw providerError(this.#settings.providerId, error);
     }
-  }
-}
-
-/** What a person calls the account, from the ID token that came from the provider itself. Shown, never relied on. */
-function accountOf(fields: Record<string, unknown>): string | null {
-  const team = (fields.team as { name?: unknown } | undefined)?.name;
-  if (typeof team === 'string') return team.slice(0, 255);
-  if (typeof fields.id_token !== 'string') return null;
-  try {
-    const { email, preferred_username, name } = decodeJwt(fields.id_token);
-    const label = [email, preferred_username, name].find((each) => typeof each === 'string' && each !== '');
-    return (label as string | undefined)?.slice(0, 255) ?? null;
-  } catch {
-    return null;
   }
 }

@@ -65,6 +65,11 @@ export async function discoverDescribed(
   return found.find(names) ?? null;
 }
 
+/** Whether a server says that it takes codes that are bound to their asker by a digest (RFC 7636). */
+export function knowsS256(server: AuthorizationServer | null): boolean {
+  return server?.code_challenge_methods_supported?.includes('S256') ?? false;
+}
+
 /** In the order in which they are to be tried. */
 function wellKnownPlaces(issuer: URL): string[] {
   const { origin } = issuer;

@@ -4,7 +4,7 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
 import { ProviderClient, type ProviderSettings } from '../protocol/provider-client.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
-import { discoverDescribed } from '../protocol/server-metadata.ts';
+import { discoverDescribed, knowsS256 } from '../protocol/server-metadata.ts';
 
 /** A person waits meanwhile. */
 const DISCOVERY_MS = 3_000;
@@ -32,9 +32,7 @@ export class ProviderClients {
 
   /** Whether codes are bound to the one who asked for them: where it is told to be, and where the server says that it can. */
   async usesPkce(provider: OAuthProvider): Promise<boolean> {
-    if (provider.usesPkce) return true;
-    const supported = (await this.#serverOf(provider))?.code_challenge_methods_supported;
-    return supported?.includes('S256') ?? false;
+    return provider.usesPkce || knowsS256(await this.#serverOf(provider));
   }
 
   sealSecret(id: string, secret: string | null | undefined): string | null {

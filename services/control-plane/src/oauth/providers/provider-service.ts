@@ -7,6 +7,7 @@ import type { Database } from '../../database/database.ts';
 import type { OAuthProvider as Row } from '../../generated/client.ts';
 import { Prisma } from '../../generated/client.ts';
 import { mustManageOrganization } from '../caller-rights.ts';
+import { endFlows } from '../flows/end-flows.ts';
 import type { RedirectUris } from '../flows/redirect-uris.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import type { Revocations } from '../tokens/revocations.ts';
@@ -50,21 +51,20 @@ export class ProviderService {
   async create(caller: Principal, body: OAuthProviderCreate, keyed?: KeyedRequest): Promise<OAuthProvider> {
     mustManageOrganization(caller);
     const id = uuidv7();
-    const authMethod = body.token_endpoint_auth_method ?? 'client_secret_post';
     return this.#insert(
       {
         id,
         organizationId: caller.organizationId,
         providerId: body.provider_id,
-        name: body.name,
-        clientId: body.client_id,
+        name: toSqlText(body.name),
+        clientId: toSqlText(body.client_id),
         sealedClientSecret: this.#parts.clients.sealSecret(id, body.client_secret),
         authUrl: this.#address(body.auth_url),
         tokenUrl: this.#address(body.token_url),
         usesPkce: body.uses_pkce ?? false,
         codeChallengeMethod: body.code_challenge_method ?? 'S256',
         providerType: body.provider_type ?? null,
-        tokenEndpointAuthMethod: body.client_secret ? authMethod : 'none',
+        tokenEndpointAuthMethod: body.token_endpoint_auth_method ?? 'client_secret_post',
         createdBy: caller.identity,
       },
       keyed,
@@ -74,7 +74,8 @@ export class ProviderService {
   async discover(caller: Principal, body: McpDiscoverRequest): Promise<OAuthProvider> {
     mustManageOrganization(caller);
     const { database, clients, requests, redirectUris } = this.#parts;
-    const { provider_id: providerId, name } = body;
+    const { provider_id: providerId } = body;
+    const name = toSqlText(body.name);
     const mcpServerUrl = this.#address(body.mcp_server_url);
     if (await providerStore.find(database.prisma, caller.organizationId, providerId)) throw taken(providerId);
     const redirectUri = redirectUris.of(providerId);
@@ -86,13 +87,13 @@ export class ProviderService {
       organizationId: caller.organizationId,
       providerId,
       name,
-      clientId,
+      clientId: toSqlText(clientId),
       sealedClientSecret: clients.sealSecret(id, clientSecret),
       authUrl: this.#address(server.authorization_endpoint!),
       tokenUrl: this.#address(server.token_endpoint!),
       usesPkce: true,
       codeChallengeMethod: 'S256',
-      tokenEndpointAuthMethod: clientSecret === null ? 'none' : authMethod,
+      tokenEndpointAuthMethod: authMethod,
       mcpServerUrl,
       resource,
       isDynamicClient: true,
@@ -129,22 +130,20 @@ export class ProviderService {
       }
       if (isElsewhere) {
         // A code for the server of before is not for the one that comes after it.
-        await transaction.oAuthFlow.updateMany({
-          where: { providerUuid: current.id, status: 'pending' },
-          data: { status: 'failed' },
-        });
+        await endFlows(transaction, { providerUuid: current.id });
       }
-      const isFirstSecret = patch.client_secret != null && current.sealedClientSecret === null;
+      // It had no use for one so far.
+      const isUnused = current.sealedClientSecret === null && current.tokenEndpointAuthMethod === 'none';
       const changed = await transaction.oAuthProvider.update({
         where: { id: current.id },
         data: {
-          name: patch.name ?? undefined,
-          clientId: patch.client_id ?? undefined,
+          name: given(patch.name),
+          clientId: given(patch.client_id),
           ...addresses,
           usesPkce: patch.uses_pkce ?? undefined,
           codeChallengeMethod: patch.code_challenge_method ?? undefined,
           ...(patch.client_secret ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret) } : {}),
-          ...(isFirstSecret ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
+          ...(patch.client_secret && isUnused ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
           // What another server said of itself does not hold for this one.
           ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),
         },
@@ -186,6 +185,8 @@ export class ProviderService {
   }
 }
 
+/** Left out and null both mean: as it is. */
+const given = (text: string | null | undefined) => (text == null ? undefined : toSqlText(text));
 const missing = (providerId: string) => new NotFoundError(`OAuth provider '${providerId}' not found.`);
 const taken = (providerId: string) =>
   new ConflictError(`An OAuth provider '${providerId}' already exists in this organization.`);

@@ -13,7 +13,11 @@ export function providerView(row: Row): OAuthProvider {
     uses_pkce: row.usesPkce,
     code_challenge_method: row.codeChallengeMethod as OAuthProvider['code_challenge_method'],
     provider_type: row.providerType as OAuthProvider['provider_type'],
-    token_endpoint_auth_method: row.tokenEndpointAuthMethod as OAuthProvider['token_endpoint_auth_method'],
+    // Without a secret there is nothing to show; the method is for the one that may come.
+    token_endpoint_auth_method:
+      row.sealedClientSecret === null
+        ? 'none'
+        : (row.tokenEndpointAuthMethod as OAuthProvider['token_endpoint_auth_method']),
     mcp_server_url: row.mcpServerUrl,
     is_dynamic_client: row.isDynamicClient,
     created_at: row.createdAt.toISOString(),

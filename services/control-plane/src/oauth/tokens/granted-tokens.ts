@@ -14,15 +14,22 @@ export class GrantedTokens {
     this.#vault = options.vault;
   }
 
-  /** The token and the flow that it ends, together. The token that was to be renewed is replaced if it is still there. */
-  async store(flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant): Promise<void> {
-    await this.#database.change(async (transaction) => {
+  /**
+   * The token and the flow that it ends, together. The token that was to be renewed is replaced if it is still there.
+   * False: the flow was ended meanwhile, and nothing is kept.
+   */
+  async store(flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant): Promise<boolean> {
+    return this.#database.change(async (transaction) => {
+      // It holds the row: whoever ends flows comes before it or finds the token.
+      const { count } = await transaction.oAuthFlow.updateMany({
+        where: { id: flow.id, status: 'exchanging' },
+        data: { status: 'completed', sealedCodeVerifier: null },
+      });
+      if (count === 0) return false;
       const token = (await this.#renew(transaction, flow, grant)) ?? (await this.#insert(transaction, flow, grant));
       if (flow.isDefault) await tokenStore.leaveOneDefault(transaction, token);
-      await transaction.oAuthFlow.update({
-        where: { id: flow.id },
-        data: { status: 'completed', tokenId: token.id, sealedCodeVerifier: null },
-      });
+      await transaction.oAuthFlow.update({ where: { id: flow.id }, data: { tokenId: token.id } });
+      return true;
     });
   }
 

@@ -2,6 +2,7 @@ import { conforms, IdentityRemoved } from '@runyard/contracts';
 import type { EventBus } from '@runyard/event-bus';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
+import { endFlows } from '../flows/end-flows.ts';
 import type { Revocations } from './revocations.ts';
 import { type TokenOwner, tokenStore } from './token-store.ts';
 
@@ -44,10 +45,7 @@ export class RemovedIdentities {
   async remove(owner: TokenOwner): Promise<void> {
     const { database, revocations, logger } = this.#parts;
     const { prisma } = database;
-    await prisma.oAuthFlow.updateMany({
-      where: { organizationId: owner.organizationId, owner: owner.identity, status: 'pending' },
-      data: { status: 'failed' },
-    });
+    await endFlows(prisma, { organizationId: owner.organizationId, owner: owner.identity });
     const tokens = (await tokenStore.list(prisma, owner)).filter(({ workspaceId }) => workspaceId === null);
     if (tokens.length === 0) return;
     const { failed } = await revocations.revokeAll(tokens);

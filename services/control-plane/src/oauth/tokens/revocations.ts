@@ -21,14 +21,11 @@ export class Revocations {
     this.#logger = options.logger;
   }
 
-  /** Resolves also when the provider knows no revocation. @throws ProviderAwayError */
+  /** Resolves also when the provider knows no revocation. @throws ProviderAwayError, ProviderRefusedError */
   async revoke(token: TokenOfProvider): Promise<void> {
     const { accessToken, refreshToken, origin } = this.#vault.open(token);
     if (origin !== new URL(token.provider.tokenUrl).origin) return;
-    const client = await this.#clients.of(token.provider);
-    // With the refresh token a server forgets what came from it (RFC 7009); the access token need not be among that.
-    if (refreshToken !== null) await client.revoke(refreshToken);
-    await client.revoke(accessToken);
+    await (await this.#clients.of(token.provider)).revokeBoth({ accessToken, refreshToken });
   }
 
   /** Tries it with each, and says how many providers could not be told of. */

@@ -1,5 +1,5 @@
 import type { OAuthTokenImport, OAuthTokenPatch, OAuthTokenSummary } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import { type KeyedRequest, toSqlText } from '@runyard/database';
 import { NotFoundError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { mustManageOrganization, workspaceFor } from '../caller-rights.ts';
@@ -52,7 +52,8 @@ export class TokenService {
       const changed = await transaction.oAuthToken.update({
         where: { id: token.id },
         data: {
-          providerAccountLabel: patch.provider_account_label ?? token.providerAccountLabel,
+          providerAccountLabel:
+            patch.provider_account_label == null ? token.providerAccountLabel : toSqlText(patch.provider_account_label),
           isDefault: patch.is_default ?? token.isDefault,
         },
         include: { provider: true },
@@ -62,7 +63,7 @@ export class TokenService {
     });
   }
 
-  /** @throws ProviderAwayError, and then the token stays: nobody else could revoke it any more */
+  /** @throws ProviderAwayError, ProviderRefusedError, and then the token stays: nobody else could revoke it any more */
   async delete(caller: Principal, id: string): Promise<void> {
     const { database, revocations } = this.#parts;
     const token = existing(await tokenStore.find(database.prisma, caller, id));

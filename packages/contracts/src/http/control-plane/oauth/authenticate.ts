@@ -114,6 +114,21 @@ export const waitForAuthentication = defineOperation({
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 8192, description }));
 
+/** What a provider's answer brings (RFC 6749), in the address that a browser comes to. */
+const answer = {
+  code: text('Authorization code.'),
+  state: text('As it was given to the provider; good for one time.'),
+  error: text('Why there is no code.'),
+  error_description: text('The same, in words.'),
+  iss: text('Who answers (RFC 9207).'),
+};
+const answered = {
+  200: Page,
+  303: { description: 'To the page that is configured.', headers: { Location: 'The page.' } },
+  400: { ...Page, description: 'It did not work: why, for a person.' },
+  502: { ...Page, description: 'The provider did not give a token: why, for a person.' },
+};
+
 export const oauthCallback = defineOperation({
   operationId: 'oauthCallback',
   method: 'get',
@@ -122,19 +137,8 @@ export const oauthCallback = defineOperation({
   tags: [AUTH_TAG],
   access: 'public',
   params: Type.Object({ provider_id: Type.String() }),
-  query: Type.Object({
-    code: text('Authorization code.'),
-    state: text('As it was given to the provider; good for one time.'),
-    error: text('Why there is no code.'),
-    error_description: text('The same, in words.'),
-    iss: text('Who answers (RFC 9207).'),
-  }),
-  responses: {
-    200: Page,
-    303: { description: 'To the page that is configured.', headers: { Location: 'The page.' } },
-    400: { ...Page, description: 'It did not work: why, for a person.' },
-    502: { ...Page, description: 'The provider did not give a token: why, for a person.' },
-  },
+  query: Type.Object(answer),
+  responses: answered,
 });
 
 export const finishAuthentication = defineOperation({
@@ -170,15 +174,17 @@ export const oauthSetup = defineOperation({
   operationId: 'oauthSetup',
   method: 'get',
   path: '/v2/auth/setup/{provider_id}',
-  summary: 'Where a Git host sends a person who installed its application, or changed what it may see.',
+  summary:
+    'Where a Git host sends a person who installed its application, or changed what it may see. One who was asked for an account on the way is back with it.',
   tags: [AUTH_TAG],
   access: 'public',
   params: Type.Object({ provider_id: Type.String() }),
   query: Type.Object({
+    ...answer,
     setup_action: Type.Optional(
       Type.Union([Type.Literal('install'), Type.Literal('update'), Type.Literal('request')], { default: 'install' }),
     ),
     installation_id: Type.Optional(Type.Integer({ minimum: 1 })),
   }),
-  responses: { 200: Page, 422: REFUSALS[422] },
+  responses: { ...answered, 422: REFUSALS[422] },
 });

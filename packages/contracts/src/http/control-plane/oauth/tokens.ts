@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { JsonObject, Timestamp, Uuid } from '../../common.ts';
-import { AUTH_TAG, ProviderAway, ProviderMissing, REFUSALS, Scopes, TokenMissing } from './responses.ts';
+import { AUTH_TAG, BadRequest, ProviderAway, ProviderMissing, REFUSALS, Scopes, TokenMissing } from './responses.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
@@ -184,7 +184,13 @@ export const deleteOAuthToken = defineOperation({
   tags: [AUTH_TAG],
   access: 'principal',
   params,
-  responses: { 204: { description: 'It is gone.' }, 404: TokenMissing, 502: ProviderAway, ...REFUSALS },
+  responses: {
+    204: { description: 'It is gone.' },
+    400: { ...BadRequest, example: { detail: "The OAuth provider 'github' refused: invalid_client" } },
+    404: TokenMissing,
+    502: ProviderAway,
+    ...REFUSALS,
+  },
 });
 
 export const workspaceSlackTokenExists = defineOperation({
