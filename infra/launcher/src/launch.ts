@@ -53,7 +53,8 @@ export async function launch(options: LaunchOptions): Promise<void> {
       () => rm(readyFile, { force: true }),
     );
     // Downloading takes the network, starting servers the processor: they do not wait for each other.
-    const installing = installProjectDependencies(project, progress, stopping);
+    const cache = join(dataDir, 'package-managers');
+    const installing = installProjectDependencies(project, { cache, progress, stopping });
     installing.catch(() => {}); // Looked at below; until then it must not end the process.
     const servers = await open(
       () =>

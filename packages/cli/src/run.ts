@@ -41,13 +41,20 @@ function createProgram(surroundings: Surroundings, version: string, end: (exitCo
 }
 
 function explain(error: unknown, args: string[], { stdout, stderr, interrupted }: Surroundings): number {
-  // Commander has said what is wrong, or shown its help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
+  const tell = (message: string, exitCode: number) =>
+    void stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
+  const isForPrograms = args.includes('--json');
+  if (error instanceof CommanderError) {
+    // Commander has said what is wrong, or shown its help: to people.
+    if (error.exitCode === 0) return ExitCode.done;
+    if (isForPrograms) tell(error.message.replace(/^error: /, ''), ExitCode.usage);
+    return ExitCode.usage;
+  }
   const known = interrupted.aborted ? interrupted.reason : error;
   const exitCode = known instanceof CliError ? known.exitCode : ExitCode.failed;
   // Anything else is a fault of ours and comes with its stack.
   const message = known instanceof CliError ? known.message : ((known as Error).stack ?? String(known));
-  if (args.includes('--json')) stdout.write(`${JSON.stringify({ event: 'error', message, exit_code: exitCode })}\n`);
+  if (isForPrograms) tell(message, exitCode);
   else stderr.write(`${painter(stderr)(known instanceof Interruption ? 'yellow' : 'red', message)}\n`);
   return exitCode;
 }

@@ -76,10 +76,24 @@ describe('deploy where an engine runs', () => {
       'ENV LANGSERVE_GRAPHS="{\\"agent\\":\\"./src/agent.ts:graph\\"}"',
       'ENV LANGGRAPH_AUTH="{\\"path\\":\\"./src/\\\\\\"auth\\$.ts:auth\\"}"',
       'ENV PROJECT_DIR=/deps/project LANGGRAPH_CONFIG_PATH="langgraph.json"',
-      'RUN npm ci --no-audit --no-fund',
-      'RUN npm run build',
+      'RUN unset NODE_ENV && npm ci --no-audit --no-fund',
+      'RUN unset NODE_ENV && npm run build',
       '',
     ]);
+  });
+
+  it('installs by what is in the image, not by a lock file that an ignore file keeps out of it', async () => {
+    await deploy([], projectFolder('agent', { 'pnpm-lock.yaml': '', '.gitignore': 'pnpm-lock.yaml\n' }));
+    expect(builds()[0]?.input).toContain('\nRUN npm i --no-audit --no-fund\n');
+  });
+
+  it('says what is wrong with a project that cannot be installed', async () => {
+    const ended = await deploy([], projectFolder('agent', { 'deno.lock': '' }));
+    expect(ended).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining('npm, pnpm, yarn and bun install packages'),
+    });
+    expect(builds()).toEqual([]);
   });
 
   it('names the image and its tag as asked, and takes one that is there with --image', async () => {
@@ -92,6 +106,14 @@ describe('deploy where an engine runs', () => {
       `registry.example.com:5000/d/${deployment?.id}/my-image:v2`,
     ]);
     expect(docker.calls().some(({ args }) => args.includes('rm'))).toBe(false);
+  });
+
+  it.each([
+    [['--install-command', 'npm ci', '--base-image', 'mine'], '--install-command and --base-image'],
+    [['--build-command', 'make'], '--build-command'],
+  ])('takes nothing for --image that is for building one: %j', async (flags, named) => {
+    const ended = await deploy(['--image', 'mine:1', ...flags]);
+    expect(ended).toMatchObject({ exitCode: 2, err: `--image is built already: leave ${named} out.\n` });
   });
 
   it('pushes again when a push fails, three times in all', async () => {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { list } from 'tar';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../src/cli-error.ts';
@@ -157,6 +157,14 @@ describe('deploy --remote', () => {
     const ended = await deployRemote(folder);
     expect(platform.askedFor('PATCH', /./)[0]?.body.secrets).toEqual([]);
     expect(ended.out).toContain('"env" of langgraph.json names ../outside, outside the project: it is not read.');
+  });
+
+  it('says that the rest of a workspace is not sent, and that the platform does without the base of an image', async () => {
+    const folder = projectFolder('agent');
+    writeFileSync(join(folder, '../package.json'), '{"workspaces":["*"]}');
+    const ended = await deployRemote(folder, '--base-image', 'mine');
+    expect(ended.out).toContain(`is a member of the workspace ${dirname(folder)}, of which nothing else is sent`);
+    expect(ended.out).toContain('--base-image: of images built here.');
   });
 
   it('shows the build as it goes, each line once', async () => {

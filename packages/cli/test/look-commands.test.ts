@@ -15,6 +15,7 @@ afterEach(async () => {
 });
 afterAll(removeFolders);
 
+const iso = (ms: number) => new Date(ms).toISOString();
 const env = () => ({ RUNYARD_URL: platform.url, RUNYARD_API_KEY: API_KEY });
 
 describe('deploy list', () => {
@@ -76,14 +77,17 @@ describe('deploy delete', () => {
     expect(platform.deployments.size).toBe(0);
   });
 
-  it.each(['--force', '--no-input'])('does not ask with %s', async (flag) => {
+  it('does not ask with --force', async () => {
     const { id } = platform.addDeployment('agent');
-    expect((await runyard(['deploy', 'delete', id, flag], { env: env() })).exitCode).toBe(0);
+    expect((await runyard(['deploy', 'delete', id, '--force'], { env: env() })).exitCode).toBe(0);
   });
 
-  it('deletes nothing where there is nobody to ask', async () => {
+  it.each<[string, string[], PassThrough]>([
+    ['there is nobody to ask', [], new PassThrough()],
+    ['nobody wants to be asked', ['--no-input'], terminal('agent')],
+  ])('deletes nothing where %s', async (_, flags, stdin) => {
     const { id } = platform.addDeployment('agent');
-    const ended = await runyard(['deploy', 'delete', id], { env: env() });
+    const ended = await runyard(['deploy', 'delete', id, ...flags], { env: env(), stdin });
     expect(ended).toMatchObject({ exitCode: 2, err: 'There is nobody to ask: add --force to delete it.\n' });
     expect(platform.deployments.size).toBe(1);
   });
@@ -124,6 +128,36 @@ describe('deploy logs', () => {
     expect(platform.askedFor('POST', /_logs/)[0]?.path).toBe(
       `/v1/projects/${deployment.id}/revisions/${deployment.latest_revision_id}/build_logs`,
     );
+  });
+
+  it('shows as many as it was asked for, however little a page of them holds', async () => {
+    const { id } = platform.addDeployment('agent');
+    for (let count = 1; count <= 4; count += 1) platform.logs.deploy.push(logEntry(count));
+    const logs = [logEntry(9)];
+    platform.fail('POST', /_logs/, { status: 200, body: { logs, next_offset: '4' } });
+    const ended = await runyard(['deploy', 'logs', '--json', '--limit', '3', '--deployment-id', id], { env: env() });
+    expect(ended.events().map(({ id: each }) => each)).toEqual(['3', '4', '9']);
+  });
+
+  it('follows what a filter lets through from now on, and waits for a platform that is away', async () => {
+    const { id } = platform.addDeployment('agent');
+    platform.logs.deploy.push(logEntry(1), logEntry(2));
+    const controller = new AbortController();
+    const following = runyard(['deploy', 'logs', '-f', '--level', 'error', '--json', '--deployment-id', id], {
+      env: env(),
+      interrupted: controller.signal,
+    });
+    await platform.asks(3, /_logs/);
+    expect(platform.askedFor('POST', /_logs/)[2]?.body).toMatchObject({ order: 'asc', start_time: iso(2) });
+    for (let tries = 0; tries < 4; tries += 1) {
+      platform.fail('POST', /_logs/, { status: 503, body: { detail: 'away' }, headers: { 'retry-after': '0.001' } });
+    }
+    platform.logs.deploy.push(logEntry(3, { level: 'ERROR' }));
+    await platform.asks(10, /_logs/);
+    controller.abort(new Interruption('SIGINT'));
+    const ended = await following;
+    expect(ended).toMatchObject({ exitCode: 0, err: 'The platform is away: waiting for it.\n' });
+    expect(ended.events().map(({ id: each }) => each)).toEqual(['3']);
   });
 
   it('follows with -f, each entry once, and ends cleanly when interrupted', async () => {

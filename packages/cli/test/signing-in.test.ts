@@ -15,6 +15,25 @@ afterAll(removeFolders);
 const list = ['deploy', 'list'];
 const keyAsked = () => platform.asked.at(-1)?.headers['x-api-key'];
 
+describe('wrong use', () => {
+  it.each([
+    ['deploy', '--name', ''],
+    ['deploy', '--deployment-id', ''],
+    ['deploy', '--image', ' '],
+    ['deploy', 'logs', '--revision-id', ''],
+    ['deploy', 'delete', ''],
+    ['deploy', 'revisions', 'list', ''],
+  ])('is what a script left empty: %s %s %s', async (...args) => {
+    expect(await runyard(args)).toMatchObject({ exitCode: 2, err: expect.stringContaining('It is empty.') });
+  });
+
+  it('is told to programs too', async () => {
+    const ended = await runyard(['deploy', 'list', '--json', '--limit', '3']);
+    expect(ended.exitCode).toBe(2);
+    expect(ended.events()).toEqual([{ event: 'error', message: "unknown option '--limit'", exit_code: 2 }]);
+  });
+});
+
 describe('the API key and the address', () => {
   it('are looked for by name, for each first in .env and then in the environment', async () => {
     const cwd = folderWith('agent', { '.env': 'LANGSMITH_API_KEY=file\nLANGCHAIN_API_KEY=file-chain\n' });

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { installCommand, installProjectDependencies } from './install-dependencies.ts';
+import { installProjectDependencies, missingInstallation } from './install-dependencies.ts';
 
-const work = mkdtempSync(join(tmpdir(), 'runyard-project-'));
+const work = realpathSync(mkdtempSync(join(tmpdir(), 'runyard-project-')));
 afterAll(() => rmSync(work, { recursive: true }));
 
 function folderWith(files: Record<string, string>): string {
@@ -17,36 +17,53 @@ function folderWith(files: Record<string, string>): string {
 }
 const manifest = JSON.stringify({ name: 'p', version: '1.0.0', dependencies: { local: 'file:./local' } });
 
-describe('installCommand', () => {
-  it('is that of the package manager whose lockfile the project has', async () => {
-    const commandFor = (files: Record<string, string>) =>
-      installCommand(folderWith({ 'package.json': manifest, ...files }));
-    expect(await commandFor({})).toEqual(['npm', 'install', '--no-audit', '--no-fund']);
-    expect((await commandFor({ 'package-lock.json': '' }))?.slice(0, 2)).toEqual(['npm', 'ci']);
-    expect((await commandFor({ 'yarn.lock': '' }))?.slice(0, 3)).toEqual(['npx', '--yes', 'yarn']);
-    expect((await commandFor({ 'pnpm-lock.yaml': '' }))?.slice(0, 3)).toEqual(['npx', '--yes', 'pnpm']);
+describe('what is missing is installed', () => {
+  it('by the package manager of the lock file, in the workspace that the project is a member of', async () => {
+    const workspace = folderWith({
+      'pnpm-workspace.yaml': 'packages:\n  - apps/*\n',
+      'pnpm-lock.yaml': "lockfileVersion: '9.0'\n",
+      'apps/agent/package.json': manifest,
+      'examples/agent/package.json': manifest,
+    });
+    expect(await missingInstallation(join(workspace, 'apps/agent'))).toMatchObject({
+      tool: { package: 'pnpm@10.34.8' },
+      folder: workspace,
+      command: 'pnpm i --frozen-lockfile',
+    });
+    const apart = join(workspace, 'examples/agent');
+    expect(await missingInstallation(apart)).toMatchObject({ tool: null, folder: apart });
   });
 
-  it('is none when everything is there, be it further up as in a workspace, or nothing is asked for', async () => {
+  it('not when everything is there, be it further up as in a workspace, or nothing is asked for', async () => {
     const workspace = folderWith({ 'app/package.json': manifest, 'node_modules/local/package.json': '{}' });
-    expect(await installCommand(join(workspace, 'app'))).toBeNull();
-    expect(await installCommand(folderWith({}))).toBeNull();
+    expect(await missingInstallation(join(workspace, 'app'))).toBeNull();
+    expect(await missingInstallation(folderWith({}))).toBeNull();
+  });
+
+  it('not by what is not known here, which is said', async () => {
+    const folder = folderWith({ 'package.json': manifest, 'deno.lock': '' });
+    await expect(missingInstallation(folder)).rejects.toThrow('npm, pnpm, yarn and bun install packages');
+    await expect(missingInstallation(folderWith({ 'package.json': '{' }))).rejects.toThrow('is not valid JSON');
   });
 });
 
 describe('installProjectDependencies', () => {
-  const progress = { step: () => {}, say: () => {} };
+  const options = {
+    cache: join(work, 'cache'),
+    progress: { step: () => {}, say: () => {} },
+    stopping: new AbortController().signal,
+  };
   const projectIn = (folder: string) => ({ folder, name: 'p', distinctName: 'p-1', graphs: ['g'] as [string] });
 
   it('installs what is missing', async () => {
     const folder = folderWith({ 'package.json': manifest, 'local/package.json': '{"name":"local","version":"1.0.0"}' });
-    await installProjectDependencies(projectIn(folder), progress, new AbortController().signal);
-    expect(await installCommand(folder)).toBeNull();
+    await installProjectDependencies(projectIn(folder), options);
+    expect(await missingInstallation(folder)).toBeNull();
   });
 
   it('shows the end of the output when that fails', async () => {
     const folder = folderWith({ 'package.json': manifest, 'package-lock.json': '{}' });
-    const installing = installProjectDependencies(projectIn(folder), progress, new AbortController().signal);
+    const installing = installProjectDependencies(projectIn(folder), options);
     await expect(installing).rejects.toThrow(/could not be installed \(npm ci .*\):\n[\s\S]*npm error/);
   });
 });

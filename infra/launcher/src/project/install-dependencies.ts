@@ -2,42 +2,57 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join, parse } from 'node:path';
 import { InfrastructureError } from '@runyard/local-infra';
+import { detectInstallation, fetchTool, type Installation, ProjectError, variablesOf } from '@runyard/package-managers';
 import type { Progress } from '../progress.ts';
 import type { Project } from './read-project.ts';
 
-/** By lockfile: the package manager the project's author uses, told to install exactly what the lockfile says. */
-const installers: { lockfile: string; command: string[] }[] = [
-  { lockfile: 'pnpm-lock.yaml', command: ['npx', '--yes', 'pnpm', 'install', '--frozen-lockfile'] },
-  { lockfile: 'yarn.lock', command: ['npx', '--yes', 'yarn', 'install', '--frozen-lockfile'] },
-  { lockfile: 'bun.lock', command: ['bun', 'install', '--frozen-lockfile'] },
-  { lockfile: 'package-lock.json', command: ['npm', 'ci', '--no-audit', '--no-fund'] },
-];
-const withoutLockfile = ['npm', 'install', '--no-audit', '--no-fund'];
-
-/** The command that installs a project's dependencies, or null when all of them are there. */
-export async function installCommand(folder: string): Promise<string[] | null> {
+/** What installs a project's dependencies, or null when all of them are there. @throws InfrastructureError */
+export async function missingInstallation(folder: string): Promise<Installation | null> {
   const manifest = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}');
-  const dependencies = Object.keys((JSON.parse(manifest) as { dependencies?: object }).dependencies ?? {});
-  if (dependencies.every((name) => resolves(name, folder))) return null;
-  return installers.find(({ lockfile }) => existsSync(join(folder, lockfile)))?.command ?? withoutLockfile;
+  try {
+    const dependencies = Object.keys((JSON.parse(manifest) as { dependencies?: object }).dependencies ?? {});
+    if (dependencies.every((name) => resolves(name, folder))) return null;
+    return await detectInstallation(parse(folder).root, folder);
+  } catch (error) {
+    if (error instanceof ProjectError) throw new InfrastructureError(error.message);
+    if (error instanceof SyntaxError) {
+      throw new InfrastructureError(`${join(folder, 'package.json')} is not valid JSON: ${error.message}`);
+    }
+    throw error;
+  }
 }
 
+/** @param cache folder that package managers are fetched into */
 export async function installProjectDependencies(
   project: Project,
-  progress: Progress,
-  stopping: AbortSignal,
+  { cache, progress, stopping }: { cache: string; progress: Progress; stopping: AbortSignal },
 ): Promise<void> {
-  const command = await installCommand(project.folder);
-  if (!command) return;
-  progress.step(`Installing the dependencies of ${project.name}: ${command.join(' ')}`);
-  const [program = '', ...args] = command;
+  const installation = await missingInstallation(project.folder);
+  if (!installation) return;
+  const { tool, command, folder } = installation;
+  const where = folder === project.folder ? '' : ` (in ${folder})`;
+  progress.step(`Installing the dependencies of ${project.name}: ${command}${where}`);
+  const run = (line: string, cwd: string, env: Record<string, string> = {}) =>
+    runToItsEnd(line, { cwd, env, stopping, failed: `The dependencies of ${project.folder} could not be installed` });
+  const programs = tool ? [await fetchTool(tool, cache, run)] : [];
+  const path = [...programs, process.env.PATH ?? ''].join(delimiter);
+  await run(command, folder, { PATH: path, ...variablesOf(tool) });
+}
+
+async function runToItsEnd(
+  command: string,
+  options: { cwd: string; env: Record<string, string>; stopping: AbortSignal; failed: string },
+): Promise<void> {
+  const { cwd, env, stopping, failed } = options;
+  stopping.throwIfAborted();
   // In a process group of its own, so that what npm starts ends with it.
-  const child = spawn(program, args, {
-    cwd: project.folder,
+  const child = spawn(command, {
+    cwd,
     // `npm start --silent` silences npm itself, not the reason why an install fails.
-    env: { ...process.env, npm_config_loglevel: undefined },
+    env: { ...process.env, npm_config_loglevel: undefined, ...env },
+    shell: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -50,9 +65,7 @@ export async function installProjectDependencies(
   stopping.throwIfAborted();
   if (code === 0) return;
   const end = output.trimEnd().split('\n').slice(-15).join('\n');
-  throw new InfrastructureError(
-    `The dependencies of ${project.folder} could not be installed (${command.join(' ')}: ${code}):\n${end}`,
-  );
+  throw new InfrastructureError(`${failed} (${command}: ${code}):\n${end}`);
 }
 
 /** Whether a package is found from a folder the way Node looks for it; workspaces keep theirs further up. */

@@ -3,7 +3,7 @@ import { type DeployFlags, deploy } from '../deploy/deploy.ts';
 import { HumanProgress } from '../output/human-progress.ts';
 import { jsonProgress } from '../output/json-progress.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { addConnectionOptions, imageTag, jsonOption, wholeNumber } from './options.ts';
+import { addConnectionOptions, imageTag, jsonOption, someText, wholeNumber } from './options.ts';
 
 const HELP = `
 The deployment is found by its name and updated in place; a new one is made when there is none. Its name is --name, else
@@ -34,8 +34,8 @@ export function addDeployCommand(
     .summary('deploy the project in this folder; list, read, delete deployments')
     .description('Deploys the LangGraph project in this folder and waits until it serves.')
     .option('-c, --config <path>', 'the project: its langgraph.json, or the folder of it', '.')
-    .option('--name <name>', "the deployment's name")
-    .option('--deployment-id <id>', 'update this deployment, whatever its name')
+    .option('--name <name>', "the deployment's name", someText)
+    .option('--deployment-id <id>', 'update this deployment, whatever its name', someText)
     .addOption(
       new Option('--deployment-type <type>', 'of a new deployment (default: dev)').choices([
         'dev',
@@ -48,9 +48,9 @@ export function addDeployCommand(
     .option('--no-remote', 'build an image on this machine and push it')
     .option('--install-command <command>', "installs the project's packages (default: what its lock file asks for)")
     .option('--build-command <command>', 'builds the project after that')
-    .option('--image <image>', 'push this image of this machine and deploy it; nothing is built')
-    .option('--base-image <image>', 'what an image is built from (default: runyard/agent-server:20)')
-    .option('--image-name <name>', "of the pushed image (default: the deployment's)")
+    .option('--image <image>', 'push this image of this machine and deploy it; nothing is built', someText)
+    .option('--base-image <image>', 'what an image is built from (default: runyard/agent-server:20)', someText)
+    .option('--image-name <name>', "of the pushed image (default: the deployment's)", someText)
     .option('-t, --tag <tag>', 'of the pushed image', imageTag, 'latest')
     .option('--no-wait', 'do not wait for the revision to serve')
     .addOption(

@@ -4,7 +4,15 @@ import { listDeployments } from '../deployments/list-deployments.ts';
 import { listRevisions } from '../deployments/list-revisions.ts';
 import { showLogs } from '../logs/show-logs.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { addConnectionOptions, jsonOption, LOG_LEVELS, logLevel, pointInTime, wholeNumber } from './options.ts';
+import {
+  addConnectionOptions,
+  jsonOption,
+  LOG_LEVELS,
+  logLevel,
+  pointInTime,
+  someText,
+  wholeNumber,
+} from './options.ts';
 
 const LOGS_HELP = `
 Without --deployment-id or --name, the deployment of this folder's name is meant.
@@ -28,12 +36,12 @@ export function addLookCommands(deploy: Command, surroundings: Surroundings): vo
     deploy
       .command('logs')
       .description('Shows what the servers of a deployment logged, or the build of a revision.')
-      .option('--name <name>', "the deployment's name")
-      .option('--deployment-id <id>', 'the deployment')
+      .option('--name <name>', "the deployment's name", someText)
+      .option('--deployment-id <id>', 'the deployment', someText)
       .addOption(
         new Option('--type <type>', 'of its servers, or of a build').choices(['deploy', 'build']).default('deploy'),
       )
-      .option('--revision-id <id>', 'of this revision alone (a build: default the newest)')
+      .option('--revision-id <id>', 'of this revision alone (a build: default the newest)', someText)
       .option('--level <level>', `of this level and graver ones: ${LOG_LEVELS.join(', ')}`, logLevel)
       .addOption(new Option('--limit <count>', 'so many of the newest').argParser(wholeNumber(1, 1_000)).default(100))
       .option('-q, --query <text>', 'only what contains it')
@@ -48,7 +56,7 @@ export function addLookCommands(deploy: Command, surroundings: Surroundings): vo
     deploy
       .command('delete')
       .description('Deletes a deployment with its database: threads, runs and all.')
-      .argument('<id>', 'of the deployment (`runyard deploy list` shows it)')
+      .argument('<id>', 'of the deployment (`runyard deploy list` shows it)', someText)
       .option('--force', 'do not ask', false),
   ).action((id, flags) => deleteDeployment(id, flags, surroundings));
 
@@ -57,7 +65,7 @@ export function addLookCommands(deploy: Command, surroundings: Surroundings): vo
     revisions
       .command('list')
       .description('Lists the revisions of a deployment, newest first.')
-      .argument('<id>', 'of the deployment')
+      .argument('<id>', 'of the deployment', someText)
       .addOption(new Option('--limit <count>', 'so many').argParser(wholeNumber(1, 100)).default(10))
       .addOption(jsonOption('revisions')),
   ).action((id, flags) => listRevisions(id, flags, surroundings));

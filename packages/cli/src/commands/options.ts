@@ -15,6 +15,12 @@ export function jsonOption(what: string): Option {
   return new Option('--json', `${what} as JSON, one object per line`).default(false, 'lines for people');
 }
 
+/** Some text: what a script leaves empty by mistake must not mean something else. */
+export function someText(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty.');
+}
+
 /** A whole number in a range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {

@@ -4,23 +4,24 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** Asks the person at the keyboard. Questions go to the error stream: the output belongs to the command's results. */
 export class Questions {
+  /** Whether there is somebody to ask, who wants to be asked. */
+  readonly mayAsk: boolean;
   readonly #surroundings: Surroundings;
-  readonly #mayAsk: boolean;
 
   /** @param wanted false with `--no-input` */
   constructor(surroundings: Surroundings, wanted: boolean) {
     this.#surroundings = surroundings;
-    this.#mayAsk = wanted && surroundings.stdin.isTTY === true;
+    this.mayAsk = wanted && surroundings.stdin.isTTY === true;
   }
 
   /** Undefined when there is nobody to ask. */
   async ask(question: string): Promise<string | undefined> {
-    return this.#mayAsk ? this.#read(`${question}: `, this.#surroundings.stderr) : undefined;
+    return this.mayAsk ? this.#read(`${question}: `, this.#surroundings.stderr) : undefined;
   }
 
   /** What is typed is not shown. */
   async askSecret(question: string): Promise<string | undefined> {
-    if (!this.#mayAsk) return undefined;
+    if (!this.mayAsk) return undefined;
     const { stderr } = this.#surroundings;
     stderr.write(`${question}: `);
     const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import type { Deployment, DeploymentType, Secret } from '@runyard/contracts';
-import { Interruption } from '../cli-error.ts';
+import { CliError, ExitCode, Interruption } from '../cli-error.ts';
 import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
 import { type Connection, type ConnectionFlags, signIn } from '../connection/sign-in.ts';
 import { Engine } from '../docker/engine.ts';
@@ -49,6 +49,7 @@ interface Work {
  * @returns the exit code
  */
 export async function deploy(flags: DeployFlags, surroundings: Surroundings, progress: Progress): Promise<number> {
+  refuseWhatIsPassedOver(flags);
   const project = await openProject(resolve(surroundings.cwd, flags.config ?? '.'));
   const connection = await signIn({ flags, project: project.env, folder: project.folder, surroundings });
   try {
@@ -73,6 +74,8 @@ async function deployWith(work: Work): Promise<number> {
     whyNotHere: () => engine.obstacle(work.flags.baseImage),
   });
   steps.note(mode.why);
+  const ofImages = mode.isRemote ? given(work.flags, { baseImage: '--base-image', imageName: '--image-name' }) : [];
+  if (ofImages.length > 0) steps.warn(`${ofImages.join(' and ')}: of images built here. The platform does without.`);
   const { id } = existing ?? (await createDeployment(work, name, mode, secrets));
   const { installCommand, buildCommand, image, baseImage, imageName = name, tag, verbose = false } = work.flags;
   const { interrupted } = work.surroundings;
@@ -91,6 +94,18 @@ async function deployWith(work: Work): Promise<number> {
     : await pushImage({ ...source, engine, image, baseImage, imageName, tag, verbose });
   steps.begin('Making a revision');
   return follow(work, mode, await makeRevision(connection.controlPlane, id, body));
+}
+
+/** An image that is there is neither installed nor built. @throws CliError */
+function refuseWhatIsPassedOver(flags: DeployFlags): void {
+  if (flags.image === undefined) return;
+  const names = { installCommand: '--install-command', buildCommand: '--build-command', baseImage: '--base-image' };
+  const vain = given(flags, names);
+  if (vain.length > 0) throw new CliError(`--image is built already: leave ${vain.join(' and ')} out.`, ExitCode.usage);
+}
+
+function given<Name extends keyof DeployFlags>(flags: DeployFlags, names: Record<Name, string>): string[] {
+  return (Object.keys(names) as Name[]).filter((name) => flags[name] !== undefined).map((name) => names[name]);
 }
 
 /** By flag, by variable, else the folder's. */

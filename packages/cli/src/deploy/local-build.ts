@@ -66,7 +66,8 @@ async function build(tag: string, scratch: string, options: LocalBuildOptions): 
   } finally {
     await archive.remove();
   }
-  const dockerfile = dockerfileOf(project, { ...options, baseImage: options.baseImage ?? BASE_IMAGE });
+  const { baseImage = BASE_IMAGE, installCommand, buildCommand } = options;
+  const dockerfile = await dockerfileOf(project, { folder, baseImage, installCommand, buildCommand });
   const onLine = (message: string) => steps.progress.tell({ event: 'log', level: 'INFO', message });
   await engine.build({ folder, dockerfile, tag, onLine });
 }

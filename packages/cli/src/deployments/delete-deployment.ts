@@ -10,11 +10,10 @@ export async function deleteDeployment(
 ): Promise<void> {
   await withControlPlane(flags, surroundings, async ({ controlPlane, questions }) => {
     const { name } = await controlPlane.getDeployment(id);
-    if (!flags.force && flags.input) {
+    if (!flags.force) {
+      // Not to be asked is no consent: what is deleted is gone.
+      if (!questions.mayAsk) throw new CliError('There is nobody to ask: add --force to delete it.', ExitCode.usage);
       const answer = await questions.ask(`Delete the deployment ${name} with all its threads and runs? Its name`);
-      if (answer === undefined && surroundings.stdin.isTTY !== true) {
-        throw new CliError('There is nobody to ask: add --force to delete it.', ExitCode.usage);
-      }
       if (answer !== name) throw new CliError('Nothing is deleted: that is not its name.', ExitCode.failed);
     }
     await controlPlane.deleteDeployment(id);

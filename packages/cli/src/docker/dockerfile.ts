@@ -1,29 +1,36 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  detectInstallation,
+  fetchCommand,
+  type PackageTool,
+  PROGRAMS_FOLDER,
+  ProjectError,
+  toolOfCommand,
+  variablesOf,
+} from '@runyard/package-managers';
+import { CliError, ExitCode } from '../cli-error.ts';
 import type { Project } from '../project/project.ts';
-
-/** By lock file: what installs just what it says. Of pnpm the major version that reads today's lock files, whatever is newest. */
-const INSTALLS = [
-  { lockFile: 'pnpm-lock.yaml', command: 'npx --yes pnpm@10 install --frozen-lockfile' },
-  { lockFile: 'yarn.lock', command: 'npx --yes yarn install --frozen-lockfile' },
-  { lockFile: 'bun.lock', command: 'npx --yes bun install --frozen-lockfile' },
-  { lockFile: 'bun.lockb', command: 'npx --yes bun install --frozen-lockfile' },
-  { lockFile: 'package-lock.json', command: 'npm ci --no-audit --no-fund' },
-];
-const WITHOUT_LOCK_FILE = 'npm install --no-audit --no-fund';
 
 /** Where the project lies in its image. */
 const PROJECT = '/deps/project';
+/** Where package managers do. Not of the project, which looks for packages above itself. */
+const TOOLS = '/tmp/package-managers';
+
+export interface DockerfileOptions {
+  /** The files that are copied into the image. */
+  folder: string;
+  baseImage: string;
+  installCommand: string | undefined;
+  buildCommand: string | undefined;
+}
 
 /**
  * The Dockerfile of a project's image. Graphs and the handler of `auth` stand in variables too, as in images that other
  * commands build: whoever runs the image need not look inside.
+ *
+ * @throws CliError when nothing known here installs the project
  */
-export function dockerfileOf(
-  project: Project,
-  options: { baseImage: string; installCommand: string | undefined; buildCommand: string | undefined },
-): string {
-  const { config, folder } = project;
+export async function dockerfileOf(project: Project, options: DockerfileOptions): Promise<string> {
+  const { config } = project;
   const sections = { LANGSERVE_GRAPHS: config.graphs, LANGGRAPH_AUTH: config.auth };
   const variables = Object.entries(sections).filter(([, section]) => section !== undefined);
   return [
@@ -33,14 +40,53 @@ export function dockerfileOf(
     `WORKDIR ${PROJECT}`,
     ...variables.map(([name, section]) => `ENV ${name}=${quoted(JSON.stringify(section))}`),
     `ENV PROJECT_DIR=${PROJECT} LANGGRAPH_CONFIG_PATH=${quoted(project.configPath)}`,
-    `RUN ${options.installCommand ?? installCommandOf(folder)}`,
-    ...(options.buildCommand === undefined ? [] : [`RUN ${options.buildCommand}`]),
+    ...(await runLines(options).catch((error: unknown) => {
+      if (!(error instanceof ProjectError)) throw error;
+      throw new CliError(error.message.replaceAll(`${options.folder}/`, ''), ExitCode.usage, { cause: error });
+    })),
     '',
   ].join('\n');
 }
 
-function installCommandOf(folder: string): string {
-  return INSTALLS.find(({ lockFile }) => existsSync(join(folder, lockFile)))?.command ?? WITHOUT_LOCK_FILE;
+/** Each command with the package managers that it and those before it need at hand: none but npm is in the base image. */
+async function runLines({ folder, installCommand, buildCommand }: DockerfileOptions): Promise<string[]> {
+  const installation = installCommand === undefined ? await detectInstallation(folder, folder) : null;
+  const commands: { command: string; tool: PackageTool | null }[] = [];
+  if (installCommand !== undefined) {
+    commands.push({ command: installCommand, tool: await toolOfCommand(installCommand, folder) });
+  } else if (installation) commands.push(installation);
+  if (buildCommand !== undefined) {
+    commands.push({ command: buildCommand, tool: await toolOfCommand(buildCommand, folder) });
+  }
+  // What builds a project is mostly among its packages for development, which an image for production leaves out.
+  const before = buildCommand === undefined ? [] : ['unset NODE_ENV'];
+  const tools = new Map<string, PackageTool>();
+  const lines: string[] = [];
+  for (const { command, tool } of commands) {
+    // What the packages were installed with is what builds them.
+    if (tool && !tools.has(tool.name)) {
+      tools.set(tool.name, tool);
+      lines.push(fetchLine(tool));
+    }
+    lines.push(`RUN ${[...before, ...exportsOf([...tools.values()]), command].join(' && ')}`);
+  }
+  return lines;
+}
+
+function fetchLine(tool: PackageTool): string {
+  const place = `${TOOLS}/${tool.name}`;
+  return `RUN mkdir -p ${place} && cd ${place} && echo '{ "private": true }' > package.json && ${fetchCommand(tool)}`;
+}
+
+function exportsOf(tools: PackageTool[]): string[] {
+  if (tools.length === 0) return [];
+  const path = [...tools.map(({ name }) => `${TOOLS}/${name}/${PROGRAMS_FOLDER}`), '$PATH'].join(':');
+  const variables = Object.assign({ PATH: `"${path}"` }, ...tools.map(variablesOf)) as Record<string, string>;
+  return [
+    `export ${Object.entries(variables)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')}`,
+  ];
 }
 
 function quoted(text: string): string {

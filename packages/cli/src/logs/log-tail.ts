@@ -1,4 +1,4 @@
-import type { LogEntry, LogRequest } from '@runyard/contracts';
+import type { LogEntry, LogPage, LogRequest } from '@runyard/contracts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
 import { isUnreachable, Refusal } from '../connection/refusals.ts';
 
@@ -23,26 +23,49 @@ export class LogTail {
     this.#startTime = filter.start_time;
   }
 
-  /** The newest entries, oldest first; {@link next} goes on after them. */
-  async last(limit: number): Promise<LogEntry[]> {
-    const { logs } = await this.#controlPlane.readLogs(this.#stream, { ...this.#filter, order: 'desc', limit });
-    const [newest] = logs;
-    if (newest) this.#startTime = new Date(newest.timestamp).toISOString();
-    this.#known = new Set(logs.map(({ id }) => id));
-    return logs.reverse();
+  /** Lets {@link next} begin at the newest entry of all: where a filter passes none, the whole log would be looked through each time. */
+  async mark(): Promise<void> {
+    const { logs } = await this.#controlPlane.readLogs(this.#stream, { order: 'desc', limit: 1 });
+    this.#startAt(logs[0]);
   }
 
-  /** Everything since. */
+  /** The newest entries, oldest first; {@link next} goes on after them. */
+  async last(limit: number): Promise<LogEntry[]> {
+    const found: LogEntry[] = [];
+    // A page may end before it is full: one that a filter lets hardly anything through looks only so far.
+    for (let offset: string | null = ''; offset !== null && found.length < limit; ) {
+      const request: LogRequest = { ...this.#filter, order: 'desc', limit: limit - found.length };
+      const page: LogPage = await this.#controlPlane.readLogs(this.#stream, { ...request, ...(offset && { offset }) });
+      found.push(...page.logs);
+      offset = page.next_offset === offset ? null : page.next_offset;
+    }
+    this.#startAt(found[0]);
+    this.#known = new Set(found.map(({ id }) => id));
+    return found.reverse();
+  }
+
+  /** Everything since. What was read before the platform went away is not lost: its absence shows in the next call. */
   async next(): Promise<LogEntry[]> {
     const entries: LogEntry[] = [];
     for (;;) {
       const from = this.#offset === undefined ? { start_time: this.#startTime } : { offset: this.#offset };
       const request: LogRequest = { ...this.#filter, order: 'asc', limit: PAGE, ...from };
-      const { logs, next_offset: offset } = await this.#controlPlane.readLogs(this.#stream, request);
-      entries.push(...logs.filter(({ id }) => !this.#known.has(id)));
-      this.#offset = offset ?? this.#offset;
-      if (logs.length < PAGE) return entries;
+      let page: LogPage;
+      try {
+        page = await this.#controlPlane.readLogs(this.#stream, request);
+      } catch (error) {
+        if (entries.length === 0) throw error;
+        return entries;
+      }
+      entries.push(...page.logs.filter(({ id }) => !this.#known.has(id)));
+      this.#offset = page.next_offset ?? this.#offset;
+      if (page.logs.length < PAGE) return entries;
     }
+  }
+
+  #startAt(newest: LogEntry | undefined): void {
+    const earliest = Date.parse(this.#filter.start_time ?? '');
+    if (newest && !(newest.timestamp < earliest)) this.#startTime = new Date(newest.timestamp).toISOString();
   }
 }
 

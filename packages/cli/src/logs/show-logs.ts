@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LogEntry, LogLevel, LogRequest } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
+import { isUnreachable } from '../connection/refusals.ts';
 import { lookUp, NAME_VARIABLES } from '../connection/settings.ts';
 import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
 import { painter } from '../output/colours.ts';
@@ -32,19 +33,26 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
     const deploymentId = flags.deploymentId ?? (await idByName(flags, project, surroundings, controlPlane));
     const tail = new LogTail(controlPlane, await streamOf(flags, deploymentId, controlPlane), filterOf(flags));
     const show = printer(flags, surroundings);
+    if (flags.follow) await tail.mark();
     const entries = await tail.last(flags.limit);
     show(entries);
     if (!flags.follow) {
       if (entries.length === 0) surroundings.stderr.write('There is nothing.\n');
       return;
     }
-    try {
-      for (;;) {
+    let isAway = false;
+    while (!interrupted.aborted) {
+      try {
         await pause(pollMs, undefined, { signal: interrupted });
         show(await tail.next());
+        isAway = false;
+      } catch (error) {
+        if (interrupted.aborted) return;
+        // A log is followed for hours, a restart of the platform takes seconds.
+        if (!isUnreachable(error)) throw error;
+        if (!isAway) surroundings.stderr.write('The platform is away: waiting for it.\n');
+        isAway = true;
       }
-    } catch (error) {
-      if (!interrupted.aborted) throw error;
     }
   });
 }

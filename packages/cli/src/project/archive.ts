@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { workspaceOf } from '@runyard/package-managers';
 import ignore, { type Ignore } from 'ignore';
 import { create } from 'tar';
 import { CliError, ExitCode } from '../cli-error.ts';
@@ -64,7 +65,8 @@ export async function archiveProject(project: Project, signal: AbortSignal): Pro
     signal.throwIfAborted();
     const { size: bytes } = await stat(path);
     if (bytes > TOO_LARGE) throw tooLarge(bytes);
-    return { path, bytes, files: files.length, warnings: warningsAbout(bytes, links), remove };
+    const warnings = [...warningsAbout(bytes, links), ...(await workspaceWarnings(project.folder))];
+    return { path, bytes, files: files.length, warnings, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -88,6 +90,14 @@ function warningsAbout(bytes: number, links: string[]): string[] {
     ...(links.length > 0
       ? [`Symbolic links are left out: ${few}${links.length > 3 ? ` and ${links.length - 3} more` : ''}.`]
       : []),
+  ];
+}
+
+async function workspaceWarnings(folder: string): Promise<string[]> {
+  const workspace = await workspaceOf(folder);
+  if (workspace === null) return [];
+  return [
+    `The folder is a member of the workspace ${workspace}, of which nothing else is sent, its lock file neither. A project that needs more of it has its langgraph.json there.`,
   ];
 }
 

@@ -220,19 +220,22 @@ export class FakeControlPlane {
     }
   }
 
-  /** Of levels only the very same; offsets are counts. */
+  /** Of levels only the very same; an offset is the place in the log of the last entry of the page before. */
   #logs(log: LogEntry[], request: LogRequest): Answer {
-    const { start_time: start, end_time: end } = request;
-    const all = log.filter(
-      ({ level, message, timestamp }) =>
+    const { start_time: start, end_time: end, offset, order, limit } = request;
+    const passed = offset ? Number(offset) : null;
+    const all = [...log.entries()].filter(
+      ([place, { level, message, timestamp }]) =>
         (!request.level || level === request.level) &&
         message.includes(request.query ?? '') &&
         (!start || timestamp >= Date.parse(start)) &&
-        (!end || timestamp <= Date.parse(end)),
+        (!end || timestamp <= Date.parse(end)) &&
+        (passed === null || (order === 'desc' ? place < passed : place > passed)),
     );
-    const from = Number(request.offset ?? 0);
-    const logs = (request.order === 'desc' ? all.reverse() : all).slice(from, from + (request.limit ?? 50));
-    return { status: 200, body: { logs, next_offset: logs.length > 0 ? `${from + logs.length}` : null } };
+    const page = (order === 'desc' ? all.reverse() : all).slice(0, limit ?? 50);
+    const hasMore = page.length < all.length || (order !== 'desc' && page.length > 0);
+    const next_offset = hasMore ? `${page.at(-1)?.[0]}` : null;
+    return { status: 200, body: { logs: page.map(([, entry]) => entry), next_offset } };
   }
 
   #revision(deployment: Deployment, revisionId: string): Answer {

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineEnvironment } from '@runyard/contracts';
+import { YARN_VARIABLES } from '@runyard/package-managers';
 
 /** Secrets of a deployment that open registries of packages. The others are for the project at work, not for install scripts. */
 const REGISTRY_SECRETS = /^(npm_config_.+|npm_token|node_auth_token|yarn_npm_.+|bun_config_.+|bun_auth_token)$/i;
@@ -57,9 +58,7 @@ export async function buildEnvironment(
     npm_config_fund: 'false',
     YARN_CACHE_FOLDER: join(folders.cache, 'yarn'),
     YARN_GLOBAL_FOLDER: join(folders.cache, 'yarn-global'),
-    YARN_ENABLE_TELEMETRY: '0',
-    // What loads the graphs looks for packages where Node.js does.
-    YARN_NODE_LINKER: 'node-modules',
+    ...YARN_VARIABLES,
     // Told that this is no place for it, Yarn would refuse to install what has no lock file; one that is there is kept to anyway.
     YARN_ENABLE_IMMUTABLE_INSTALLS: '0',
     BUN_INSTALL_CACHE_DIR: join(folders.cache, 'bun'),

@@ -1,6 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
+import {
+  detectInstallation,
+  fetchTool,
+  type PackageTool,
+  ProjectError,
+  toolOfCommand,
+} from '@runyard/package-managers';
 import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
@@ -9,10 +16,7 @@ import { runBuildCommand } from './build-command.ts';
 import { buildEnvironment, withPath } from './build-environment.ts';
 import { BuildFailure } from './build-failure.ts';
 import type { BuildSource } from './build-source.ts';
-import { fetchTool } from './fetch-tool.ts';
 import { inspectProject } from './inspect-project.ts';
-import { detectInstallation, toolOfCommand } from './package-manager.ts';
-import type { PackageTool } from './package-tools.ts';
 
 export interface BuildOrder {
   input: BuildInput;
@@ -48,6 +52,9 @@ export class Builder {
       await this.#artifacts.discard(order.input);
       order.signal.throwIfAborted();
       if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
+      if (error instanceof ProjectError) {
+        throw new BuildFailure(error.message.replaceAll(`${folder}/`, ''), { cause: error });
+      }
       throw error;
     } finally {
       await rm(home, { recursive: true, force: true });

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { detectInstallation, toolOfCommand } from './package-manager.ts';
+import { detectInstallation, toolOfCommand } from './installation.ts';
+import { workspaceOf } from './workspaces.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -26,9 +27,13 @@ async function detected(projectFolder = '.') {
 describe('packages are installed', () => {
   it.each<[string, Record<string, unknown>, unknown]>([
     ['npm', { 'package-lock.json': {} }, [null, 'npm ci --no-audit --no-fund', '']],
+    ['npm', { 'npm-shrinkwrap.json': {} }, [null, 'npm ci --no-audit --no-fund', '']],
     ['pnpm', { 'pnpm-lock.yaml': '' }, ['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']],
     ['yarn', { 'yarn.lock': '' }, ['yarn@1.22.22', 'yarn install --frozen-lockfile', '']],
     ['bun', { 'bun.lock': '' }, ['bun@1.4.5', 'bun install --frozen-lockfile', '']],
+    ['bun', { 'bun.lockb': '' }, ['bun@1.4.5', 'bun install --frozen-lockfile', '']],
+    ['pnpm', { 'pnpm-lock.yaml': '', 'package-lock.json': {} }, ['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']],
+    ['npm', { 'package-lock.json': {}, 'deno.lock': '' }, [null, 'npm ci --no-audit --no-fund', '']],
   ])('by %s when the lock file is its own, exactly as locked', async (_, lock, expected) => {
     await files({ 'package.json': {}, ...lock });
     expect(await detected()).toEqual(expected);
@@ -66,6 +71,16 @@ describe('packages are installed', () => {
     expect(await detected()).toEqual(['@yarnpkg/cli-dist@4.5.0', 'yarn install --immutable', '']);
   });
 
+  it.each([
+    [{ name: 'pnpm', version: '9.15.0' }, 'pnpm@9.15.0'],
+    [{ name: 'pnpm', version: '>=9' }, 'pnpm@10.34.8'],
+    [{ name: 'yarn', version: '^4.0.0' }, '@yarnpkg/cli-dist@4.18.1'],
+    [{ name: 'npm' }, null],
+  ])('by the package manager of devEngines: %j', async (packageManager, expected) => {
+    await files({ 'package.json': { devEngines: { packageManager } } });
+    expect((await detected())?.[0]).toBe(expected);
+  });
+
   it('by npm where nothing says otherwise, and a version that is none is not believed', async () => {
     await files({ 'package.json': {} });
     expect(await detected()).toEqual([null, 'npm i --no-audit --no-fund', '']);
@@ -82,6 +97,36 @@ describe('packages are installed', () => {
     expect(await detected('apps/agent')).toEqual(['pnpm@10.34.8', 'pnpm i --frozen-lockfile', '']);
     await files({ 'apps/agent/package-lock.json': {} });
     expect(await detected('apps/agent')).toEqual([null, 'npm ci --no-audit --no-fund', '/apps/agent']);
+  });
+
+  const rootLock = { 'package-lock.json': {} };
+  const needing = { dependencies: { ms: '^2.1.0' } };
+  it.each<[string, Record<string, unknown>, string]>([
+    ['of a member', { 'package.json': { workspaces: ['./apps/*/'] }, ...rootLock }, ''],
+    ['of a member, as yarn names them', { 'package.json': { workspaces: { packages: ['apps/**'] } }, ...rootLock }, ''],
+    ['of a member that pnpm names', { 'pnpm-workspace.yaml': 'packages:\n  - "apps/*"\n' }, ''],
+    [
+      'of one that is left out',
+      { 'package.json': { workspaces: ['apps/*', '!apps/agent'] }, ...rootLock },
+      '/apps/agent',
+    ],
+    ['of a folder beside the members', { 'package.json': { workspaces: ['libs/*'] }, ...rootLock }, '/apps/agent'],
+    ['below a package of its own', { 'package.json': needing, ...rootLock }, '/apps/agent'],
+  ])('where they are named: %s', async (_, above, expected) => {
+    await files({ ...above, 'apps/agent/package.json': needing, 'apps/agent/src/langgraph.json': {} });
+    expect((await detected('apps/agent/src'))?.[2]).toBe(expected);
+  });
+
+  it('above a package.json that names none', async () => {
+    await files({ 'package.json': needing, ...rootLock, 'agent/package.json': { type: 'module' } });
+    expect((await detected('agent'))?.[2]).toBe('');
+    await rm(join(root, 'package-lock.json'));
+    expect((await detected('agent'))?.[2]).toBe('');
+  });
+
+  it('not by a package.json that is none, which is named', async () => {
+    await files({ 'package.json': '{' });
+    await expect(detected()).rejects.toThrow(/package\.json is not valid JSON/);
   });
 
   it('not at all without a package.json, and not above the source', async () => {
@@ -104,5 +149,18 @@ describe("an author's own command", () => {
   it('gets the version the project names', async () => {
     await files({ 'package.json': { packageManager: 'pnpm@9.15.0' } });
     expect((await toolOfCommand('pnpm i', root))?.package).toBe('pnpm@9.15.0');
+  });
+});
+
+describe('the workspace of a folder', () => {
+  it('is the one above that names it, whatever else lies there', async () => {
+    await files({
+      'package.json': { workspaces: ['apps/*'] },
+      'apps/package.json': '{',
+      'apps/agent/package.json': {},
+    });
+    expect(await workspaceOf(join(root, 'apps/agent'))).toBe(root);
+    expect(await workspaceOf(join(root, 'libs'))).toBeNull();
+    expect(await workspaceOf(root)).toBeNull();
   });
 });

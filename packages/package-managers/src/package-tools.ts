@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentName } from 'package-manager-detector';
+import type { Manifest } from './manifest.ts';
 
 export type PackageAgent = 'npm' | 'pnpm' | 'yarn' | 'yarn@berry' | 'bun';
 
@@ -11,6 +12,14 @@ export interface PackageTool {
   agent: Exclude<PackageAgent, 'npm'>;
   /** What npm installs: `pnpm@10.34.8`. */
   package: string;
+}
+
+/** Yarn's Plug'n'Play is overruled: what loads the graphs looks for packages where Node.js does. */
+export const YARN_VARIABLES = { YARN_NODE_LINKER: 'node-modules', YARN_ENABLE_TELEMETRY: '0' } as const;
+
+/** What a package manager has to be told by its environment. */
+export function variablesOf(tool: PackageTool | null): Record<string, string> {
+  return tool?.agent === 'yarn@berry' ? YARN_VARIABLES : {};
 }
 
 /** A file that says which release of each package is installed. */
@@ -65,13 +74,13 @@ export async function lockOf(folder: string, agent: PackageAgent): Promise<Lock 
 }
 
 /**
- * The release of a package manager that a project is installed with: the one that its `packageManager` field names, else the one
- * that goes with its lock file. Null for npm, which comes with Node.js.
+ * The release of a package manager that a project is installed with: the one that its `package.json` names (`packageManager`, or
+ * `devEngines` with an exact version), else the one that goes with its lock file. Null for npm, which comes with Node.js.
  */
-export function toolOf(agent: PackageAgent, packageManager: unknown, lock: Lock | null): PackageTool | null {
+export function toolOf(agent: PackageAgent, manifest: Manifest | null, lock: Lock | null): PackageTool | null {
   if (agent === 'npm') return null;
   const name = agent === 'yarn@berry' ? 'yarn' : agent;
-  const named = releaseNamed(packageManager, name);
+  const named = releaseNamed(manifest, name);
   const isBerry =
     name === 'yarn' && (named ? Number.parseInt(named, 10) > 1 : agent !== 'yarn' || lock?.format != null);
   const known = isBerry ? 'yarn@berry' : name;
@@ -83,9 +92,23 @@ function usualRelease(agent: PackageTool['agent'], lock: Lock | null): string {
   return RELEASES[agent].find(([below]) => format < below)?.[1] as string;
 }
 
-/** The field is `<name>@<version>`, with a digest behind `+` at will: the registry's own is checked by npm. */
-function releaseNamed(packageManager: unknown, name: AgentName): string | undefined {
+const RELEASE = /^\d+(?:\.\d+){0,2}(?:-[\w.]+)?$/;
+
+function releaseNamed(manifest: Manifest | null, name: AgentName): string | undefined {
+  const [field, version] = fieldOf(manifest?.packageManager) ?? engineOf(manifest?.devEngines) ?? [];
+  return field === name && version !== undefined && RELEASE.test(version) ? version : undefined;
+}
+
+/** `<name>@<version>`, with a digest behind `+` at will: the registry's own is checked by npm. */
+function fieldOf(packageManager: unknown): [name: string, version: string | undefined] | undefined {
   if (typeof packageManager !== 'string') return undefined;
-  const [, named, version] = /^(\w+)@(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\+|$)/.exec(packageManager) ?? [];
-  return named === name ? version : undefined;
+  const [name = '', version] = packageManager.replace(/\+.*$/, '').split('@');
+  return [name, version];
+}
+
+/** Mostly a range there: then it says which package manager, and no release of it. */
+function engineOf(devEngines: unknown): [name: string, version: string | undefined] | undefined {
+  const { name, version } =
+    (devEngines as { packageManager?: Record<string, unknown> } | undefined)?.packageManager ?? {};
+  return typeof name === 'string' ? [name, typeof version === 'string' ? version : undefined] : undefined;
 }

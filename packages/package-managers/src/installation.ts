@@ -1,0 +1,114 @@
+import { dirname, relative } from 'node:path';
+import { type Agent, detect, resolveCommand } from 'package-manager-detector';
+import { type Manifest, namesPackages, readManifest } from './manifest.ts';
+import { lockOf, type PackageAgent, type PackageTool, toolOf } from './package-tools.ts';
+import { ProjectError } from './project-error.ts';
+import { hasMember } from './workspaces.ts';
+
+/** What installs the packages of a project, and where. */
+export interface Installation {
+  /** Null: npm, which comes with Node.js. */
+  tool: PackageTool | null;
+  folder: string;
+  /** For a shell. */
+  command: string;
+}
+
+const AGENTS: ReadonlySet<Agent> = new Set<PackageAgent>(['npm', 'pnpm', 'yarn', 'yarn@berry', 'bun']);
+/** Those whose lock files differ by name. */
+const LOCKING = ['npm', 'pnpm', 'yarn', 'bun'] as const;
+
+/**
+ * How the packages of a project are installed: by the package manager of the nearest lock file, else by the one that a
+ * `packageManager` or `devEngines` field names, else by npm. A folder above the project counts when the project is a member of its
+ * workspace, or names no packages itself. Null when there is no `package.json`.
+ *
+ * @param root what lies above it is not looked at
+ * @throws ProjectError
+ */
+export async function detectInstallation(root: string, projectFolder: string): Promise<Installation | null> {
+  const folders = foldersBetween(projectFolder, root);
+  const owner = await ownerAmong(folders);
+  for (const folder of folders) {
+    if (!(await counts(folder, owner))) continue;
+    const agent = await lockedBy(folder);
+    if (agent) return installation(folder, agent);
+  }
+  if (owner === null) return null;
+  const folder = await rootOf(owner.folder, folders);
+  const named = await detect({
+    cwd: folder,
+    stopDir: folder,
+    strategies: ['packageManager-field', 'devEngines-field'],
+  });
+  return installation(folder, named?.agent ?? 'npm');
+}
+
+/** The package manager that a command of the project's author begins with, if it is one that has to be fetched. */
+export async function toolOfCommand(command: string, folder: string): Promise<PackageTool | null> {
+  const [, name] = /^\s*(?:\w+=\S*\s+)*(pnpm|pnpx|yarn|bun|bunx)\b/.exec(command) ?? [];
+  if (name === undefined) return null;
+  const agent = name.startsWith('pnp') ? 'pnpm' : name === 'yarn' ? 'yarn' : 'bun';
+  return toolOf(agent, await readManifest(folder), await lockOf(folder, agent));
+}
+
+async function installation(folder: string, agent: Agent): Promise<Installation> {
+  if (!isKnown(agent)) throw unknown(agent);
+  const lock = await lockOf(folder, agent);
+  const tool = toolOf(agent, await readManifest(folder), lock);
+  const resolved = resolveCommand(tool?.agent ?? 'npm', lock ? 'frozen' : 'install', []);
+  if (!resolved) throw unknown(agent);
+  const quiet = tool === null ? ['--no-audit', '--no-fund'] : [];
+  return { tool, folder, command: [resolved.command, ...resolved.args, ...quiet].join(' ') };
+}
+
+/** The package manager of a folder with a lock file; one that is not known here gives way to one that is, when both lock. */
+async function lockedBy(folder: string): Promise<Agent | null> {
+  const found = await detect({ cwd: folder, stopDir: folder, strategies: ['lockfile'] });
+  if (!found || isKnown(found.agent)) return found?.agent ?? null;
+  for (const agent of LOCKING) if (await lockOf(folder, agent)) return agent;
+  return found.agent;
+}
+
+/** The folder and those above it, up to the root. */
+function foldersBetween(folder: string, root: string): string[] {
+  const folders = [folder];
+  for (let at = folder; relative(root, at) !== ''; folders.push(at)) at = dirname(at);
+  return folders;
+}
+
+interface Owner {
+  folder: string;
+  manifest: Manifest;
+}
+
+/** Whose `package.json` the project's packages stand in: the nearest that names any, else the nearest. */
+async function ownerAmong(folders: string[]): Promise<Owner | null> {
+  let nearest: Owner | null = null;
+  for (const folder of folders) {
+    const manifest = await readManifest(folder);
+    if (manifest && namesPackages(manifest)) return { folder, manifest };
+    if (manifest) nearest ??= { folder, manifest };
+  }
+  return nearest;
+}
+
+/** Whether installing the folder installs what the owner names. */
+async function counts(folder: string, owner: Owner | null): Promise<boolean> {
+  const isAbove = owner !== null && folder !== owner.folder && !relative(folder, owner.folder).startsWith('..');
+  return !isAbove || !namesPackages(owner.manifest) || hasMember(folder, owner.folder);
+}
+
+/** Without a lock file: the root of the workspace that the folder is a member of, else the folder. */
+async function rootOf(owner: string, folders: string[]): Promise<string> {
+  for (const folder of folders.slice(folders.indexOf(owner))) if (await hasMember(folder, owner)) return folder;
+  return owner;
+}
+
+function isKnown(agent: Agent): agent is PackageAgent {
+  return AGENTS.has(agent);
+}
+
+function unknown(agent: Agent): ProjectError {
+  return new ProjectError(`Projects of ${agent} cannot be built here: npm, pnpm, yarn and bun install packages`);
+}

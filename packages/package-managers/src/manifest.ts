@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ProjectError } from './project-error.ts';
+
+/** What a `package.json` says of how it is installed. */
+export interface Manifest {
+  workspaces?: unknown;
+  packageManager?: unknown;
+  devEngines?: unknown;
+}
+
+const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'] as const;
+
+/** Null when the folder has none. @throws ProjectError when it is not JSON */
+export async function readManifest(folder: string): Promise<Manifest | null> {
+  const file = join(folder, 'package.json');
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch (cause) {
+    throw new ProjectError(`${file} is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** One that names no packages, only that its files are modules, leaves them to a folder above. */
+export function namesPackages(manifest: Manifest): boolean {
+  return SECTIONS.some((section) => {
+    const packages = (manifest as Record<string, unknown>)[section];
+    return typeof packages === 'object' && packages !== null && Object.keys(packages).length > 0;
+  });
+}
