@@ -82,6 +82,13 @@ describe('a provider', () => {
     }
   });
 
+  it('needs no secret, as public clients have none', async () => {
+    for (const client_secret of ['', null, undefined]) {
+      const made = await broker.provider(`public-${typeof client_secret}`, { client_secret });
+      expect(made).toMatchObject({ token_endpoint_auth_method: 'none' });
+    }
+  });
+
   it('keeps how it is to be shown a secret until there is one', async () => {
     const body = { client_secret: null, token_endpoint_auth_method: 'client_secret_basic' };
     expect(await broker.provider('later', body)).toMatchObject({ token_endpoint_auth_method: 'none' });

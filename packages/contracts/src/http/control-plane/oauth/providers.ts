@@ -10,7 +10,8 @@ const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullabl
 const Url = Type.String({ minLength: 1, maxLength: 2048 });
 const Name = Type.String({ minLength: 1, maxLength: 255 });
 const ClientId = Type.String({ minLength: 1, maxLength: 1024 });
-const ClientSecret = Type.String({ minLength: 1, maxLength: 4096 });
+const CLIENT_SECRET_LENGTH_MAX = 4096;
+const ClientSecret = Type.String({ minLength: 1, maxLength: CLIENT_SECRET_LENGTH_MAX });
 
 export const CodeChallengeMethod = Type.Union([Type.Literal('S256'), Type.Literal('plain')]);
 export type CodeChallengeMethod = Static<typeof CodeChallengeMethod>;
@@ -35,7 +36,8 @@ export const OAuthProviderCreate = Type.Object(
     provider_id: ProviderId,
     name: Name,
     client_id: ClientId,
-    client_secret: OptionalNullable(ClientSecret),
+    /** Empty as good as none, for clients of this API that always send one. */
+    client_secret: OptionalNullable(Type.String({ maxLength: CLIENT_SECRET_LENGTH_MAX })),
     auth_url: Url,
     token_url: Url,
     /** PKCE is used without it too where the provider says that it knows S256. */
