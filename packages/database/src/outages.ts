@@ -21,6 +21,8 @@ export function outageOf(error: unknown): UnavailableError | undefined {
       refusal: 'write_queue',
     });
   }
+  // It says itself what is away.
+  if (error instanceof UnavailableError) return error;
   if (!isUnavailable(error)) return undefined;
   return new UnavailableError('The database is not available', {
     ...{ cause: error, retryAfterSeconds: 1 },

@@ -50,7 +50,8 @@ export class Builder {
       return project;
     } catch (error) {
       await this.#artifacts.discard(order.input);
-      order.signal.throwIfAborted();
+      // What it waited for in vain says more than that its time was over.
+      if (!(error instanceof BuildFailure)) order.signal.throwIfAborted();
       if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
       if (error instanceof ProjectError) {
         throw new BuildFailure(error.message.replaceAll(`${folder}/`, ''), { cause: error });

@@ -85,7 +85,8 @@ export class Builds {
           const order = { input, source, workspaceId: deployment.workspaceId, secrets, log, signal: limited };
           await this.#builder.build(order).catch((error: unknown) => {
             signal.throwIfAborted();
-            throw limited.aborted ? new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`) : error;
+            if (error instanceof BuildFailure || !limited.aborted) throw error;
+            throw new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`);
           });
         });
       } catch (error) {

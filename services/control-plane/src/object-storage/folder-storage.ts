@@ -30,7 +30,8 @@ export class FolderStorage implements ObjectStorage {
     }
   }
 
-  async open(path: string): Promise<Readable | null> {
+  async open(path: string, signal?: AbortSignal): Promise<Readable | null> {
+    signal?.throwIfAborted();
     try {
       return (await open(this.#placeOf(path), 'r')).createReadStream();
     } catch (error) {

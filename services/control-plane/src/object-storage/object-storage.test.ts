@@ -1,9 +1,12 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { freePort } from '@runyard/service-kit';
 import S3rver from 's3rver';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FolderStorage } from './folder-storage.ts';
 import type { ObjectStorage } from './object-storage.ts';
 import { S3Storage } from './s3-storage.ts';
@@ -84,6 +87,55 @@ describe.each<[string, () => Promise<{ storage: ObjectStorage; close(): Promise<
     await storage.removeBelow('c/');
     expect([await read('c/2'), await read('c/d/3'), await read('ce/4')]).toEqual([null, null, 'ce/4']);
     await storage.removeBelow('nothing/');
+  });
+});
+
+describe('a bucket', () => {
+  /** Of a server that answers like this. */
+  async function bucketOf(answer: RequestListener, port?: number): Promise<ObjectStorage> {
+    const server = createServer(answer);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const endpoint = `http://127.0.0.1:${port ?? (server.address() as AddressInfo).port}`;
+    const storage = new S3Storage({ ...keys, endpoint, bucket: 'sources', prefix: '', region: 'us-east-1' });
+    onTestFinished(() => {
+      storage.close();
+      server.close();
+      server.closeAllConnections();
+    });
+    return storage;
+  }
+  const answering = (status: number, code: string) =>
+    bucketOf((_, res) => void res.writeHead(status).end(`<Error><Code>${code}</Code><Message>no</Message></Error>`));
+  const away = { name: 'ObjectStorageUnavailableError', status: 503, refusal: 'object_storage' };
+
+  it.each([
+    ['fails', () => answering(500, 'InternalError')],
+    ['has too much to do', () => answering(503, 'ServiceUnavailable')],
+    ['is not there', async () => bucketOf(() => undefined, await freePort())],
+    ['hangs up', () => bucketOf((req) => void req.destroy())],
+  ])('whose server %s is away', async (_, open) => {
+    const storage = await open();
+    await expect(storage.open('a')).rejects.toMatchObject(away);
+    await expect(storage.remove('a')).rejects.toMatchObject(away);
+  });
+
+  it('whose server hangs up in the middle of an object is away', async () => {
+    const storage = await bucketOf((req, res) => {
+      res.writeHead(200, { 'content-length': 100 });
+      res.write('the beginning', () => req.destroy());
+    });
+    await expect(text((await storage.open('a'))!)).rejects.toMatchObject(away);
+  });
+
+  it('that may not be read is there', async () => {
+    const storage = await answering(403, 'AccessDenied');
+    await expect(storage.open('a')).rejects.toMatchObject({ name: 'AccessDenied' });
+  });
+
+  it('that says nothing is not waited for by who gives up', async () => {
+    const gaveUp = new AbortController();
+    const storage = await bucketOf(() => gaveUp.abort(new Error('over')));
+    await expect(storage.open('a', gaveUp.signal)).rejects.toThrow('over');
   });
 });
 

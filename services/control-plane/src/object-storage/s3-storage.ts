@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -10,7 +10,8 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { ObjectStorage } from './object-storage.ts';
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
 
 export interface S3Settings {
   bucket: string;
@@ -49,34 +50,40 @@ export class S3Storage implements ObjectStorage {
 
   async put(path: string, file: string): Promise<void> {
     const { size } = await stat(file);
-    await this.#client.send(
-      new PutObjectCommand({ ...this.#named(path), Body: createReadStream(file), ContentLength: size }),
+    await answered(
+      this.#client.send(
+        new PutObjectCommand({ ...this.#named(path), Body: createReadStream(file), ContentLength: size }),
+      ),
     );
   }
 
-  async open(path: string): Promise<Readable | null> {
+  async open(path: string, signal?: AbortSignal): Promise<Readable | null> {
+    const command = new GetObjectCommand(this.#named(path));
     try {
-      const { Body } = await this.#client.send(new GetObjectCommand(this.#named(path)));
-      return Body as Readable;
+      const { Body } = await answered(this.#client.send(command, signal ? { abortSignal: signal } : {}));
+      return readable(Body as Readable);
     } catch (error) {
+      signal?.throwIfAborted();
       if (error instanceof NoSuchKey) return null;
       throw error;
     }
   }
 
   async remove(path: string): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#named(path)));
+    await answered(this.#client.send(new DeleteObjectCommand(this.#named(path))));
   }
 
   async removeBelow(prefix: string): Promise<void> {
     for (;;) {
-      const { Contents = [], IsTruncated } = await this.#client.send(
-        new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix + prefix }),
+      const { Contents = [], IsTruncated } = await answered(
+        this.#client.send(new ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix + prefix })),
       );
       const found = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [{ Key }]));
       if (found.length > 0) {
-        const { Errors = [] } = await this.#client.send(
-          new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: found, Quiet: true } }),
+        const { Errors = [] } = await answered(
+          this.#client.send(
+            new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects: found, Quiet: true } }),
+          ),
         );
         if (Errors[0]) throw new Error(`${Errors[0].Key} could not be removed: ${Errors[0].Message}`);
       }
@@ -91,4 +98,29 @@ export class S3Storage implements ObjectStorage {
   #named(path: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: this.#prefix + path };
   }
+}
+
+async function answered<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const failure = error as Parameters<typeof isTransientError>[0];
+    const isAway = isTransientError(failure) || isThrottlingError(failure) || isServerError(failure);
+    throw isAway ? new ObjectStorageUnavailableError(error) : error;
+  }
+}
+
+/** The same bytes; where they end too early, the storage is away. */
+function readable(body: Readable): Readable {
+  const bytes = async function* (): AsyncGenerator<Buffer> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw new ObjectStorageUnavailableError(error);
+    }
+  };
+  const stream = Readable.from(bytes(), { objectMode: false });
+  // Nobody may ever have read of it.
+  stream.once('close', () => body.destroy());
+  return stream;
 }

@@ -6,6 +6,7 @@ import {
 } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
+import { BuildFailure } from '../builds/build-failure.ts';
 import type { Builds } from '../builds/builds.ts';
 import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
@@ -191,7 +192,8 @@ export class DeploymentRollout {
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
       if (interrupted.aborted || this.#isStopped || error instanceof RevisionEnded) return true;
-      if (isUnavailable(error)) {
+      // A build says itself what was away, and has waited for it.
+      if (!(error instanceof BuildFailure) && isUnavailable(error)) {
         this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
         return false;
       }
