@@ -19,8 +19,9 @@ export interface DataPlane {
 
 export async function startDataPlane(options: {
   platformUrl: string;
-  apiKey: string;
-  listener: { id: string; tenant_id: string };
+  listener: { id: string };
+  /** Of the listener. */
+  listenerKey: string;
   projectsDir: string;
 }): Promise<DataPlane> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'runyard-data-plane-'));
@@ -47,7 +48,6 @@ export async function startDataPlane(options: {
       env: {
         ...bus,
         CONTROL_PLANE_URL: line.url,
-        WORKSPACE_ID: options.listener.tenant_id,
         LISTENER_ID: options.listener.id,
         DATA_DIR: dataDir,
         PROJECTS_DIR: options.projectsDir,
@@ -58,7 +58,7 @@ export async function startDataPlane(options: {
       },
       secrets: {
         ...shared,
-        API_KEY: options.apiKey,
+        LISTENER_KEY: options.listenerKey,
         ENCRYPTION_KEY: randomBytes(32).toString('base64'),
         DATA_POSTGRES_URI: servers.postgres.adminUrl,
         DATA_REDIS_URI: servers.redis.url,

@@ -5,7 +5,7 @@ import { controlPlane, type Deployment, untilDeployed } from '../harness/control
 import { type DataPlane, startDataPlane } from '../harness/data-plane.ts';
 import { PROBE_PROJECT } from '../harness/platform.ts';
 
-const { url, apiKey } = inject('platform');
+const { url } = inject('platform');
 let dataPlane: DataPlane | undefined;
 afterAll(() => dataPlane?.stop());
 
@@ -15,12 +15,13 @@ const until = (status: string, deployment: Deployment) =>
   waitFor(async () => (await statusOf(deployment)) === status, { timeoutMs: 20_000, what: `the status ${status}` });
 
 it('a data plane elsewhere runs a deployment, goes on while it is cut off, and then does what came meanwhile', async () => {
-  const { body: listener } = await controlPlane<{ id: string; tenant_id: string }>('POST', '/listeners', {
+  const { body: listener } = await controlPlane<{ id: string }>('POST', '/listeners', {
     compute_type: 'process',
     compute_id: 'a machine elsewhere',
     compute_config: {},
   });
-  dataPlane = await startDataPlane({ platformUrl: url, apiKey, listener, projectsDir: PROBE_PROJECT });
+  const { body: made } = await controlPlane<{ key: string }>('POST', `/listeners/${listener.id}/keys`);
+  dataPlane = await startDataPlane({ platformUrl: url, listener, listenerKey: made.key, projectsDir: PROBE_PROJECT });
   const { body: created } = await controlPlane<Deployment>('POST', '/deployments', {
     name: 'elsewhere',
     source: 'local_directory',
@@ -48,6 +49,12 @@ it('a data plane elsewhere runs a deployment, goes on while it is cut off, and t
   await until('READY', created);
   await untilDeployed(created, patched.latest_revision_id);
   expect((await client.threads.get(thread.thread_id)).values).toMatchObject({ steps: 0 });
+  // What it printed meanwhile is read on the platform, each line once.
+  const logs = `/deployments/${created.id}/revisions/${created.latest_revision_id}/logs?type=deploy&run_id=${run.run_id}`;
+  const printed = async () =>
+    (await controlPlane<{ logs: { message: string }[] }>('GET', logs)).body.logs.map(({ message }) => message);
+  await waitFor(async () => (await printed()).length >= 8, { what: 'what the run printed' });
+  expect(await printed()).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((left) => `long: ${left} left`));
 
   expect((await controlPlane('DELETE', `/deployments/${created.id}`)).status).toBe(204);
   await waitFor(async () => (await controlPlane('GET', `/deployments/${created.id}`)).status === 404, {

@@ -1,7 +1,6 @@
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
-import { kubernetesVariables } from './drivers/kubernetes/settings.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { registryVariables } from './registry/registry.ts';
 
@@ -26,7 +25,6 @@ export const configSchema = Type.Object({
     description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
   }),
   ...registryVariables,
-  ...kubernetesVariables,
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 

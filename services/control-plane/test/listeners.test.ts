@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type Deployment,
   type DeploymentMetrics,
@@ -6,7 +8,9 @@ import {
   type Lease,
   type Listener,
   type ListenerDesiredState,
+  type ListenerKeyCreated,
   type ListenerList,
+  type LogPage,
   type Revision,
 } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
@@ -304,6 +308,51 @@ describe('a deployment', () => {
     expect(await pointsOf(foreign)).toEqual([]);
   });
 
+  it('shows what its data plane says it printed: once, in order, and nothing of others', async () => {
+    const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
+    const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
+    const { body: deployment } = await deploy(mine);
+    const revision_id = deployment.latest_revision_id!;
+    const line = (digit: number, more: object = {}) => ({
+      id: `0192f7a0-3c1e-7000-8000-00000000000${digit}`,
+      level: 'INFO',
+      message: `line ${digit}`,
+      source: 'run-worker',
+      ...more,
+    });
+    const [one, two, three] = [line(1), line(2, { run_id: unknownId, fields: { from: 'project' } }), line(3)];
+    const file = { revision_id, type: 'deploy', first_id: one.id };
+    const say = (after: string | null, entries: object[], by = dataPlane) =>
+      by.say('logs', { ...file, after, entries }) as Promise<Answer<{ last_id: string | null }>>;
+
+    expect(await say(null, [])).toEqual({ status: 200, body: { last_id: null } });
+    expect((await say(null, [one, two])).body).toEqual({ last_id: two.id });
+    // Its answer was lost; and then it left some out.
+    expect((await say(null, [one, two])).body).toEqual({ last_id: two.id });
+    expect((await say(three.id, [line(4)])).body).toEqual({ last_id: two.id });
+    expect((await say(two.id, [three])).body).toEqual({ last_id: three.id });
+
+    const path = `/v2/deployments/${deployment.id}/revisions/${revision_id}/logs?type=deploy`;
+    const { logs } = (await platform.call<LogPage>('GET', path)).body;
+    const timestamp = 0x0192f7a03c1e;
+    expect(logs).toEqual([one, two, three].map((each) => ({ ...each, timestamp, revision_id })));
+    const followed = await platform.call<LogPage>('POST', `/v1/projects/${deployment.id}/deploy_logs`, { body: {} });
+    expect(followed.body.logs).toEqual(logs);
+
+    expect((await say(three.id, [two])).status).toBe(422);
+    expect((await say(three.id, [{ ...line(4), id: '../../4' }])).status).toBe(422);
+    expect((await say(null, [], stranger)).status).toBe(404);
+    const former = Object.assign(new DataPlane(mine), { epoch: dataPlane.epoch });
+    await dataPlane.connect();
+    expect((await say(three.id, [line(4)], former)).status).toBe(409);
+
+    const folder = join(platform.folder, 'logs', deployment.id);
+    expect(existsSync(folder)).toBe(true);
+    await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
+    await dataPlane.reportDeployment(deployment.id, 'DELETED');
+    expect(existsSync(folder)).toBe(false);
+  });
+
   it('learns of the keys of its callers by its data plane, and of none of another one', async () => {
     const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
     const dataPlane = await DataPlane.connected(mine);
@@ -315,6 +364,55 @@ describe('a deployment', () => {
     expect((await check('gateway')).status).toBe(503);
     const keySet = await platform.call<{ keys: unknown[] }>('GET', `/v2/listeners/${mine.id}/key-set`);
     expect(keySet.body.keys).toHaveLength(1);
+  });
+
+  it('is told to a data plane that shows a key of the listener, which is good for nothing else', async () => {
+    const [mine, other] = [await listenerOf('process'), await listenerOf('process')];
+    const keysPath = `/v2/listeners/${mine.id}/keys`;
+    const newKey = async (body?: object) => {
+      const answer = await platform.call<ListenerKeyCreated>('POST', keysPath, { ...(body && { body }) });
+      expect(answer.status).toBe(201);
+      return answer.body;
+    };
+    const showing = (key: string) => ({
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+    const lease = (key: string, listener = mine) =>
+      platform.call<Lease>('POST', `/v2/listeners/${listener.id}/lease`, {
+        ...showing(key),
+        body: { instance_id: unknownId },
+      });
+    const first = await newKey();
+    expect(await platform.dump()).not.toContain(first.key);
+    const { body: deployment } = await deploy(mine, { secrets: [{ name: 'MODEL_KEY', value: 'very secret' }] });
+    const { epoch } = (await lease(first.key)).body;
+    const desired = `/v2/listeners/${mine.id}/desired-state?epoch=${epoch}`;
+    const { body: state } = await platform.call<ListenerDesiredState>('GET', desired, showing(first.key));
+    expect(state.deployments).toMatchObject([
+      { id: deployment.id, revisions: [{ secrets: [{ value: 'very secret' }] }] },
+    ]);
+
+    const statuses = [
+      lease(first.key, other),
+      ...['/v2/deployments', keysPath, `/v2/listeners/${mine.id}`].map((path) =>
+        platform.call('GET', path, showing(first.key)),
+      ),
+    ];
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    expect((await platform.call('POST', keysPath, showing(first.key))).status).toBe(403);
+    const as = { permissions: ['deployments:read'] };
+    expect((await platform.call('POST', keysPath, { as })).status).toBe(403);
+    expect((await platform.call('POST', keysPath, { as: { workspace_id: OTHER_WORKSPACE } })).status).toBe(404);
+
+    const second = await newKey({ keep_former_seconds: 60 });
+    expect([(await lease(first.key)).status, (await lease(second.key)).status]).toEqual([200, 200]);
+    const { key, ...third } = await newKey();
+    expect([(await lease(first.key)).status, (await lease(second.key)).status]).toEqual([401, 401]);
+    expect((await platform.call('GET', keysPath)).body).toEqual({ resources: [third] });
+    expect((await lease(key)).status).toBe(200);
+    expect((await platform.call('DELETE', `${keysPath}/${third.id}`)).status).toBe(204);
+    expect((await lease(key)).status).toBe(401);
+    expect((await platform.call('DELETE', `${keysPath}/${third.id}`)).status).toBe(404);
   });
 
   it('shows its secrets to no data plane whose key may not see them', async () => {

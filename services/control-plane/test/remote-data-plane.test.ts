@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Deployment, DeploymentList, Listener } from '@runyard/contracts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deployment, DeploymentList, Listener, LogPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DeploymentDatabases } from '../src/data-plane/deployment-databases.ts';
 import { TestPlatform } from './support/platform.ts';
 import { TestDataPlane } from './support/remote-data-plane.ts';
+import { grantedRules } from './support/stand-in-cluster/granted-rules.ts';
+import { StandInCluster } from './support/stand-in-cluster/stand-in-cluster.ts';
+import { AGENT } from './support/stand-in-engine.ts';
 
 let platform: TestPlatform;
 const dataPlanes: TestDataPlane[] = [];
@@ -21,12 +26,15 @@ afterEach(async () => {
 });
 afterAll(() => platform.close());
 
-async function newListener(): Promise<Listener> {
-  const body = { compute_type: 'process', compute_id: randomBytes(4).toString('hex'), compute_config: {} };
+async function newListener(namespaces?: string[]): Promise<Listener> {
+  const compute = namespaces
+    ? { compute_type: 'k8s', compute_config: { k8s_namespaces: namespaces } }
+    : { compute_type: 'process', compute_config: {} };
+  const body = { ...compute, compute_id: randomBytes(4).toString('hex') };
   return (await platform.call<Listener>('POST', '/v2/listeners', { body })).body;
 }
-async function dataPlaneOf(listener: Listener): Promise<TestDataPlane> {
-  const dataPlane = await TestDataPlane.of(platform, listener);
+async function dataPlaneOf(listener: Listener, environment?: Record<string, string>): Promise<TestDataPlane> {
+  const dataPlane = await TestDataPlane.of(platform, listener, environment);
   dataPlanes.push(dataPlane);
   return dataPlane;
 }
@@ -47,6 +55,10 @@ const untilIs = (status: string, { id }: Deployment) =>
     timeoutMs: 15_000,
     what: `the deployment being ${status}`,
   });
+async function printed({ id }: Deployment, query: string): Promise<LogPage['logs']> {
+  const { body } = await platform.call<LogPage>('POST', `/v1/projects/${id}/deploy_logs`, { body: { query } });
+  return body.logs;
+}
 const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}/exe`);
 
 describe('a data plane elsewhere', () => {
@@ -100,6 +112,14 @@ describe('a data plane elsewhere', () => {
       { timeoutMs: 20_000, what: 'a failure' },
     );
     expect(failed.status_message).toContain('cannot load the graph');
+    const [line] = await waitFor(
+      async () => {
+        const lines = await printed(deployment, 'cannot load');
+        return lines.length > 0 && lines;
+      },
+      { what: 'what it printed' },
+    );
+    expect(line).toMatchObject({ message: 'cannot load the graph: ***', revision_id: patched.latest_revision_id });
     expect((await dataPlane.startedWith(deployment)).pid).toBe(pid);
 
     const outside = await platform.create({ source_config: { project_path: '/', listener_id: dataPlane.listener.id } });
@@ -122,6 +142,9 @@ describe('a data plane elsewhere', () => {
     await dataPlane.line.heal();
     await untilIs('READY', deployment);
     expect((await dataPlane.startedWith(deployment)).pid).toBe(again.pid);
+    await waitFor(async () => (await printed(deployment, 'stand-in of')).length === 4, {
+      what: 'what both processes printed when they started, and again',
+    });
   });
 
   it('whose key is refused hears nothing more, and is heard again with a good one', async () => {
@@ -148,5 +171,45 @@ describe('a data plane elsewhere', () => {
     expect(isAlive(pid)).toBe(false);
     expect(former.service.output()).not.toContain('the key of the workspace');
     await untilIs('READY', deployment);
+  });
+
+  it('of a cluster runs images in the namespace they name: without it they go on, and they end with their deployment', async () => {
+    const cluster = await StandInCluster.start(AGENT, await grantedRules());
+    try {
+      const KUBECONFIG = join(platform.folder, 'kubeconfig');
+      await writeFile(KUBECONFIG, cluster.kubeConfigFile());
+      const listener = await newListener(['agents', 'agents-test']);
+      const PLATFORM_JWKS_URL = 'https://keys.example.com/jwks.json';
+      const environment = { KUBECONFIG, KUBERNETES_NAMESPACE: 'elsewhere', PLATFORM_JWKS_URL };
+      const dataPlane = await dataPlaneOf(listener, environment);
+      await dataPlane.start();
+      const deployment = await platform.createHealthy({
+        source: 'external_docker',
+        source_config: { listener_id: listener.id, listener_config: { k8s_namespace: 'agents-test' } },
+        source_revision_config: { image_uri: 'registry.example.com/agent:v1' },
+      });
+      const pods = () => cluster.objects('pods').map(({ metadata: { namespace, name } }) => `${namespace}/${name}`);
+      const before = pods();
+      expect(before).toHaveLength(2);
+      expect(before.every((pod) => pod.startsWith('agents-test/'))).toBe(true);
+      const { upstreams } = (await dataPlane.routeOf(deployment))!;
+
+      await dataPlane.service.stop({ signal: 'SIGKILL' });
+      await dataPlane.start();
+      expect((await dataPlane.routeOf(deployment))!.upstreams, 'its route stays meanwhile').toEqual(upstreams);
+      await waitFor(() => dataPlane.service.output().includes('an active revision is up again'), {
+        timeoutMs: 20_000,
+        what: 'the deployment in new hands',
+      });
+      expect(pods()).toEqual(before);
+
+      await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
+      await waitFor(async () => (await platform.get(deployment.id)).status === 404, {
+        what: 'the end of the deployment',
+      });
+      expect(pods()).toEqual([]);
+    } finally {
+      await cluster.close();
+    }
   });
 });

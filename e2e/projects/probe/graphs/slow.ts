@@ -8,13 +8,14 @@ const State = Annotation.Root({
   done: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
-/** Takes `steps` steps of `stepMs` milliseconds each, and lets itself be aborted in the middle of one. */
+/** Takes `steps` steps of `stepMs` milliseconds each, says what is left, and lets itself be aborted in the middle of one. */
 export const graph = new StateGraph(State)
   .addNode(
     'step',
     async (state, config: LangGraphRunnableConfig) => {
       await delay(state.stepMs, undefined, { signal: config.signal });
       const left = state.steps - 1;
+      console.log(`${state.name}: ${left} left`);
       return new Command({
         update: { steps: left, done: [`${state.name}:${left}`] },
         goto: left > 0 ? 'step' : END,

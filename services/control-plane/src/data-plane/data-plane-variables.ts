@@ -1,5 +1,7 @@
-import Type from 'typebox';
+import { eventBusVariables, serviceVariables } from '@runyard/service-kit';
+import Type, { type Static } from 'typebox';
 import { containerVariables } from '../drivers/container/open-container-driver.ts';
+import { kubernetesVariables } from '../drivers/kubernetes/settings.ts';
 
 /** Variables of whoever runs deployments: this service itself, and data planes elsewhere. */
 export const dataPlaneVariables = {
@@ -15,6 +17,7 @@ export const dataPlaneVariables = {
     description: 'Name or address that deployments listen on and the gateway reaches them at.',
   }),
   ...containerVariables,
+  ...kubernetesVariables,
   SECRET_REFERENCES_DIR: Type.Optional(
     Type.String({
       minLength: 1,
@@ -58,3 +61,13 @@ export const dataPlaneVariables = {
     description: 'Grace of the deployments that set none themselves, and of this service when it stops.',
   }),
 };
+
+/** What running deployments needs to know. */
+const Settings = Type.Object({
+  ...serviceVariables,
+  ...eventBusVariables,
+  ...dataPlaneVariables,
+  DATA_DIR: Type.String(),
+  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(Type.Array(Type.String())),
+});
+export type DataPlaneSettings = Static<typeof Settings>;

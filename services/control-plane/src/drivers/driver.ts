@@ -11,6 +11,8 @@ export interface RevisionSpec {
   revisionId: string;
   /** No revision has run on its database yet: agent-api makes the tables before anything else starts. */
   isFirst: boolean;
+  /** Of a cluster: where it is to run, when its listener has several places. */
+  namespace?: string | undefined;
   artifact: Artifact;
   resources: ResourceSpec;
   /** With the password. */

@@ -3,6 +3,7 @@ import type { Registry } from '../registry/registry.ts';
 import { containerVariables, openContainerDriver } from './container/open-container-driver.ts';
 import type { PlatformSettings } from './deployment-variables.ts';
 import type { Driver } from './driver.ts';
+import { DriversByNamespace } from './drivers-by-namespace.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
 import { kubernetesVariables } from './kubernetes/settings.ts';
 import type { KeepingOptions } from './process/launcher.ts';
@@ -15,18 +16,20 @@ const Settings = Type.Object({
 });
 
 export interface ImageDriver extends Driver {
-  /** What is left of a deployment that is deleted. */
-  removeLeftovers(deploymentId: string): Promise<void>;
-  close?(): void;
+  /** What is left of a deployment that is deleted. @param namespace where it was run, of a cluster; left out: the usual one */
+  removeLeftovers(deploymentId: string, namespace?: string): Promise<void>;
+  close?(): unknown;
 }
 
 /** Images run in a cluster where a namespace of one is named, and as containers of this machine's engine elsewhere. */
 export async function openImageDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry },
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry | undefined },
 ): Promise<ImageDriver> {
-  const { KUBERNETES_NAMESPACE: namespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
-  if (namespace === undefined) return openContainerDriver(config, options);
+  const { KUBERNETES_NAMESPACE: usualNamespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
+  if (usualNamespace === undefined) return openContainerDriver(config, options);
   const { DATA_DIR: dataDir, SCALE_DOWN_SECONDS: coolDownSeconds } = config;
-  return openKubernetesDriver({ ...options, namespace, dataDir, autoscaler, coolDownSeconds });
+  const open = (namespace: string) =>
+    openKubernetesDriver({ ...options, namespace, dataDir, autoscaler, coolDownSeconds });
+  return new DriversByNamespace({ usual: await open(usualNamespace), usualNamespace, open });
 }

@@ -8,9 +8,9 @@ import {
 } from '@runyard/contracts';
 import { NotFoundError, type Principal, UnavailableError } from '@runyard/service-kit';
 import type { Static } from 'typebox';
-import { tenantOf } from '../deployments/caller-scope.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { existingListener } from './listener-service.ts';
+import { speakerOf } from './speaker.ts';
 
 export interface CallerCheckOptions {
   leases: ListenerLeases;
@@ -38,7 +38,7 @@ export class CallerCheck {
 
   /** @throws NotFoundError for a deployment that is not the listener's; UnavailableError when org-access cannot be asked */
   async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = speakerOf(caller);
     const [, deploymentId] = question.audience.split(':');
     await this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
       if (deploymentId === undefined) return;
@@ -61,7 +61,7 @@ export class CallerCheck {
   }
 
   async keySet(caller: Principal, id: string): Promise<Static<typeof JsonWebKeySet>> {
-    const tenant = tenantOf(caller, 'deployments:update');
+    const tenant = speakerOf(caller);
     existingListener(await this.#leases.find(tenant, id), id);
     const { status, body } = await this.#ask('GET', '/.well-known/jwks.json');
     if (status !== 200 || !conforms(JsonWebKeySet, body)) throw unavailable(new Error(`org-access answers ${status}`));

@@ -9,8 +9,8 @@ import type {
   RevisionStatus,
 } from '@runyard/contracts';
 import { NotFoundError, type Principal } from '@runyard/service-kit';
-import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import type { Prisma } from '../generated/client.ts';
+import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -18,6 +18,7 @@ import type { Signals } from '../signals.ts';
 import { desiredOfListener } from './desired-of-listener.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { signalOf } from './placed-rollouts.ts';
+import { speakerOf } from './speaker.ts';
 
 /** What is asked, and by whom. */
 export interface DesiredStateRequest {
@@ -27,25 +28,30 @@ export interface DesiredStateRequest {
   waitMs: number;
 }
 
-/**
- * What data planes ask and report. They speak with a key of the workspace that may change its deployments, since they get their
- * secrets; and hear of nothing but what their listener was given.
- */
+/** What data planes ask and report. They hear of nothing but what their listener was given. */
 export class DataPlaneService {
   readonly #leases: ListenerLeases;
   readonly #secrets: SecretSets;
   readonly #signals: Signals;
   readonly #samples: SampleStore;
+  readonly #copies: CopiedLogs;
 
-  constructor(options: { leases: ListenerLeases; secrets: SecretSets; signals: Signals; samples: SampleStore }) {
+  constructor(options: {
+    leases: ListenerLeases;
+    secrets: SecretSets;
+    signals: Signals;
+    samples: SampleStore;
+    copies: CopiedLogs;
+  }) {
     this.#leases = options.leases;
     this.#secrets = options.secrets;
     this.#signals = options.signals;
     this.#samples = options.samples;
+    this.#copies = options.copies;
   }
 
   async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
-    return this.#leases.take(speaker(caller), id, request);
+    return this.#leases.take(speakerOf(caller), id, request);
   }
 
   /** Undefined when the wait is over, and nothing has changed. */
@@ -55,7 +61,7 @@ export class DataPlaneService {
     { epoch, since, waitMs }: DesiredStateRequest,
     signal: AbortSignal,
   ): Promise<ListenerDesiredState | undefined> {
-    const tenant = speaker(caller);
+    const tenant = speakerOf(caller);
     const until = performance.now() + waitMs;
     const listening = this.#signals.listen(signalOf(id));
     try {
@@ -76,7 +82,7 @@ export class DataPlaneService {
 
   async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
     const { epoch, revision_id: revisionId } = report;
-    return this.#leases.speak(speaker(caller), { id, epoch }, async (transaction) => {
+    return this.#leases.speak(speakerOf(caller), { id, epoch }, async (transaction) => {
       const find = () => transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
       const revision = await find();
       if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
@@ -100,15 +106,15 @@ export class DataPlaneService {
     { epoch, status }: DeploymentReport,
   ): Promise<void> {
     const { listenerId, deploymentId } = ids;
-    await this.#leases.speak(speaker(caller), { id: listenerId, epoch }, async (transaction) => {
+    await this.#leases.speak(speakerOf(caller), { id: listenerId, epoch }, async (transaction) => {
       const where = { id: deploymentId, listenerId };
-      if (status === 'DELETED') await removed(transaction, where);
-      else await ready(transaction, where);
+      if (status === 'READY') return ready(transaction, where);
+      if (await removed(transaction, where)) await this.#copies.removeDeployment(deploymentId);
     });
   }
 
   async reportMetrics(caller: Principal, id: string, { epoch, samples }: MetricsReport): Promise<void> {
-    const own = await this.#leases.speak(speaker(caller), { id, epoch }, (transaction) =>
+    const own = await this.#leases.speak(speakerOf(caller), { id, epoch }, (transaction) =>
       transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } }),
     );
     const ids = new Set(own.map((each) => each.id));
@@ -119,11 +125,6 @@ export class DataPlaneService {
     }));
     await this.#samples.insert(taken.filter(({ deploymentId }) => ids.has(deploymentId)));
   }
-}
-
-/** Those who may read secrets. */
-function speaker(caller: Principal): Tenant {
-  return tenantOf(caller, 'deployments:update');
 }
 
 interface Reported {
@@ -139,10 +140,14 @@ async function ready(transaction: Prisma.TransactionClient, where: Reported): Pr
   });
 }
 
-/** Said again it is gone already: that is as it should be. @throws NotFoundError when it is not to be deleted */
-async function removed(transaction: Prisma.TransactionClient, where: Reported): Promise<void> {
+/**
+ * @returns false when it was gone already, as when it is said again: that is as it should be
+ * @throws NotFoundError when it is not to be deleted
+ */
+async function removed(transaction: Prisma.TransactionClient, where: Reported): Promise<boolean> {
   const { count } = await transaction.deployment.deleteMany({ where: { ...where, deleteRequestedAt: { not: null } } });
   if (count === 0 && (await transaction.deployment.findFirst({ where, select: { id: true } }))) throw missing(where);
+  return count > 0;
 }
 
 function missing({ id }: Reported): NotFoundError {

@@ -1,14 +1,18 @@
 import {
   checkListenerCaller,
   createListener,
+  createListenerKey,
   deleteListener,
+  deleteListenerKey,
   getListener,
   getListenerDesiredState,
   getListenerKeySet,
+  listListenerKeys,
   listListeners,
   patchListener,
   reportDeploymentMetrics,
   reportDeploymentStatus,
+  reportRevisionLogs,
   reportRevisionStatus,
   takeListenerLease,
 } from '@runyard/contracts';
@@ -16,19 +20,23 @@ import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, created, leaveInFlight, noContent, ok } from '@runyard/service-kit';
 import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
+import type { ListenerKeys } from './listener-keys.ts';
 import type { ListenerService } from './listener-service.ts';
+import type { ReportedLogs } from './reported-logs.ts';
 
 /** Answers with secrets are kept by nobody on the way. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
 export interface ListenerServices {
   listeners: ListenerService;
+  listenerKeys: ListenerKeys;
   dataPlanes: DataPlaneService;
   callers: CallerCheck;
+  logs: ReportedLogs;
 }
 
 export function listenerRoutes(
-  { listeners, dataPlanes, callers }: ListenerServices,
+  { listeners, listenerKeys, dataPlanes, callers, logs }: ListenerServices,
   keys: IdempotencyKeys,
 ): BoundOperation[] {
   return [
@@ -38,6 +46,16 @@ export function listenerRoutes(
     bind(patchListener, async ({ caller, params, body }) => ok(await listeners.patch(caller, idOf(params), body))),
     bind(deleteListener, async ({ caller, params }) => {
       await listeners.delete(caller, idOf(params));
+      return noContent();
+    }),
+    bind(createListenerKey, async ({ caller, params, body }) =>
+      created(await listenerKeys.create(caller, idOf(params), body ?? {}), NO_STORE),
+    ),
+    bind(listListenerKeys, async ({ caller, params }) =>
+      ok({ resources: await listenerKeys.list(caller, idOf(params)) }),
+    ),
+    bind(deleteListenerKey, async ({ caller, params }) => {
+      await listenerKeys.revoke(caller, { listenerId: idOf(params), keyId: params.key_id.toLowerCase() });
       return noContent();
     }),
     bind(takeListenerLease, async ({ caller, params, body }) =>
@@ -68,6 +86,7 @@ export function listenerRoutes(
       await dataPlanes.reportMetrics(caller, idOf(params), body);
       return noContent();
     }),
+    bind(reportRevisionLogs, async ({ caller, params, body }) => ok(await logs.report(caller, idOf(params), body))),
     bind(checkListenerCaller, async ({ caller, params, body }) =>
       ok(await callers.verify(caller, idOf(params), body), NO_STORE),
     ),

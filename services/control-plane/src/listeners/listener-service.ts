@@ -13,14 +13,17 @@ import type { Database } from '../database/database.ts';
 import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import type { Page } from '../deployments/deployment-store.ts';
 import type { Listener as ListenerRow, Prisma } from '../generated/client.ts';
+import type { CopiedLogs } from '../logs/copied-logs.ts';
 import { listenerStore } from './listener-store.ts';
 
 /** Listeners as those who set data planes up see them. */
 export class ListenerService {
   readonly #database: Database;
+  readonly #copies: CopiedLogs;
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(options: { database: Database; copies: CopiedLogs }) {
+    this.#database = options.database;
+    this.#copies = options.copies;
   }
 
   async list(caller: Principal, page: Page): Promise<ListenerList> {
@@ -88,6 +91,9 @@ export class ListenerService {
         throw new ConflictError(`Listener ID ${id} has ${count} first.`);
       }
       // Nobody will report their end any more.
+      for (const each of await transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } })) {
+        await this.#copies.removeDeployment(each.id);
+      }
       await transaction.deployment.deleteMany({ where: { listenerId: id } });
       await transaction.listener.delete({ where: { id } });
     });

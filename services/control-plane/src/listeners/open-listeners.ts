@@ -1,23 +1,29 @@
 import type { IdempotencyKeys } from '@runyard/database';
-import type { BoundOperation, Lifecycle, Logger } from '@runyard/service-kit';
+import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
+import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { Signals } from '../signals.ts';
 import { CallerCheck } from './caller-check.ts';
 import { DataPlaneService } from './data-plane-service.ts';
+import { ListenerKeys } from './listener-keys.ts';
 import { ListenerLeases } from './listener-leases.ts';
 import { listenerRoutes } from './listener-routes.ts';
 import { ListenerService } from './listener-service.ts';
 import { PlacedRollouts } from './placed-rollouts.ts';
+import { ReportedLogs } from './reported-logs.ts';
 import { SilenceWatch } from './silence.ts';
+import { knowingListenerKeys } from './speaker.ts';
 
 export interface Listeners {
   /** Whoever runs a deployment, here or elsewhere. */
   rollouts: Rollouts;
   routes(keys: IdempotencyKeys): BoundOperation[];
+  /** Callers, data planes among them. */
+  knowing(others: PrincipalVerifier): PrincipalVerifier;
 }
 
 /** Data planes elsewhere, with all that belongs to them, and what is to be closed. */
@@ -43,13 +49,18 @@ export function openListeners(
   silence.start();
   lifecycle.onStop('watch for silent data planes', () => silence.stop());
   const leases = new ListenerLeases({ database, leaseMs });
+  const copies = new CopiedLogs(config.DATA_DIR);
+  const listenerKeys = new ListenerKeys(database);
   const services = {
-    listeners: new ListenerService(database),
-    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples }),
+    listenerKeys,
+    listeners: new ListenerService({ database, copies }),
+    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples, copies }),
+    logs: new ReportedLogs({ leases, copies }),
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
   };
   return {
     rollouts: new PlacedRollouts({ prisma: database.prisma, here, signals, logger }),
     routes: (keys) => listenerRoutes(services, keys),
+    knowing: (others) => knowingListenerKeys(listenerKeys, others),
   };
 }

@@ -72,13 +72,19 @@ export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fi
   return [message, ...reasons].join(': ');
 }
 
-function withRun({ runId, threadId, graphId, ...fields }: Record<string, unknown>): Partial<LineContent> {
-  return {
-    ...(typeof runId === 'string' && { runId }),
-    ...(typeof threadId === 'string' && { threadId }),
-    ...(typeof graphId === 'string' && { graphId }),
-    ...(Object.keys(fields).length > 0 && { fields }),
-  };
+const ID_LENGTH_MAX = 255;
+
+/** What has the name of an id and is none stays among the fields. */
+function withRun(content: Record<string, unknown>): Partial<LineContent> {
+  const run: Partial<LineContent> = {};
+  const fields = { ...content };
+  for (const name of ['runId', 'threadId', 'graphId'] as const) {
+    const id = content[name];
+    if (typeof id !== 'string' || id.length > ID_LENGTH_MAX) continue;
+    run[name] = id;
+    delete fields[name];
+  }
+  return { ...run, ...(Object.keys(fields).length > 0 && { fields }) };
 }
 
 function levelNamed(level: unknown): LogLevel | undefined {

@@ -1,8 +1,8 @@
 import { readdir, rmdir } from 'node:fs/promises';
-import { LogType } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import { HourlySweep } from '../duties/hourly-sweep.ts';
-import { type LogSegment, logSegments, unlessGone } from './log-segments.ts';
+import { unlessGone } from '../files/unless-gone.ts';
+import { LOG_KINDS, type LogSegment, logSegments } from './log-segments.ts';
 
 export interface LogRetentionOptions {
   dataDir: string;
@@ -12,7 +12,6 @@ export interface LogRetentionOptions {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const KINDS: readonly LogType[] = LogType.anyOf.map((branch) => branch.const);
 
 interface KeptSegment extends LogSegment {
   bytes: number;
@@ -45,7 +44,7 @@ export class LogRetention extends HourlySweep {
   async #segmentsOf(deploymentId: string, revisionIds: string[]): Promise<KeptSegment[]> {
     const kept: KeptSegment[] = [];
     for (const revisionId of revisionIds) {
-      for (const kind of KINDS) {
+      for (const kind of LOG_KINDS) {
         const segments = await logSegments.list(this.#options.dataDir, { deploymentId, revisionId, kind });
         for (const segment of segments) {
           const stats = await logSegments.stats(segment);

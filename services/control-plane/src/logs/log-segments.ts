@@ -1,7 +1,10 @@
 import type { Stats } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LogType } from '@runyard/contracts';
+import { LogType } from '@runyard/contracts';
+import { unlessGone } from '../files/unless-gone.ts';
+
+export const LOG_KINDS: readonly LogType[] = LogType.anyOf.map((branch) => branch.const);
 
 /** Whose log it is. */
 export interface LogOwner {
@@ -32,6 +35,13 @@ export const logSegments = {
 
   nameOf: (kind: LogType, firstId: string): string => `${kind}-${firstId}.jsonl`,
 
+  /** The file that begins with this entry, whether it is there or not. */
+  at: (dataDir: string, owner: LogOwner, firstId: string): LogSegment => ({
+    path: join(logSegments.folderOfRevision(dataDir, owner), logSegments.nameOf(owner.kind, firstId)),
+    revisionId: owner.revisionId,
+    firstId,
+  }),
+
   /** Oldest first. A log nobody has written has none. */
   async list(dataDir: string, owner: LogOwner): Promise<LogSegment[]> {
     const folder = logSegments.folderOfRevision(dataDir, owner);
@@ -39,7 +49,7 @@ export const logSegments = {
     for (const name of await namesIn(folder)) {
       const [, kind, firstId] = NAME.exec(name) ?? [];
       if (kind !== owner.kind || firstId === undefined) continue;
-      segments.push({ path: join(folder, name), revisionId: owner.revisionId, firstId });
+      segments.push(logSegments.at(dataDir, owner, firstId));
     }
     return segments.sort((one, other) => (one.firstId < other.firstId ? -1 : 1));
   },
@@ -59,14 +69,4 @@ export const logSegments = {
 
 async function namesIn(folder: string): Promise<string[]> {
   return (await unlessGone(readdir(folder))) ?? [];
-}
-
-/** Files go while others look at them: removed with their deployment, or for their age. A stray file is no folder of anything. */
-export async function unlessGone<T>(asked: Promise<T>): Promise<T | null> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
-  }
 }

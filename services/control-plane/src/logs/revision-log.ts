@@ -1,9 +1,10 @@
 import { createWriteStream, mkdirSync, openSync, type WriteStream } from 'node:fs';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 import type { LogLevel } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import { EntryIds, timeOfId } from './entry-ids.ts';
 import { type LineContent, parseLine, type StoredEntry } from './log-entry.ts';
+import { keepWithinLimit, SEGMENT_LIMIT_BYTES } from './log-limits.ts';
 import { type LogOwner, logSegments } from './log-segments.ts';
 import { secretMask } from './secret-mask.ts';
 
@@ -27,11 +28,14 @@ export interface RevisionLog {
 /** Opens a log to write to. Values of `secrets` are masked in every line. */
 export type OpenRevisionLog = (owner: LogOwner, options: { secrets: Iterable<string> }) => RevisionLog;
 
-const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
+/** For whoever passes lines on. */
+export interface LogHooks {
+  /** Lines of this log have reached their file. */
+  onWritten?(owner: LogOwner): void;
+}
+
 /** Well below the shortest retention: a file that is written to is never one that is too old. */
 const SEGMENT_LIMIT_MS = 12 * 60 * 60 * 1000;
-/** Of one log of one revision, all its files together. */
-const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
 /** What a slow disk may keep waiting in memory; further lines are lost. */
 const WAITING_LIMIT_BYTES = 16 * 1024 * 1024;
 /** How long a disk that failed is left alone. */
@@ -41,7 +45,7 @@ const FIELDS_LIMIT = 65_536;
 const REMEMBERED = 40;
 
 /** For logs below this folder. All of them share one clock, so that entries of several can be told in one order. */
-export function revisionLogsIn(dataDir: string, logger: Logger): OpenRevisionLog {
+export function revisionLogsIn(dataDir: string, logger: Logger, { onWritten }: LogHooks = {}): OpenRevisionLog {
   const ids = new EntryIds();
   return (owner, { secrets }) => {
     const { deploymentId, revisionId, kind } = owner;
@@ -50,6 +54,7 @@ export function revisionLogsIn(dataDir: string, logger: Logger): OpenRevisionLog
       ids,
       mask: secretMask(secrets),
       logger: logger.child({ deploymentId, revisionId, log: kind }),
+      ...(onWritten && { onWritten: () => onWritten(owner) }),
     });
   };
 }
@@ -59,6 +64,7 @@ interface SegmentedLogOptions {
   ids: EntryIds;
   mask(text: string): string;
   logger: Logger;
+  onWritten?: () => void;
 }
 
 /**
@@ -126,7 +132,7 @@ class SegmentedLog implements RevisionLog {
     this.#bytes += Buffer.byteLength(text);
     const isFull = this.#bytes > SEGMENT_LIMIT_BYTES || Date.now() - this.#begunAt > SEGMENT_LIMIT_MS;
     if (!this.#file || isFull) this.#begin(entry.id, Buffer.byteLength(text));
-    this.#file?.write(text);
+    this.#file?.write(text, this.#options.onWritten);
   }
 
   /** A file that cannot be made is tried again after a while. */
@@ -135,11 +141,10 @@ class SegmentedLog implements RevisionLog {
     this.#file = undefined;
     this.#bytes = bytes;
     this.#begunAt = Date.now();
-    const folder = logSegments.folderOfRevision(this.#options.dataDir, this.#owner);
-    const path = join(folder, logSegments.nameOf(this.#owner.kind, firstId));
+    const { path } = logSegments.at(this.#options.dataDir, this.#owner, firstId);
     try {
       // Its folder goes when all in it was too old.
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       const file = createWriteStream(path, { fd: openSync(path, 'ax', 0o600) });
       file.on('error', (error) => {
         this.#break(error);
@@ -151,18 +156,8 @@ class SegmentedLog implements RevisionLog {
     }
     // What is still on its way to the disk would not be counted.
     this.#tidying = Promise.all([this.#tidying, written])
-      .then(() => this.#tidy())
+      .then(() => keepWithinLimit(this.#options.dataDir, this.#owner))
       .catch((error: unknown) => this.#complain(error));
-  }
-
-  /** Removes the oldest files beyond the limit, the one being written aside. */
-  async #tidy(): Promise<void> {
-    const segments = await logSegments.list(this.#options.dataDir, this.#owner);
-    let bytes = SEGMENT_LIMIT_BYTES;
-    for (const segment of segments.slice(0, -1).reverse()) {
-      bytes += (await logSegments.stats(segment))?.size ?? 0;
-      if (bytes > LOG_LIMIT_BYTES) await logSegments.remove(segment);
-    }
   }
 
   #break(error: unknown): void {
@@ -177,12 +172,13 @@ class SegmentedLog implements RevisionLog {
 
 /** Masked before it is cut, so that no half of a value is left at the cut. */
 function masked(content: LineContent, mask: (text: string) => string): LineContent {
-  const { fields, ...rest } = content;
-  const message = cut(mask(content.message));
-  if (fields === undefined) return { ...rest, message };
+  const { level, fields, message: text, ...run } = content;
+  const message = cut(mask(text));
+  const rest = { level, message, ...(maskDeep(run, mask) as typeof run) };
+  if (fields === undefined) return rest;
   const maskedFields = maskDeep(fields, mask) as Record<string, unknown>;
   const isTooMuch = JSON.stringify(maskedFields).length > FIELDS_LIMIT;
-  return { ...rest, message, fields: isTooMuch ? { left_out: 'too much' } : maskedFields };
+  return { ...rest, fields: isTooMuch ? { left_out: 'too much' } : maskedFields };
 }
 
 function maskDeep(value: unknown, mask: (text: string) => string): unknown {

@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import type { LogOrder } from '@runyard/contracts';
-import { type LogSegment, unlessGone } from './log-segments.ts';
+import { unlessGone } from '../files/unless-gone.ts';
+import type { LogSegment } from './log-segments.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 const LINE_END = 0x0a;
@@ -24,9 +25,37 @@ export async function* segmentLines(
   if (!file) return;
   try {
     for await (const line of order === 'asc' ? forwards(file, onRead) : backwards(file, onRead)) {
-      const id = idOf(line);
-      if (id !== undefined) yield { id, text: line.toString('utf8') };
+      yield* lineOf(line);
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The newest whole line's; null where there is none, or no such file. */
+export async function lastIdOf(segment: LogSegment): Promise<string | null> {
+  for await (const { id } of segmentLines(segment, 'desc', () => undefined)) return id;
+  return null;
+}
+
+/** Whole lines of a file from a position on, of about so many bytes and one at least, and the position behind them. */
+export async function linesFrom(
+  segment: LogSegment,
+  from: number,
+  bytes: number,
+): Promise<{ lines: SegmentLine[]; position: number }> {
+  const file = await unlessGone(open(segment.path, 'r'));
+  if (!file) return { lines: [], position: from };
+  try {
+    let block: Buffer;
+    let end: number;
+    let length = bytes;
+    do {
+      block = await read(file, from, length);
+      end = block.lastIndexOf(LINE_END);
+      length *= 2;
+    } while (end < 0 && block.length === length / 2);
+    return { lines: wholeLines(block).flatMap(lineOf), position: from + end + 1 };
   } finally {
     await file.close();
   }
@@ -40,12 +69,8 @@ async function* forwards(file: FileHandle, onRead: (bytes: number) => void): Asy
     onRead(block.length);
     position += block.length;
     const text = Buffer.concat([rest, block]);
-    let start = 0;
-    for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, start)) {
-      yield text.subarray(start, end);
-      start = end + 1;
-    }
-    rest = text.subarray(start);
+    yield* wholeLines(text);
+    rest = text.subarray(text.lastIndexOf(LINE_END) + 1);
   }
 }
 
@@ -69,6 +94,17 @@ async function* backwards(file: FileHandle, onRead: (bytes: number) => void): As
   if (isWhole && rest.length > 0) yield rest;
 }
 
+/** Those that have an end, without it. */
+function wholeLines(text: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (let end = text.indexOf(LINE_END); end >= 0; end = text.indexOf(LINE_END, start)) {
+    lines.push(text.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
 async function read(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
@@ -76,6 +112,11 @@ async function read(file: FileHandle, position: number, length: number): Promise
 
 const BEFORE_ID = Buffer.from('{"id":"');
 const ID_LENGTH = 36;
+
+function lineOf(line: Buffer): SegmentLine[] {
+  const id = idOf(line);
+  return id === undefined ? [] : [{ id, text: line.toString('utf8') }];
+}
 
 /** Undefined for what a machine that stopped in the middle left. */
 function idOf(line: Buffer): string | undefined {

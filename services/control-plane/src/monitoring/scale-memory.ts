@@ -3,7 +3,15 @@ import type pg from 'pg';
 import type { Counts, Role } from '../drivers/scale-bounds.ts';
 
 /** How many processes deployments were given last, for whoever starts them next: after a restart, or with a new revision. */
-export class ScaleMemory {
+export interface ScaleMemory {
+  /** Never waits and never throws: what is not kept is decided again later. */
+  keep(deploymentId: string, role: Role, count: number): void;
+  /** Of the roles that were ever scaled. */
+  of(deploymentId: string): Promise<Counts>;
+}
+
+/** Where every control-plane finds it. */
+export class PostgresScaleMemory implements ScaleMemory {
   readonly #pool: pg.Pool;
   readonly #logger: Logger;
 
@@ -12,7 +20,6 @@ export class ScaleMemory {
     this.#logger = options.logger;
   }
 
-  /** Never waits and never throws: what is not kept is decided again later. */
   keep(deploymentId: string, role: Role, count: number): void {
     this.#pool
       .query(
@@ -26,7 +33,6 @@ export class ScaleMemory {
       });
   }
 
-  /** Of the roles that were ever scaled. */
   async of(deploymentId: string): Promise<Counts> {
     const { rows } = await this.#pool.query<{ role: Role; count: number }>(
       'SELECT role, count FROM deployment_scale WHERE deployment_id = $1',

@@ -73,13 +73,16 @@ export class Reconciler implements Rollouts {
     });
   }
 
-  /** Ends the processes of every deployment, by force after `graceMs`, and gives the leases back. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Ends the processes of every deployment, by force after `graceMs`, and gives the leases back. What goes on without this
+   * process does, unless `release` is false.
+   */
+  async stop(graceMs: number, { release = true }: { release?: boolean } = {}): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#sweepTimer);
     clearTimeout(this.#soonTimer);
     await this.#sweeping;
-    await Promise.all([...this.#owned.keys()].map((id) => this.#letGo(id, graceMs)));
+    await Promise.all([...this.#owned.keys()].map((id) => this.#letGo(id, graceMs, { release })));
     // Until here: while processes still run, nobody else may start theirs.
     clearInterval(this.#renewTimer);
   }
@@ -165,11 +168,11 @@ export class Reconciler implements Rollouts {
     this.#removalWaiters.delete(id);
   }
 
-  async #letGo(id: string, graceMs: number, options: { keepRoute?: boolean } = {}): Promise<void> {
+  async #letGo(id: string, graceMs: number, options: { keepRoute?: boolean; release: boolean }): Promise<void> {
     const owned = this.#owned.get(id);
     if (!owned) return;
     clearTimeout(owned.retryTimer);
-    await owned.rollout.stop(graceMs, { ...options, release: true }).catch((error: unknown) => {
+    await owned.rollout.stop(graceMs, options).catch((error: unknown) => {
       this.#logger.error('a deployment did not stop well', { deploymentId: id, error });
     });
     await owned.working;
@@ -187,7 +190,7 @@ export class Reconciler implements Rollouts {
     if (owned.isLost || (await this.#acquire(id))) return;
     owned.isLost = true;
     this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
-    await this.#letGo(id, 0, { keepRoute: true });
+    await this.#letGo(id, 0, { keepRoute: true, release: true });
   }
 
   /** True too when the database cannot be asked: then nobody else can take the lease either. */

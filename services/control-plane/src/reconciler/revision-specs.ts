@@ -46,6 +46,7 @@ export async function specOf(
     deploymentId,
     revisionId: revision.id,
     isFirst,
+    namespace: source.listener_config?.k8s_namespace ?? undefined,
     artifact: await artifactOf(parts, revision),
     resources: resourcesOf(source),
     databaseUri: access.uri,

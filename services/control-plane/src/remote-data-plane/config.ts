@@ -10,11 +10,19 @@ export const configSchema = Type.Object({
     format: 'uri',
     description: 'Base URL of the platform whose deployments are run here; it may end in a path.',
   }),
-  API_KEY: Type.String({
-    minLength: 1,
-    description: 'Key of the platform that may update deployments of the workspace.',
-  }),
-  WORKSPACE_ID: Type.String({ format: 'uuid', description: 'The workspace of the listener.' }),
+  LISTENER_KEY: Type.Optional(
+    Type.String({ minLength: 1, description: 'Key of the listener, as `POST /v2/listeners/{id}/keys` gives it.' }),
+  ),
+  API_KEY: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'In place of `LISTENER_KEY`: a key of the platform that may update deployments of the workspace, and so more than a data plane needs.',
+    }),
+  ),
+  WORKSPACE_ID: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The workspace of the listener; needed with `API_KEY`.' }),
+  ),
   LISTENER_ID: Type.String({ format: 'uuid', description: 'For whom deployments are run here.' }),
   ENCRYPTION_KEY: Type.String({
     minLength: 1,

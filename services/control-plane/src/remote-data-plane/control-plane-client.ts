@@ -7,6 +7,8 @@ import {
   Lease,
   type LeaseRequest,
   ListenerDesiredState,
+  type LogReport,
+  LogReportAnswer,
   type MetricsReport,
   type RevisionReport,
   RevisionReportAnswer,
@@ -33,10 +35,12 @@ export class RefusedError extends Error {
 export interface ControlPlaneAccess {
   /** May end in a path. */
   url: string;
-  apiKey: string;
-  workspaceId: string;
   listenerId: string;
+  credentials: Credentials;
 }
+
+/** A key of the listener, or one of the platform and the workspace in which it is to count. */
+export type Credentials = { listenerKey: string } | { apiKey: string; workspaceId: string };
 
 /** How long an answer may take beyond what was asked to be waited for. A line may have died without a word. */
 const ANSWER_MS = 10_000;
@@ -48,9 +52,13 @@ export class ControlPlaneClient {
   readonly #baseUrl: string;
   readonly #headers: Record<string, string>;
 
-  constructor({ url, apiKey, workspaceId, listenerId }: ControlPlaneAccess) {
+  constructor({ url, listenerId, credentials }: ControlPlaneAccess) {
     this.#baseUrl = `${url.replace(/\/+$/, '')}/v2/listeners/${listenerId}`;
-    this.#headers = { 'x-api-key': apiKey, 'x-tenant-id': workspaceId, 'content-type': 'application/json' };
+    const who: Record<string, string> =
+      'listenerKey' in credentials
+        ? { authorization: `Bearer ${credentials.listenerKey}` }
+        : { 'x-api-key': credentials.apiKey, 'x-tenant-id': credentials.workspaceId };
+    this.#headers = { ...who, 'content-type': 'application/json' };
   }
 
   async takeLease(request: LeaseRequest, signal: AbortSignal): Promise<Lease> {
@@ -81,6 +89,10 @@ export class ControlPlaneClient {
 
   async reportMetrics(report: MetricsReport, signal: AbortSignal): Promise<void> {
     await this.#call('POST', '/metrics', { body: report, signal });
+  }
+
+  async reportLogs(report: LogReport, signal: AbortSignal): Promise<LogReportAnswer> {
+    return parsed(LogReportAnswer, await this.#call('POST', '/logs', { body: report, signal }));
   }
 
   async checkCaller(question: CallerQuestion, signal: AbortSignal): Promise<CallerAnswer> {

@@ -13,7 +13,7 @@ export interface ControlPlaneLinkOptions {
   /** What is to run, whenever it is different. */
   onDesired(deployments: DesiredDeployment[]): Promise<void>;
   /** Another data plane speaks for the listener, or there is no such listener any more: nothing may run here. */
-  onLost(reason: string): void;
+  onLost(refusal: RefusedError): void;
   logger: Logger;
 }
 
@@ -76,11 +76,17 @@ export class ControlPlaneLink {
    * @throws RefusedError when the answer is that there is no such thing; the signal's reason when this data plane stops
    */
   async say<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const answer = await this.tell(request);
+    this.#said += 1;
+    return answer;
+  }
+
+  /** The same for what changes nothing of what is to run, and may be said all the time. */
+  async tell<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#stopping;
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await request(await this.#connected(), signal);
-        this.#said += 1;
         this.#isHeard();
         return answer;
       } catch (error) {
@@ -114,7 +120,7 @@ export class ControlPlaneLink {
         since = state.resource_version;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof RefusedError && error.status === 404) this.#options.onLost(error.message);
+        if (error instanceof RefusedError && error.status === 404) this.#options.onLost(error);
         await this.#failed(error, attempt);
         attempt += 1;
       }
@@ -140,7 +146,7 @@ export class ControlPlaneLink {
       this.#epoch = lease.epoch;
       return lease.epoch;
     } catch (error) {
-      if (this.#hasBegun && isLoss(error)) onLost((error as Error).message);
+      if (this.#hasBegun && isLoss(error)) onLost(error);
       throw error;
     }
   }
@@ -163,6 +169,6 @@ export class ControlPlaneLink {
 }
 
 /** Another data plane speaks for the listener, or there is no such listener. */
-function isLoss(error: unknown): boolean {
+function isLoss(error: unknown): error is RefusedError {
   return error instanceof RefusedError && (error.isStale || error.status === 404);
 }

@@ -3,6 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredDeployment } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
+import type { Counts } from '../drivers/scale-bounds.ts';
+import { unlessGone } from '../files/unless-gone.ts';
 
 /** What a data plane knows by itself when it starts and the line to its control plane is down. */
 export interface DataPlaneState {
@@ -20,6 +22,10 @@ export interface OwnFacts {
   sealedDatabasePassword?: string;
   /** What serves checks its callers itself. */
   hasCustomAuth?: boolean;
+  /** Where it answers; of what goes on without this process it is so after a restart too. */
+  upstreams?: string[];
+  /** How many processes it was given last. */
+  counts?: Counts;
 }
 
 const PLACE = 'data-plane/state';
@@ -40,14 +46,18 @@ export class KeptState {
   static async open(dataDir: string, sealer: Sealer): Promise<KeptState> {
     await mkdir(dataDir, { recursive: true });
     const path = join(dataDir, 'data-plane.sealed');
-    const sealed = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    });
+    const sealed = await unlessGone(readFile(path, 'utf8'));
     if (sealed !== null) return new KeptState(path, sealer, JSON.parse(sealer.open(sealed, PLACE)));
     const kept = new KeptState(path, sealer, { instanceId: randomUUID(), deployments: [], keySet: null, own: {} });
     await kept.save();
     return kept;
+  }
+
+  /** To be changed, and saved then. */
+  own(deploymentId: string): OwnFacts {
+    const { own } = this.state;
+    own[deploymentId] ??= {};
+    return own[deploymentId];
   }
 
   /** Resolves when what it is now has reached the disk. */

@@ -3,9 +3,10 @@ import type { Logger } from '@runyard/service-kit';
 import type { RolloutDeployment, RolloutRevision, RolloutStore, Serving } from '../reconciler/rollout-store.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { isImageSource } from '../sources/image-sources.ts';
 import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
-import type { KeptState, OwnFacts } from './kept-state.ts';
+import type { KeptState } from './kept-state.ts';
 
 export interface RemoteRolloutStoreOptions {
   kept: KeptState;
@@ -13,6 +14,8 @@ export interface RemoteRolloutStoreOptions {
   link: Pick<ControlPlaneLink, 'say'>;
   /** Of this data plane. */
   secrets: SecretSets;
+  /** Images go on without this process, and so do their routes. */
+  imagesOutliveUs: boolean;
   logger: Logger;
 }
 
@@ -24,12 +27,15 @@ const MESSAGE_LENGTH_MAX = 65_536;
  */
 export class RemoteRolloutStore implements RolloutStore {
   readonly #options: RemoteRolloutStoreOptions;
-  readonly #upstreams = new Map<string, string[]>();
   /** Grows with every change, over restarts too. */
   #routeVersion = Date.now();
 
   constructor(options: RemoteRolloutStoreOptions) {
     this.#options = options;
+    const { kept, imagesOutliveUs } = options;
+    for (const { id } of kept.state.deployments) {
+      if (!imagesOutliveUs || !this.runsImages(id)) kept.own(id).upstreams = [];
+    }
   }
 
   /** Takes over what is to run now. @returns the deployments that are different, those that are gone included */
@@ -57,7 +63,7 @@ export class RemoteRolloutStore implements RolloutStore {
       activeRevisionId: found.active_revision_id,
       latestRevisionId: found.latest_revision_id,
       deleteRequestedAt: found.is_deleted ? new Date() : null,
-      sealedDatabasePassword: this.#own(id).sealedDatabasePassword ?? null,
+      sealedDatabasePassword: this.#options.kept.own(id).sealedDatabasePassword ?? null,
     };
   }
 
@@ -75,7 +81,7 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async keepDatabasePassword(id: string, sealed: string): Promise<string> {
-    const own = this.#own(id);
+    const own = this.#options.kept.own(id);
     own.sealedDatabasePassword ??= sealed;
     await this.#options.kept.save();
     return own.sealedDatabasePassword;
@@ -102,26 +108,38 @@ export class RemoteRolloutStore implements RolloutStore {
     if (!(await this.#move(revision.id, { status: 'DEPLOYED', image_version: imageVersion }))) return false;
     const deployment = this.#deployment(revision.deploymentId);
     if (deployment) deployment.active_revision_id = revision.id;
-    this.#own(revision.deploymentId).hasCustomAuth = hasCustomAuth;
+    this.#options.kept.own(revision.deploymentId).hasCustomAuth = hasCustomAuth;
     await this.#options.kept.save();
     await this.setUpstreams(revision.deploymentId, upstreams);
     return true;
   }
 
   async setUpstreams(id: string, upstreams: string[]): Promise<void> {
-    if (JSON.stringify(this.#upstreams.get(id) ?? []) === JSON.stringify(upstreams)) return;
-    this.#upstreams.set(id, upstreams);
+    const { kept } = this.#options;
+    const own = kept.own(id);
+    if (JSON.stringify(own.upstreams ?? []) === JSON.stringify(upstreams)) return;
+    own.upstreams = upstreams;
     this.#routeVersion += 1;
+    await kept.save();
     this.#options.logger.info('a deployment answers elsewhere', { deploymentId: id, upstreams });
   }
 
   async remove(id: string): Promise<void> {
     const { kept } = this.#options;
     await this.#reportDeployment(id, 'DELETED');
-    this.#upstreams.delete(id);
     kept.state.deployments = kept.state.deployments.filter((each) => each.id !== id);
     delete kept.state.own[id];
     await kept.save();
+  }
+
+  /** Of the cluster, where the deployment was to run; undefined: it is no deployment of images, or it named none. */
+  namespaceOf(id: string): string | undefined {
+    return this.#deployment(id)?.revisions.at(-1)?.source_config.listener_config?.k8s_namespace ?? undefined;
+  }
+
+  /** Whether it runs images. */
+  runsImages(id: string): boolean {
+    return this.#deployment(id)?.revisions.some(({ source }) => isImageSource(source)) ?? false;
   }
 
   /** Where deployments answer, for whoever passes requests on to them. */
@@ -133,9 +151,9 @@ export class RemoteRolloutStore implements RolloutStore {
       slug: each.slug,
       workspace_id: each.tenant_id,
       organization_id: each.organization_id,
-      upstreams: this.#upstreams.get(each.id) ?? [],
+      upstreams: this.#options.kept.own(each.id).upstreams ?? [],
       active_revision_id: each.active_revision_id,
-      has_custom_auth: this.#own(each.id).hasCustomAuth ?? false,
+      has_custom_auth: this.#options.kept.own(each.id).hasCustomAuth ?? false,
       version: this.#routeVersion,
     }));
   }
@@ -168,12 +186,6 @@ export class RemoteRolloutStore implements RolloutStore {
         if (!(error instanceof RefusedError)) throw error;
         // It was removed meanwhile.
       });
-  }
-
-  #own(id: string): OwnFacts {
-    const { own } = this.#options.kept.state;
-    own[id] ??= {};
-    return own[id];
   }
 
   #deployment(id: string): DesiredDeployment | undefined {

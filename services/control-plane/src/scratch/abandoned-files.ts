@@ -2,6 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@runyard/service-kit';
 import { HourlySweep } from '../duties/hourly-sweep.ts';
+import { unlessGone } from '../files/unless-gone.ts';
 import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {
@@ -10,7 +11,7 @@ export interface AbandonedFilesOptions {
   logger: Logger;
 }
 
-/** Where this service keeps what is on its way: archives, layers, repositories, logins of the engine, objects. */
+/** Where what is on its way is kept: archives, layers, repositories, logins of the engine, objects. Not all need be there. */
 export function scratchFolders(dataDir: string): string[] {
   return ['uploads', 'registry', 'git', 'logins', join('objects', INCOMING)].map((name) => join(dataDir, name));
 }
@@ -29,23 +30,11 @@ export class AbandonedFiles extends HourlySweep {
 
   async sweep(now = Date.now()): Promise<void> {
     for (const folder of this.#options.folders) {
-      for (const name of await unlessMissing(readdir(folder), [])) {
+      for (const name of (await unlessGone(readdir(folder))) ?? []) {
         const path = join(folder, name);
-        const changed = await unlessMissing(
-          stat(path).then(({ mtimeMs }) => mtimeMs),
-          now,
-        );
-        if (now - changed > ABANDONED_MS) await rm(path, { recursive: true, force: true });
+        const stats = await unlessGone(stat(path));
+        if (stats && now - stats.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
       }
     }
-  }
-}
-
-async function unlessMissing<T>(asked: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
-    throw error;
   }
 }

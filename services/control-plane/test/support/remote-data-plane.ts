@@ -12,7 +12,6 @@ import {
   type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
-  testKafka,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -32,7 +31,8 @@ export class TestDataPlane {
   readonly #database: TestDatabase;
   readonly #redis = testRedis();
   readonly #encryptionKey = randomBytes(32).toString('base64');
-  #projectsDir: string;
+  readonly #projectsDir: string;
+  readonly #environment: Record<string, string>;
   #service: ServiceProcess | undefined;
 
   private constructor(options: {
@@ -42,6 +42,7 @@ export class TestDataPlane {
     folder: string;
     database: TestDatabase;
     projectsDir: string;
+    environment: Record<string, string>;
   }) {
     this.listener = options.listener;
     this.line = options.line;
@@ -49,10 +50,15 @@ export class TestDataPlane {
     this.#folder = options.folder;
     this.#database = options.database;
     this.#projectsDir = options.projectsDir;
+    this.#environment = options.environment;
   }
 
   /** Not running yet. */
-  static async of(platform: TestPlatform, listener: Listener): Promise<TestDataPlane> {
+  static async of(
+    platform: TestPlatform,
+    listener: Listener,
+    environment: Record<string, string> = {},
+  ): Promise<TestDataPlane> {
     const key = { isGood: () => true };
     const front = await frontOf(platform, () => key.isGood());
     const dataPlane = new TestDataPlane({
@@ -62,6 +68,7 @@ export class TestDataPlane {
       folder: await mkdtemp(join(tmpdir(), 'runyard-data-plane-')),
       database: await createTestDatabase(join(root, 'prisma/migrations')),
       projectsDir: platform.folder,
+      environment,
     });
     key.isGood = () => dataPlane.isKeyGood;
     return dataPlane;
@@ -80,7 +87,8 @@ export class TestDataPlane {
       cwd: root,
       readyPath: untilReady ? '/ok?check_db=1' : null,
       env: {
-        KAFKA_BROKERS: testKafka().brokers.join(','),
+        EVENT_BUS: 'redis',
+        TOPIC_PREFIX: this.#redis.prefix,
         CONTROL_PLANE_URL: `${this.line.url}api-host/`,
         WORKSPACE_ID: WORKSPACE,
         LISTENER_ID: this.listener.id,
@@ -89,11 +97,13 @@ export class TestDataPlane {
         AGENT_API_COMMAND: agent,
         RUN_WORKER_COMMAND: agent,
         BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '5',
+        ...this.#environment,
       },
       secrets: {
         API_KEY: 'the key of the workspace',
         DATA_POSTGRES_URI: this.#database.url,
         DATA_REDIS_URI: this.#redis.url,
+        EVENT_BUS_REDIS_URI: this.#redis.url,
         INTERNAL_TOKEN,
         ENCRYPTION_KEY: this.#encryptionKey,
       },

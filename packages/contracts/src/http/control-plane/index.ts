@@ -1,13 +1,5 @@
 import type { Operation } from '../../operation.ts';
-import {
-  checkListenerCaller,
-  getListenerDesiredState,
-  getListenerKeySet,
-  reportDeploymentMetrics,
-  reportDeploymentStatus,
-  reportRevisionStatus,
-  takeListenerLease,
-} from './data-planes.ts';
+import { dataPlaneOperations } from './data-planes/index.ts';
 import {
   createDeployment,
   deleteDeployment,
@@ -26,6 +18,7 @@ import {
   listGithubRepositories,
 } from './integrations.ts';
 import { getRoutes } from './internal.ts';
+import { createListenerKey, deleteListenerKey, listListenerKeys } from './listener-keys.ts';
 import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts';
 import { logOperations } from './logs.ts';
 import { getDeploymentMetrics } from './metrics.ts';
@@ -64,25 +57,23 @@ export const controlPlaneOperations: readonly Operation[] = [
   getListener,
   patchListener,
   deleteListener,
-  takeListenerLease,
-  getListenerDesiredState,
-  reportRevisionStatus,
-  reportDeploymentStatus,
-  reportDeploymentMetrics,
-  checkListenerCaller,
-  getListenerKeySet,
+  createListenerKey,
+  listListenerKeys,
+  deleteListenerKey,
+  ...dataPlaneOperations,
   ...logOperations,
   getDeploymentMetrics,
   ...oauthOperations,
   getRoutes,
 ];
 
-export * from './data-planes.ts';
+export * from './data-planes/index.ts';
 export * from './deployment-operations.ts';
 export * from './deployments.ts';
 export * from './github.ts';
 export * from './integrations.ts';
 export * from './internal.ts';
+export * from './listener-keys.ts';
 export * from './listeners.ts';
 export * from './logs.ts';
 export * from './metrics.ts';

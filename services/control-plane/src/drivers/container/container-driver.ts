@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { graceSecondsOf, type PlatformSettings, partVariables } from '../deployment-variables.ts';
-import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../driver.ts';
+import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
 import type { Place } from '../process/kept-service.ts';
 import type { KeepingOptions, Launcher, Part } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
@@ -37,6 +37,9 @@ export class ContainerDriver implements Driver {
 
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as containers');
+    if (spec.namespace !== undefined) {
+      throw new StartFailure('It is to run in a cluster, and KUBERNETES_NAMESPACE, which names one, is not set here.');
+    }
     const { imageUri } = spec.artifact;
     return startRevision(spec, options, this.#options, async (log, signal) => {
       const image = await this.#fetch(spec, imageUri, log, signal);

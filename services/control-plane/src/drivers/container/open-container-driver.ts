@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
+import { pullCredentials } from '../../registry/pull-credential.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { REGISTRY_USER } from '../../registry/registry-address.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import type { KeepingOptions } from '../process/launcher.ts';
 import { ContainerDriver } from './container-driver.ts';
@@ -28,22 +28,14 @@ const PULL_TOKEN_LIFETIME_MS = 3_600_000;
 
 export function openContainerDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry },
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry | undefined },
 ): ContainerDriver {
   const { registry, ...rest } = options;
-  const { address, tokens } = registry;
   return new ContainerDriver({
     ...rest,
     command: config.CONTAINER_ENGINE_COMMAND,
     network: config.CONTAINER_NETWORK,
     scratch: join(config.DATA_DIR, 'logins'),
-    credentialFor: (deploymentId, imageUri) =>
-      address.holds(imageUri)
-        ? {
-            host: address.host,
-            username: REGISTRY_USER,
-            password: tokens.issue({ deploymentId, mayPush: false }, PULL_TOKEN_LIFETIME_MS),
-          }
-        : undefined,
+    credentialFor: pullCredentials(registry, PULL_TOKEN_LIFETIME_MS),
   });
 }

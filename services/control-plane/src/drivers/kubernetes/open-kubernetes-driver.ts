@@ -1,6 +1,6 @@
 import { logSegments } from '../../logs/log-segments.ts';
+import { pullCredentials } from '../../registry/pull-credential.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { REGISTRY_USER } from '../../registry/registry-address.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
 
@@ -13,10 +13,9 @@ type Given = Pick<
 >;
 
 export async function openKubernetesDriver(
-  options: Given & { namespace: string; dataDir: string; registry: Registry },
+  options: Given & { namespace: string; dataDir: string; registry: Registry | undefined },
 ): Promise<KubernetesDriver> {
   const { namespace, dataDir, registry, ...rest } = options;
-  const { address, tokens } = registry;
   const client = await import('@kubernetes/client-node');
   const kubeConfig = new client.KubeConfig();
   kubeConfig.loadFromDefault();
@@ -27,13 +26,6 @@ export async function openKubernetesDriver(
       const newest = (await logSegments.list(dataDir, { ...owner, kind: 'deploy' })).at(-1);
       return newest && (await logSegments.stats(newest))?.mtime;
     },
-    credentialFor: (deploymentId, imageUri) =>
-      address.holds(imageUri)
-        ? {
-            host: address.host,
-            username: REGISTRY_USER,
-            password: tokens.issue({ deploymentId, mayPush: false }, PULL_TOKEN_LIFETIME_MS),
-          }
-        : undefined,
+    credentialFor: pullCredentials(registry, PULL_TOKEN_LIFETIME_MS),
   });
 }

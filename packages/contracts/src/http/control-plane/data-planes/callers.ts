@@ -1,0 +1,78 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../../operation.ts';
+import { ErrorResponse, Nullable, OptionalNullable } from '../../common.ts';
+import { VerifyKeyRequest, VerifyKeyResponse } from '../../internal/principal.ts';
+import { JsonWebKeySet } from '../../org-access/internal.ts';
+import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { Epoch, stale, tags } from './epoch.ts';
+
+/** Is a key good that a caller of one of its deployments showed. */
+export const CallerQuestion = Type.Object(
+  {
+    epoch: Epoch,
+    key: VerifyKeyRequest.properties.key,
+    /** `deployment:<id>` of one of its own, or `gateway` only to learn whether the key is good. */
+    audience: Type.String({ pattern: '^(gateway|deployment:[0-9a-f-]{36})$' }),
+    workspace_id: OptionalNullable(Type.String({ maxLength: 100 })),
+  },
+  { $id: 'CallerQuestion' },
+);
+export type CallerQuestion = Static<typeof CallerQuestion>;
+
+export const CallerAnswer = Type.Object(
+  {
+    /** 401: the key is unknown, revoked or expired. 403: it does not reach the workspace. */
+    status: Type.Union([Type.Literal(200), Type.Literal(401), Type.Literal(403)]),
+    /** With 200. */
+    verified: Nullable(VerifyKeyResponse),
+    /** With the others. */
+    detail: Nullable(Type.String()),
+  },
+  { $id: 'CallerAnswer' },
+);
+export type CallerAnswer = Static<typeof CallerAnswer>;
+
+const unavailable = {
+  description: 'Keys cannot be checked at the moment.',
+  schema: ErrorResponse,
+  example: { detail: 'Callers cannot be checked at the moment' },
+};
+
+export const checkListenerCaller = defineOperation({
+  operationId: 'checkListenerCaller',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/callers',
+  summary:
+    'A caller of a deployment of the data plane showed a key: is it good, and a token that only this deployment takes.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  body: CallerQuestion,
+  bodyLimitBytes: 65_536,
+  responses: {
+    200: {
+      description: 'What the key is worth there.',
+      schema: CallerAnswer,
+      example: { status: 401, verified: null, detail: 'Invalid API key' },
+    },
+    409: stale,
+    503: unavailable,
+    ...listenerRefusals,
+  },
+  examples: { body: { epoch: 3, key: 'lsv2_sk_<the key>', audience: 'gateway' } },
+});
+
+export const getListenerKeySet = defineOperation({
+  operationId: 'getListenerKeySet',
+  method: 'get',
+  path: '/v2/listeners/{listener_id}/key-set',
+  summary: 'Public keys by which deployments of the data plane check those tokens.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  responses: {
+    200: { description: 'A JSON Web Key Set.', schema: JsonWebKeySet, example: { keys: [] } },
+    503: unavailable,
+    ...listenerRefusals,
+  },
+});

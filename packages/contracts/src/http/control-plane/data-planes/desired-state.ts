@@ -1,0 +1,116 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../../operation.ts';
+import { Nullable, Uuid } from '../../common.ts';
+import { Secret, SecretReference } from '../deployments.ts';
+import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
+import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
+import { Epoch, stale, tags } from './epoch.ts';
+
+/** Longest wait for a change, in seconds: below what proxies on the way give up after, and well below a lease. */
+const WAIT_SECONDS_MAX = 30;
+
+/** Everything one roll-out needs. */
+export const DesiredRevision = Type.Object(
+  {
+    id: Uuid,
+    /** Grows with every revision of the deployment. */
+    number: Type.Integer(),
+    status: RevisionStatus,
+    source: DeploymentSource,
+    source_config: SourceConfig,
+    source_revision_config: SourceRevisionConfig,
+    /** With their values. */
+    secrets: Type.Array(Secret),
+    /** Read by the data plane, where it runs. */
+    secret_references: Type.Array(SecretReference),
+  },
+  { $id: 'DesiredRevision' },
+);
+export type DesiredRevision = Static<typeof DesiredRevision>;
+
+export const DesiredDeployment = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    /** Unique over all workspaces: usable in the deployment's URL instead of the id. */
+    slug: Type.String(),
+    organization_id: Uuid,
+    tenant_id: Uuid,
+    status: DeploymentStatus,
+    /** Nothing of it is to be left; the data plane reports `DELETED` when that is so. */
+    is_deleted: Type.Boolean(),
+    /** The one that is to serve. */
+    active_revision_id: Nullable(Uuid),
+    latest_revision_id: Uuid,
+    /** The active one, the latest, and those that have not come to an end; oldest first. */
+    revisions: Type.Array(DesiredRevision),
+  },
+  { $id: 'DesiredDeployment' },
+);
+export type DesiredDeployment = Static<typeof DesiredDeployment>;
+
+export const ListenerDesiredState = Type.Object(
+  {
+    /** For `since`; another one when anything below is different. */
+    resource_version: Type.String(),
+    deployments: Type.Array(DesiredDeployment),
+  },
+  { $id: 'ListenerDesiredState' },
+);
+export type ListenerDesiredState = Static<typeof ListenerDesiredState>;
+
+const exampleDesired: ListenerDesiredState = {
+  resource_version: '4f0e9a510a53d0a0',
+  deployments: [
+    {
+      id: '0192f7a0-0000-7000-8000-000000000001',
+      name: 'hello-agent',
+      slug: 'hello-agent',
+      organization_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0a001',
+      tenant_id: '6f1c1f9e-3f0a-4f0e-9a51-0a53d0a0b001',
+      status: 'READY',
+      is_deleted: false,
+      active_revision_id: '0192f7a0-0000-7000-8000-000000000002',
+      latest_revision_id: '0192f7a0-0000-7000-8000-000000000002',
+      revisions: [
+        {
+          id: '0192f7a0-0000-7000-8000-000000000002',
+          number: 1,
+          status: 'DEPLOYED',
+          source: 'external_docker',
+          source_config: { listener_id: '0192f7a0-0000-7000-8000-000000000021' },
+          source_revision_config: { image_uri: 'registry.example.com/agent:1' },
+          secrets: [{ name: 'MODEL_KEY', value: 'a key' }],
+          secret_references: [],
+        },
+      ],
+    },
+  ],
+};
+
+export const getListenerDesiredState = defineOperation({
+  operationId: 'getListenerDesiredState',
+  method: 'get',
+  path: '/v2/listeners/{listener_id}/desired-state',
+  summary: 'All that the data plane is to run, as soon as it is not what `since` names.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  query: Type.Object({
+    epoch: Epoch,
+    since: Type.Optional(Type.String({ maxLength: 100, description: 'The `resource_version` known already.' })),
+    wait_seconds: Type.Number({
+      minimum: 0,
+      maximum: WAIT_SECONDS_MAX,
+      default: 0,
+      description: 'How long to wait for a change.',
+    }),
+  }),
+  responses: {
+    200: { description: 'What is to run, secrets included.', schema: ListenerDesiredState, example: exampleDesired },
+    204: { description: 'It is still what `since` names.' },
+    409: stale,
+    ...listenerRefusals,
+  },
+});

@@ -1,0 +1,12 @@
+import Type from 'typebox';
+import { ErrorResponse } from '../../common.ts';
+
+/** Which connection of a data plane speaks. A newer one makes all older ones void. */
+export const Epoch = Type.Integer({ minimum: 1 });
+
+export const tags = ['data planes (v2)'];
+export const stale = {
+  description: 'Another connection of a data plane holds the lease.',
+  schema: ErrorResponse,
+  example: { detail: 'Another data plane holds the lease of listener 0192f7a0-0000-7000-8000-000000000021.' },
+};

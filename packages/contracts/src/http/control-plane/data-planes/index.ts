@@ -1,0 +1,24 @@
+import type { Operation } from '../../../operation.ts';
+import { checkListenerCaller, getListenerKeySet } from './callers.ts';
+import { getListenerDesiredState } from './desired-state.ts';
+import { takeListenerLease } from './lease.ts';
+import { reportRevisionLogs } from './logs.ts';
+import { reportDeploymentMetrics, reportDeploymentStatus, reportRevisionStatus } from './reports.ts';
+
+/** What data planes elsewhere ask of the platform, and tell it. */
+export const dataPlaneOperations: readonly Operation[] = [
+  takeListenerLease,
+  getListenerDesiredState,
+  reportRevisionStatus,
+  reportDeploymentStatus,
+  reportDeploymentMetrics,
+  reportRevisionLogs,
+  checkListenerCaller,
+  getListenerKeySet,
+];
+
+export * from './callers.ts';
+export * from './desired-state.ts';
+export * from './lease.ts';
+export * from './logs.ts';
+export * from './reports.ts';

@@ -1,0 +1,82 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../../operation.ts';
+import { Nullable, Uuid } from '../../common.ts';
+import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { LogLevel, LogType } from '../logs.ts';
+import { Epoch, stale, tags } from './epoch.ts';
+
+/** A UUID of version 7 in lower case: its time is when the line was received, and those of one file rise. */
+const EntryId = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' });
+const Name = Type.String({ maxLength: 255 });
+
+/** One line of a log. Values of secrets are masked by who sends it. */
+export const ReportedLogEntry = Type.Object(
+  {
+    id: EntryId,
+    level: LogLevel,
+    message: Type.String({ maxLength: 20_000 }),
+    /** What printed it: `agent-api`, `run-worker-2`. */
+    source: Name,
+    run_id: Type.Optional(Name),
+    thread_id: Type.Optional(Name),
+    graph_id: Type.Optional(Name),
+    fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: 'ReportedLogEntry' },
+);
+export type ReportedLogEntry = Static<typeof ReportedLogEntry>;
+
+/** Lines of one file of a log, as it is kept by the data plane. Without lines it asks how far the platform has it. */
+export const LogReport = Type.Object(
+  {
+    epoch: Epoch,
+    revision_id: Uuid,
+    type: LogType,
+    /** The file: its first line. */
+    first_id: EntryId,
+    /** The line before these. Null: they are the first of the file. */
+    after: Nullable(EntryId),
+    entries: Type.Array(ReportedLogEntry, { maxItems: 5_000 }),
+  },
+  { $id: 'LogReport' },
+);
+export type LogReport = Static<typeof LogReport>;
+
+export const LogReportAnswer = Type.Object(
+  {
+    /** The last line of the file that is kept now; null: none. When it is not the last one sent, what follows it is to be sent. */
+    last_id: Nullable(EntryId),
+  },
+  { $id: 'LogReportAnswer' },
+);
+export type LogReportAnswer = Static<typeof LogReportAnswer>;
+
+const exampleId = '0192f7a0-3c1e-7000-8000-000000000001';
+
+export const reportRevisionLogs = defineOperation({
+  operationId: 'reportRevisionLogs',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/logs',
+  summary:
+    'What a revision printed at the data plane. Lines are kept when they follow those that are known, and never twice.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  body: LogReport,
+  bodyLimitBytes: 1_048_576,
+  responses: {
+    200: { description: 'How far the file is known now.', schema: LogReportAnswer, example: { last_id: exampleId } },
+    409: stale,
+    ...listenerRefusals,
+  },
+  examples: {
+    body: {
+      epoch: 3,
+      revision_id: '0192f7a0-0000-7000-8000-000000000002',
+      type: 'deploy',
+      first_id: exampleId,
+      after: null,
+      entries: [{ id: exampleId, level: 'INFO', message: 'looking up the weather', source: 'run-worker' }],
+    },
+  },
+});

@@ -1,0 +1,101 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../../operation.ts';
+import { OptionalNullable, Uuid } from '../../common.ts';
+import { ListenerParams, listenerRefusals } from '../listeners.ts';
+import { DeploymentMetricsPoint } from '../metrics.ts';
+import { RevisionStatus } from '../revision-status.ts';
+import { Epoch, stale, tags } from './epoch.ts';
+
+export const RevisionReport = Type.Object(
+  {
+    epoch: Epoch,
+    revision_id: Uuid,
+    status: RevisionStatus,
+    /** Why it failed; masked by who sends it. */
+    message: OptionalNullable(Type.String({ maxLength: 65_536 })),
+    /** With `DEPLOYED`: version of the agent server that serves, where it is known. */
+    image_version: OptionalNullable(Type.String({ maxLength: 100 })),
+  },
+  { $id: 'RevisionReport' },
+);
+export type RevisionReport = Static<typeof RevisionReport>;
+
+export const RevisionReportAnswer = Type.Object(
+  {
+    /** False: the status may not follow the one the revision has, as after it was interrupted. */
+    is_accepted: Type.Boolean(),
+    status: RevisionStatus,
+  },
+  { $id: 'RevisionReportAnswer' },
+);
+export type RevisionReportAnswer = Static<typeof RevisionReportAnswer>;
+
+export const DeploymentReport = Type.Object(
+  {
+    epoch: Epoch,
+    /** `READY`: its database is there. `DELETED`: nothing of it is left. */
+    status: Type.Union([Type.Literal('READY'), Type.Literal('DELETED')]),
+  },
+  { $id: 'DeploymentReport' },
+);
+export type DeploymentReport = Static<typeof DeploymentReport>;
+
+export const MetricsReport = Type.Object(
+  {
+    epoch: Epoch,
+    /** Those of deployments that are not of the listener are left out, and so are those that are known. */
+    samples: Type.Array(Type.Object({ deployment_id: Uuid, point: DeploymentMetricsPoint }), { maxItems: 500 }),
+  },
+  { $id: 'MetricsReport' },
+);
+export type MetricsReport = Static<typeof MetricsReport>;
+
+export const reportRevisionStatus = defineOperation({
+  operationId: 'reportRevisionStatus',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/status',
+  summary: 'What became of a revision. The same may be said again.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  body: RevisionReport,
+  bodyLimitBytes: 1_048_576,
+  responses: {
+    200: {
+      description: 'Whether it is so now.',
+      schema: RevisionReportAnswer,
+      example: { is_accepted: true, status: 'DEPLOYED' },
+    },
+    409: stale,
+    ...listenerRefusals,
+  },
+  examples: { body: { epoch: 3, revision_id: '0192f7a0-0000-7000-8000-000000000002', status: 'DEPLOYED' } },
+});
+
+export const reportDeploymentStatus = defineOperation({
+  operationId: 'reportDeploymentStatus',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/deployments/{deployment_id}/status',
+  summary: 'A deployment has its database now, or nothing of it is left. The same may be said again.',
+  tags,
+  access: 'principal',
+  params: Type.Object({ listener_id: Uuid, deployment_id: Uuid }),
+  body: DeploymentReport,
+  bodyLimitBytes: 65_536,
+  responses: { 204: { description: 'It is so now.' }, 409: stale, ...listenerRefusals },
+  examples: { body: { epoch: 3, status: 'READY' } },
+});
+
+export const reportDeploymentMetrics = defineOperation({
+  operationId: 'reportDeploymentMetrics',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/metrics',
+  summary: 'What the data plane measured of its deployments. The same may be said again.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  body: MetricsReport,
+  bodyLimitBytes: 4_194_304,
+  responses: { 204: { description: 'It is kept.' }, 409: stale, ...listenerRefusals },
+  examples: { body: { epoch: 3, samples: [] } },
+});

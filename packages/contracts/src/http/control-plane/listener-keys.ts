@@ -1,0 +1,99 @@
+import Type, { type Static } from 'typebox';
+import { defineOperation } from '../../operation.ts';
+import { Nullable, Timestamp, Uuid } from '../common.ts';
+import { ListenerParams, listenerRefusals } from './listeners.ts';
+
+const KEPT_SECONDS_MAX = 7 * 24 * 60 * 60;
+
+/** A key by which a data plane speaks for its listener, without the key itself. */
+export const ListenerKey = Type.Object(
+  {
+    id: Uuid,
+    created_at: Timestamp,
+    /** When it ends because a newer one took its place; null: it stays good. */
+    expires_at: Nullable(Timestamp),
+  },
+  { $id: 'ListenerKey' },
+);
+export type ListenerKey = Static<typeof ListenerKey>;
+
+export const ListenerKeyCreate = Type.Object(
+  {
+    /** How long the keys made before stay good, so that the data plane can be given the new one meanwhile. */
+    keep_former_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: KEPT_SECONDS_MAX, default: 0 })),
+  },
+  { $id: 'ListenerKeyCreateRequest' },
+);
+export type ListenerKeyCreate = Static<typeof ListenerKeyCreate>;
+
+export const ListenerKeyCreated = Type.Object(
+  {
+    ...ListenerKey.properties,
+    /** `LISTENER_KEY` of the data plane. Nobody will see it again. */
+    key: Type.String(),
+  },
+  { $id: 'ListenerKeyCreated' },
+);
+export type ListenerKeyCreated = Static<typeof ListenerKeyCreated>;
+
+export const ListenerKeyList = Type.Object({ resources: Type.Array(ListenerKey) }, { $id: 'ListenerKeyList' });
+export type ListenerKeyList = Static<typeof ListenerKeyList>;
+
+const exampleKey: ListenerKey = {
+  id: '0192f7a0-0000-7000-8000-000000000041',
+  created_at: '2026-11-20T12:00:00.000Z',
+  expires_at: null,
+};
+const tags = ['listeners (v2)'];
+
+export const createListenerKey = defineOperation({
+  operationId: 'createListenerKey',
+  method: 'post',
+  path: '/v2/listeners/{listener_id}/keys',
+  summary:
+    'A key for the data plane of the listener, in place of those it has. It is good for the operations of data planes, of this listener alone.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  body: ListenerKeyCreate,
+  bodyOptional: true,
+  bodyLimitBytes: 65_536,
+  responses: {
+    201: {
+      description: 'The key, shown this once.',
+      schema: ListenerKeyCreated,
+      example: { ...exampleKey, key: 'rld_<the key>' },
+    },
+    ...listenerRefusals,
+  },
+  examples: { body: { keep_former_seconds: 3600 } },
+});
+
+export const listListenerKeys = defineOperation({
+  operationId: 'listListenerKeys',
+  method: 'get',
+  path: '/v2/listeners/{listener_id}/keys',
+  summary: 'The keys of the listener that are good, newest first.',
+  tags,
+  access: 'principal',
+  params: ListenerParams,
+  responses: {
+    200: {
+      description: 'The keys, without themselves.',
+      schema: ListenerKeyList,
+      example: { resources: [exampleKey] },
+    },
+    ...listenerRefusals,
+  },
+});
+
+export const deleteListenerKey = defineOperation({
+  operationId: 'deleteListenerKey',
+  method: 'delete',
+  path: '/v2/listeners/{listener_id}/keys/{key_id}',
+  summary: 'Revoke a key. The data plane that shows it is refused from then on.',
+  tags,
+  access: 'principal',
+  params: Type.Object({ listener_id: Uuid, key_id: Uuid }),
+  responses: { 204: { description: 'It is good for nothing.' }, ...listenerRefusals },
+});

@@ -1,0 +1,144 @@
+import { rm } from 'node:fs/promises';
+import type { Sealer } from '@runyard/sealing';
+import type { ServiceContext } from '@runyard/service-kit';
+import type { Driver } from '../drivers/driver.ts';
+import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
+import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
+import { ProcessDriver } from '../drivers/process/process-driver.ts';
+import { RunningRevisions } from '../drivers/running-revisions.ts';
+import { logSegments } from '../logs/log-segments.ts';
+import type { OpenRevisionLog } from '../logs/revision-log.ts';
+import { Autoscaler } from '../monitoring/autoscaler.ts';
+import { DeploymentMonitor, type DeploymentMonitorOptions } from '../monitoring/deployment-monitor.ts';
+import type { ScaleMemory } from '../monitoring/scale-memory.ts';
+import type { RolloutParts } from '../reconciler/deployment-rollout.ts';
+import type { Ownership } from '../reconciler/ownership.ts';
+import { Reconciler } from '../reconciler/reconciler.ts';
+import { Slots } from '../reconciler/slots.ts';
+import type { Registry } from '../registry/registry.ts';
+import { AbandonedFiles, scratchFolders } from '../scratch/abandoned-files.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import type { DataPlaneSettings } from './data-plane-variables.ts';
+import { DeploymentDatabases } from './deployment-databases.ts';
+import { platformSettings } from './platform-settings.ts';
+
+/** In what one data plane differs from another: whose deployments it runs, and who is told what became of them. */
+export interface DataPlaneOptions {
+  /** Where people reach the deployments, which are below it. */
+  publicUrl: string;
+  /** Where deployments find the keys by which they check their callers. */
+  jwksUrl: string;
+  /** This process among those that run deployments. */
+  holder: string;
+  ownership: Ownership;
+  /** How often all deployments are looked through, whether or not anything was heard of them. */
+  sweepMs: number;
+  store: RolloutParts['store'];
+  builds: RolloutParts['builds'];
+  openLog: OpenRevisionLog;
+  sealer: Sealer;
+  secrets: SecretSets;
+  referenced: ReferencedSecrets;
+  scales: ScaleMemory;
+  samples: DeploymentMonitorOptions['samples'];
+  /** How long what was measured is kept. */
+  samplesMs: number;
+  /** Of the images that deployments have on the platform itself. Left out: none is run here. */
+  registry?: Registry;
+  /** Puts itself before what runs projects. */
+  guardProjects?(projects: Driver): Driver;
+  /** What else there is of a deployment that is deleted: everything but its logs. */
+  removeFiles?(deploymentId: string, images: ImageDriver): Promise<void>;
+  /** How deployments end when this process stops. Left out: with all the grace that is set, and what can go on alone does. */
+  ending?(): { graceMs?: number; isReleased?: boolean };
+}
+
+export interface DataPlane {
+  reconciler: Reconciler;
+  /** From here on deployments run, and are measured. */
+  start(): void;
+}
+
+/** What deployments get beyond their grace to close before they are ended by force. */
+const STOP_MARGIN_MS = 2_000;
+
+/**
+ * What runs deployments: drivers, databases, roll-outs, logs, measurements. The platform has one for its own deployments, and
+ * a data plane elsewhere has the same for those of its listener. Nothing runs before `start`; all of it ends with the service.
+ */
+export async function openDataPlane(
+  config: DataPlaneSettings,
+  options: DataPlaneOptions,
+  { lifecycle, logger, metrics }: ServiceContext,
+): Promise<DataPlane> {
+  const { store, builds, openLog, sealer, secrets, referenced, scales } = options;
+  const { DATA_DIR: dataDir } = config;
+  const running = new RunningRevisions();
+  const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
+  const abandoned = new AbandonedFiles({ folders: scratchFolders(dataDir), logger });
+  abandoned.start();
+  lifecycle.onStop('abandoned files', () => abandoned.stop());
+
+  const keeping = {
+    openLog,
+    running,
+    countsBefore: (deploymentId: string) => scales.of(deploymentId),
+    logger,
+    platform: platformSettings(config, options),
+  };
+  const { holder, registry } = options;
+  const images = await openImageDriver(config, { ...keeping, holder, registry });
+  lifecycle.onStop('image driver', async () => images.close?.());
+  const projects = new ProcessDriver({
+    ...keeping,
+    agentApiEntry: config.AGENT_API_COMMAND,
+    runWorkerEntry: config.RUN_WORKER_COMMAND,
+  });
+  const reconciler = new Reconciler({
+    ownership: options.ownership,
+    sweepMs: options.sweepMs,
+    logger,
+    parts: {
+      store,
+      driver: new DriversByArtifact({ project: options.guardProjects?.(projects) ?? projects, image: images }),
+      builds,
+      databases,
+      dataRedisUri: config.DATA_REDIS_URI,
+      secrets,
+      referenced,
+      sealer,
+      startSlots: new Slots(config.CONCURRENT_STARTS),
+      deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
+      removeFiles: async (id) => {
+        await rm(logSegments.folderOf(dataDir, id), { recursive: true, force: true });
+        await options.removeFiles?.(id, images);
+      },
+      logger,
+    },
+  });
+  const monitor = new DeploymentMonitor({
+    running,
+    databases,
+    samples: options.samples,
+    autoscaler: new Autoscaler({ coolDownMs: config.SCALE_DOWN_SECONDS * 1000, scales, logger }),
+    metrics,
+    everyMs: config.METRICS_SAMPLE_SECONDS * 1000,
+    retentionMs: options.samplesMs,
+    logger,
+  });
+  const stopMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000 + STOP_MARGIN_MS;
+  const stop = () => {
+    const { graceMs = stopMs, isReleased = true } = options.ending?.() ?? {};
+    return reconciler.stop(graceMs, { release: isReleased });
+  };
+  lifecycle.onStop('deployments', stop, { timeoutMs: stopMs + STOP_MARGIN_MS });
+  lifecycle.onStop('monitor', () => monitor.stop());
+  return {
+    reconciler,
+    start: () => {
+      reconciler.start();
+      monitor.start();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
+import type { ImageDriver } from './open-image-driver.ts';
+
+export interface DriversByNamespaceOptions {
+  /** The driver for what names no namespace, and where it runs that. */
+  usual: ImageDriver;
+  usualNamespace: string;
+  open(namespace: string): Promise<ImageDriver>;
+}
+
+/** Runs each revision in its own namespace of a cluster. A namespace is watched from its first deployment on. */
+export class DriversByNamespace implements ImageDriver {
+  readonly #options: DriversByNamespaceOptions;
+  readonly #drivers = new Map<string, Promise<ImageDriver>>();
+
+  constructor(options: DriversByNamespaceOptions) {
+    this.#options = options;
+    this.#drivers.set(options.usualNamespace, Promise.resolve(options.usual));
+  }
+
+  async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
+    return (await this.#in(spec.namespace)).start(spec, options);
+  }
+
+  outlivesUs(): boolean {
+    return true;
+  }
+
+  async removeLeftovers(deploymentId: string, namespace?: string): Promise<void> {
+    await (await this.#in(namespace)).removeLeftovers(deploymentId);
+  }
+
+  async close(): Promise<void> {
+    for (const driver of this.#drivers.values()) await (await driver).close?.();
+  }
+
+  #in(namespace = this.#options.usualNamespace): Promise<ImageDriver> {
+    const driver = this.#drivers.get(namespace) ?? this.#options.open(namespace);
+    this.#drivers.set(namespace, driver);
+    return driver;
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { ListenerKey, ListenerKeyCreate, ListenerKeyCreated } from '@runyard/contracts';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../database/database.ts';
+import { tenantOf } from '../deployments/caller-scope.ts';
+import { existingListener } from './listener-service.ts';
+import { listenerStore } from './listener-store.ts';
+
+const PREFIX = 'rld_';
+const RANDOM_BYTES = 32;
+const FORM = /^rld_[0-9a-f]{64}$/;
+
+interface KeyRow {
+  id: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+/** The listener that a key speaks for. */
+export interface KeyOwner {
+  listenerId: string;
+  organizationId: string;
+  workspaceId: string;
+}
+
+/**
+ * Keys by which data planes speak for their listeners. Who may see the secrets of the workspace's deployments makes them; they
+ * are kept as hashes, and end with their listener.
+ */
+export class ListenerKeys {
+  readonly #database: Database;
+  readonly #pool: pg.Pool;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#pool = database.pool;
+  }
+
+  /** Whether a text is meant to be one. */
+  static isKey(text: string): boolean {
+    return FORM.test(text);
+  }
+
+  /** In place of those there are, which end at once or when it is said. */
+  async create(
+    caller: Principal,
+    listenerId: string,
+    { keep_former_seconds }: ListenerKeyCreate,
+  ): Promise<ListenerKeyCreated> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    const key = PREFIX + randomBytes(RANDOM_BYTES).toString('hex');
+    const id = uuidv7();
+    const createdAt = await this.#database.change(async (transaction) => {
+      existingListener(await listenerStore.findForChange(transaction, tenant, listenerId), listenerId);
+      await transaction.$executeRaw`
+        UPDATE listener_key SET expires_at = least(expires_at, now() + make_interval(secs => ${keep_former_seconds ?? 0}))
+        WHERE listener_id = ${listenerId}::uuid`;
+      await transaction.$executeRaw`
+        DELETE FROM listener_key WHERE listener_id = ${listenerId}::uuid AND expires_at <= now()`;
+      const rows = await transaction.$queryRaw<{ createdAt: Date }[]>`
+        INSERT INTO listener_key (id, listener_id, sha256) VALUES (${id}::uuid, ${listenerId}::uuid, ${hashOf(key)})
+        RETURNING created_at AS "createdAt"`;
+      return rows[0]!.createdAt;
+    });
+    return { ...viewOf({ id, createdAt, expiresAt: null }), key };
+  }
+
+  async list(caller: Principal, listenerId: string): Promise<ListenerKey[]> {
+    const tenant = tenantOf(caller, 'deployments:read');
+    existingListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
+    const { rows } = await this.#pool.query<KeyRow>(
+      `SELECT id, created_at AS "createdAt", expires_at AS "expiresAt" FROM listener_key
+       WHERE listener_id = $1 AND (expires_at IS NULL OR expires_at > now())
+       ORDER BY created_at DESC, id DESC`,
+      [listenerId],
+    );
+    return rows.map(viewOf);
+  }
+
+  async revoke(caller: Principal, { listenerId, keyId }: { listenerId: string; keyId: string }): Promise<void> {
+    const tenant = tenantOf(caller, 'deployments:update');
+    existingListener(await listenerStore.find(this.#database.prisma, tenant, listenerId), listenerId);
+    const { rowCount } = await this.#pool.query('DELETE FROM listener_key WHERE id = $1 AND listener_id = $2', [
+      keyId,
+      listenerId,
+    ]);
+    if (!rowCount) throw new NotFoundError(`Listener key ID ${keyId} not found.`);
+  }
+
+  /** Undefined for a key that is not good, or not any more. */
+  async ownerOf(key: string): Promise<KeyOwner | undefined> {
+    const { rows } = await this.#pool.query<KeyOwner>(
+      `SELECT listener.id AS "listenerId", organization_id AS "organizationId", workspace_id AS "workspaceId"
+       FROM listener_key JOIN listener ON listener.id = listener_id
+       WHERE sha256 = $1 AND (expires_at IS NULL OR expires_at > now())`,
+      [hashOf(key)],
+    );
+    return rows[0];
+  }
+}
+
+/** The key is random: a fast hash without salt gives nothing away. */
+function hashOf(key: string): Buffer<ArrayBuffer> {
+  return Buffer.from(createHash('sha256').update(key).digest());
+}
+
+function viewOf({ id, createdAt, expiresAt }: KeyRow): ListenerKey {
+  return { id, created_at: createdAt.toISOString(), expires_at: expiresAt?.toISOString() ?? null };
+}

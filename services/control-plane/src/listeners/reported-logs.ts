@@ -1,0 +1,64 @@
+import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
+import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { type CopiedLogs, FileFull } from '../logs/copied-logs.ts';
+import { timeOfId } from '../logs/entry-ids.ts';
+import type { StoredEntry } from '../logs/log-entry.ts';
+import { faultyField } from '../logs/request-time.ts';
+import type { ListenerLeases } from './listener-leases.ts';
+import { speakerOf } from './speaker.ts';
+
+/** What data planes say that revisions of their listener printed. It is read like any other log. */
+export class ReportedLogs {
+  readonly #leases: ListenerLeases;
+  readonly #copies: CopiedLogs;
+
+  constructor(options: { leases: ListenerLeases; copies: CopiedLogs }) {
+    this.#leases = options.leases;
+    this.#copies = options.copies;
+  }
+
+  /** @throws NotFoundError; ConflictError when the epoch is not the latest; UnprocessableError for lines out of order, or too many */
+  async report(caller: Principal, id: string, report: LogReport): Promise<LogReportAnswer> {
+    const tenant = speakerOf(caller);
+    mustRise(report);
+    const { epoch, type: kind, first_id: firstId, after, entries } = report;
+    const revisionId = report.revision_id.toLowerCase();
+    // Nobody else writes to its copies meanwhile: who speaks for the listener holds its row.
+    return this.#leases.speak(tenant, { id, epoch }, async (transaction) => {
+      const where = { id: revisionId, deployment: { listenerId: id } };
+      const revision = await transaction.revision.findFirst({ where, select: { deploymentId: true } });
+      if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
+      const owner = { deploymentId: revision.deploymentId, revisionId, kind };
+      const part = { firstId, after, entries: entries.map(storedOf) };
+      const lastId = await this.#copies.append(owner, part).catch((error: unknown) => {
+        throw error instanceof FileFull ? faultyField(['body', 'entries'], error.message) : error;
+      });
+      return { last_id: lastId };
+    });
+  }
+}
+
+function mustRise({ first_id, after, entries }: LogReport): void {
+  let before = after;
+  for (const [index, { id }] of entries.entries()) {
+    if (id < first_id || (before !== null && id <= before)) {
+      throw faultyField(['body', 'entries', String(index), 'id'], 'Value must be greater than those before it');
+    }
+    before = id;
+  }
+}
+
+/** When it was received is what its id says. */
+function storedOf({ id, level, message, source, run_id, thread_id, graph_id, fields }: ReportedLogEntry): StoredEntry {
+  return {
+    id,
+    timestamp: new Date(timeOfId(id)).toISOString(),
+    source,
+    level,
+    message,
+    ...(run_id !== undefined && { runId: run_id }),
+    ...(thread_id !== undefined && { threadId: thread_id }),
+    ...(graph_id !== undefined && { graphId: graph_id }),
+    ...(fields !== undefined && { fields }),
+  };
+}

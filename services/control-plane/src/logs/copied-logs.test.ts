@@ -1,0 +1,67 @@
+import { appendFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CopiedLogs, FileFull } from './copied-logs.ts';
+import { EntryIds, timeOfId } from './entry-ids.ts';
+import type { StoredEntry } from './log-entry.ts';
+import { logSegments } from './log-segments.ts';
+import { readLogs } from './read-logs.ts';
+
+let folder: string;
+let copies: CopiedLogs;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'runyard-copied-logs-'));
+  copies = new CopiedLogs(folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const LONG_AGO = Date.UTC(2026, 0, 1);
+const ids = new EntryIds();
+const entry = (message: string): StoredEntry => {
+  const id = ids.next(LONG_AGO);
+  const timestamp = new Date(timeOfId(id)).toISOString();
+  return { id, timestamp, source: 'agent-api', level: 'INFO', message };
+};
+const ownerOf = (revisionId: string) => ({ deploymentId: 'd', revisionId, kind: 'deploy' as const });
+async function messagesOf(revisionId: string): Promise<string[]> {
+  const segments = await logSegments.list(folder, ownerOf(revisionId));
+  return (await readLogs(segments, { order: 'asc', limit: 100 })).entries.map(({ message }) => message);
+}
+
+describe('a copy of a log', () => {
+  it('takes what follows what it has, and says how far it goes where something else comes', async () => {
+    const owner = ownerOf('in-order');
+    const [one, two, three] = [entry('one'), entry('two'), entry('three')];
+    const add = (after: string | null, ...entries: StoredEntry[]) =>
+      copies.append(owner, { firstId: one.id, after, entries });
+    expect(await add(null)).toBeNull();
+    expect(await add(one.id, two)).toBeNull();
+    expect(await add(null, one, two)).toBe(two.id);
+    expect(await add(null, one, two)).toBe(two.id);
+    expect(await add(one.id, two, three)).toBe(two.id);
+    expect(await add(two.id, three)).toBe(three.id);
+    expect(await messagesOf('in-order')).toEqual(['one', 'two', 'three']);
+  });
+
+  it('goes on behind a line that was cut off when its writer was killed', async () => {
+    const owner = ownerOf('cut');
+    const [one, two] = [entry('one'), entry('two')];
+    await copies.append(owner, { firstId: one.id, after: null, entries: [one] });
+    const { path } = logSegments.at(folder, owner, one.id);
+    await appendFile(path, JSON.stringify(two).slice(0, 70));
+    expect(await copies.append(owner, { firstId: one.id, after: one.id, entries: [two] })).toBe(two.id);
+    expect(await messagesOf('cut')).toEqual(['one', 'two']);
+  });
+
+  it('is as old as its lines, and of files that are full takes no more', async () => {
+    const owner = ownerOf('full');
+    const large = Array.from({ length: 40 }, () => entry('x'.repeat(60_000)));
+    const firstId = large[0]!.id;
+    const lastId = await copies.append(owner, { firstId, after: null, entries: large });
+    const { mtimeMs } = await stat(logSegments.at(folder, owner, firstId).path);
+    expect(Math.round(mtimeMs)).toBe(timeOfId(lastId!));
+    const more = copies.append(owner, { firstId, after: lastId, entries: [entry('more')] });
+    await expect(more).rejects.toThrow(FileFull);
+  });
+});

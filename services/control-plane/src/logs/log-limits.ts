@@ -1,0 +1,16 @@
+import { type LogOwner, logSegments } from './log-segments.ts';
+
+/** Of one file of a log. */
+export const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Of one log of one revision, all its files together. */
+const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
+
+/** Removes the oldest files of a log beyond its limit, the newest aside, which is being written and counts as full. */
+export async function keepWithinLimit(dataDir: string, owner: LogOwner): Promise<void> {
+  const segments = await logSegments.list(dataDir, owner);
+  let bytes = SEGMENT_LIMIT_BYTES;
+  for (const segment of segments.slice(0, -1).reverse()) {
+    bytes += (await logSegments.stats(segment))?.size ?? 0;
+    if (bytes > LOG_LIMIT_BYTES) await logSegments.remove(segment);
+  }
+}

@@ -1,0 +1,26 @@
+import type { ServiceContext } from '@runyard/service-kit';
+import { LogRetention } from './log-retention.ts';
+import { type LogHooks, type OpenRevisionLog, revisionLogsIn } from './revision-log.ts';
+
+interface LogSettings {
+  DATA_DIR: string;
+  LOG_RETENTION_DAYS: number;
+  LOG_MAX_BYTES_PER_DEPLOYMENT: number;
+}
+
+/** Logs to write to below `DATA_DIR`, and an end to those that are past their time. */
+export function openLogs(
+  config: LogSettings,
+  { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
+  hooks: LogHooks = {},
+): OpenRevisionLog {
+  const retention = new LogRetention({
+    dataDir: config.DATA_DIR,
+    retentionDays: config.LOG_RETENTION_DAYS,
+    bytesPerDeploymentMax: config.LOG_MAX_BYTES_PER_DEPLOYMENT,
+    logger,
+  });
+  retention.start();
+  lifecycle.onStop('log retention', () => retention.stop());
+  return revisionLogsIn(config.DATA_DIR, logger, hooks);
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogReport } from '@runyard/contracts';
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CopiedLogs } from '../logs/copied-logs.ts';
+import { logSegments } from '../logs/log-segments.ts';
+import { readLogs } from '../logs/read-logs.ts';
+import { type RevisionLog, revisionLogsIn } from '../logs/revision-log.ts';
+import { RefusedError } from './control-plane-client.ts';
+import { ForwardedLogs } from './forwarded-logs.ts';
+
+const OWNER = { deploymentId: 'd', revisionId: 'r', kind: 'deploy' as const };
+
+const newFolder = (name: string) => mkdtemp(join(tmpdir(), `runyard-${name}-`));
+let here: string;
+let there: string;
+let logs: ForwardedLogs;
+let log: RevisionLog;
+beforeEach(async () => {
+  [here, there] = await Promise.all([newFolder('here'), newFolder('there')]);
+});
+afterEach(async () => {
+  await log.close();
+  await logs.stop();
+  await Promise.all([here, there].map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+/** The platform: copies, and what was said to it. `answer` stands between the two. */
+function platform(answer: (report: LogReport, keep: () => Promise<string | null>) => Promise<string | null>) {
+  const copies = new CopiedLogs(there);
+  const reports: LogReport[] = [];
+  const reportLogs = async (report: LogReport) => {
+    reports.push(report);
+    const entries = report.entries.map((entry) => ({ ...entry, timestamp: '' }));
+    const keep = () => copies.append(OWNER, { firstId: report.first_id, after: report.after, entries });
+    return { last_id: await answer(report, keep) };
+  };
+  return { reports, reportLogs };
+}
+const takesAll = () => platform((_, keep) => keep());
+
+/** A data plane that starts: what was there before is there still. */
+function start(client: ReturnType<typeof platform>): void {
+  const { signal } = new AbortController();
+  const tell = <T>(request: (epoch: number, signal: AbortSignal) => Promise<T>) => request(1, signal);
+  logs = new ForwardedLogs({ dataDir: here, client, link: { tell }, logger: silentLogger });
+  const openLog = revisionLogsIn(here, silentLogger, { onWritten: (owner) => logs.written(owner) });
+  log = openLog(OWNER, { secrets: ['s3cret-value'] });
+  logs.start();
+}
+const print = (...lines: string[]) => {
+  for (const line of lines) log.write(line, { source: 'agent-api' });
+};
+async function messages(): Promise<string[]> {
+  const segments = await logSegments.list(there, OWNER);
+  return (await readLogs(segments, { order: 'asc', limit: 10_000 })).entries.map(({ message }) => message);
+}
+const untilThere = (count: number) =>
+  waitFor(async () => (await messages()).length >= count, { timeoutMs: 10_000, what: `${count} lines` });
+
+describe('what revisions print at a data plane', () => {
+  it('comes to the platform as it is printed, without the values of secrets', async () => {
+    const client = takesAll();
+    start(client);
+    print('one', 'the key is s3cret-value');
+    await untilThere(2);
+    print('three');
+    await untilThere(3);
+    expect(await messages()).toEqual(['one', 'the key is ***', 'three']);
+    expect(JSON.stringify(client.reports)).not.toContain('s3cret');
+  });
+
+  it('comes once and whole, whatever was cut on the way and whoever was restarted', async () => {
+    start(takesAll());
+    print('one', 'two');
+    await untilThere(2);
+    await log.close();
+    await logs.stop();
+
+    // Every second time it is not told what was taken.
+    let batches = 0;
+    start(
+      platform(async ({ entries }, keep) => {
+        const kept = await keep();
+        if (entries.length > 0) batches += 1;
+        return batches % 2 === 1 ? null : kept;
+      }),
+    );
+    print('three', 'four');
+    await untilThere(4);
+    print('five');
+    await untilThere(5);
+    expect(await messages()).toEqual(['one', 'two', 'three', 'four', 'five']);
+  });
+
+  it('is sent again from the beginning to a platform that has lost it', async () => {
+    start(takesAll());
+    print('one', 'two');
+    await untilThere(2);
+    await rm(join(there, 'logs'), { recursive: true });
+    print('three');
+    await untilThere(3);
+    expect(await messages()).toEqual(['one', 'two', 'three']);
+  });
+
+  it('goes in batches of bounded size, one at a time, and a flood waits in files', async () => {
+    let underWay = 0;
+    let mostUnderWay = 0;
+    const client = platform(async (_, keep) => {
+      underWay += 1;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
+      const kept = await keep();
+      underWay -= 1;
+      return kept;
+    });
+    start(client);
+    print(...Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`));
+    await untilThere(300);
+    expect((await messages()).map((message) => Number.parseInt(message, 10))).toEqual([...Array(300).keys()]);
+    expect(mostUnderWay).toBe(1);
+    for (const report of client.reports) expect(JSON.stringify(report).length).toBeLessThan(300_000);
+  });
+
+  it('is passed over where the platform will never take it, and what follows is sent', async () => {
+    const isPoison = ({ entries }: LogReport) => entries.some(({ message }) => message === 'poison');
+    const client = platform(async (report, keep) => {
+      if (isPoison(report)) throw new RefusedError(422, 'not that');
+      return keep();
+    });
+    start(client);
+    print('poison');
+    await waitFor(() => client.reports.some(isPoison), { what: 'the refusal' });
+    print('healthy');
+    await untilThere(1);
+    expect(await messages()).toEqual(['healthy']);
+  });
+});

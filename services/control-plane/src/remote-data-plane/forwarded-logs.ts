@@ -1,0 +1,200 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ReportedLogEntry } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import type { StoredEntry } from '../logs/log-entry.ts';
+import { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from '../logs/log-segments.ts';
+import { lastIdOf, linesFrom } from '../logs/segment-lines.ts';
+import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import type { ControlPlaneLink } from './control-plane-link.ts';
+
+export interface ForwardedLogsOptions {
+  dataDir: string;
+  client: Pick<ControlPlaneClient, 'reportLogs'>;
+  link: Pick<ControlPlaneLink, 'tell'>;
+  logger: Logger;
+}
+
+/** Of one request: so much is read into memory, and no more until the platform has it. */
+const BATCH_BYTES = 256 * 1024;
+/** Lines that are printed after each other go together. */
+const GATHER_MS = 200;
+/** How long a log is left alone whose files cannot be read. */
+const BROKEN_MS = 5_000;
+/** What the platform will not take however often it is sent. */
+const NEVER_TAKEN = [400, 413, 422];
+
+/** How far the platform has a file. */
+interface Place {
+  /** The last line it has; null: none. */
+  lastId: string | null;
+  /** Where the lines after it are looked for. */
+  position: number;
+}
+
+type Report = { kind: 'known'; lastId: string | null } | { kind: 'refused' } | { kind: 'gone' };
+
+/**
+ * Sends what revisions print here to where their logs are read. The files of the logs are what waits to be sent: lines stay in
+ * them as long as they are kept here, whether or not there is a line to the platform. How far the platform has each file, it
+ * says itself, so that nothing is sent twice or left out after a cut or a restart on either side.
+ */
+export class ForwardedLogs {
+  readonly #options: ForwardedLogsOptions;
+  /** Logs that may have lines the platform has not; the one that had its turn last stands last. */
+  readonly #waiting = new Map<string, LogOwner>();
+  /** By log and file. */
+  readonly #places = new Map<string, Map<string, Place>>();
+  readonly #stopping = new AbortController();
+  #wake: () => void = () => undefined;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: ForwardedLogsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins with everything that is there. */
+  start(): void {
+    this.#working = this.#work().catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#complain(error);
+    });
+  }
+
+  /** Resolves when nothing is sent any more; what is under way has to be given up by the link. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('stopped'));
+    this.#wake();
+    await this.#working;
+  }
+
+  /** To be called when lines of the log have reached their file. */
+  written(owner: LogOwner): void {
+    this.#waiting.set(keyOf(owner), owner);
+    this.#wake();
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopping;
+    await this.#findAll().catch((error: unknown) => this.#complain(error));
+    while (!signal.aborted) {
+      const [next] = this.#waiting;
+      if (!next) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        await pause(GATHER_MS, undefined, { signal });
+        continue;
+      }
+      const [key, owner] = next;
+      this.#waiting.delete(key);
+      try {
+        if (await this.#sendSome(key, owner)) this.#waiting.set(key, owner);
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#complain(error, owner);
+        this.#waiting.set(key, owner);
+        await pause(BROKEN_MS, undefined, { signal });
+      }
+    }
+  }
+
+  async #findAll(): Promise<void> {
+    const { dataDir } = this.#options;
+    for (const deploymentId of await logSegments.deployments(dataDir)) {
+      for (const revisionId of await logSegments.revisionsOf(dataDir, deploymentId)) {
+        for (const kind of LOG_KINDS) this.written({ deploymentId, revisionId, kind });
+      }
+    }
+  }
+
+  /** One batch, of the log's oldest file that has lines to send. @returns whether there may be more */
+  async #sendSome(key: string, owner: LogOwner): Promise<boolean> {
+    const segments = await logSegments.list(this.#options.dataDir, owner);
+    const before = this.#places.get(key);
+    // Of files that are there: others are forgotten.
+    const places = new Map<string, Place>();
+    this.#places.set(key, places);
+    for (const { path } of segments) {
+      const place = before?.get(path);
+      if (place) places.set(path, place);
+    }
+    for (const segment of segments) {
+      const place = places.get(segment.path) ?? (await this.#ask(owner, segment));
+      const size = (await logSegments.stats(segment))?.size ?? 0;
+      const moved = place && size > place.position ? await this.#sendBatch(owner, segment, place) : place;
+      if (!moved) break; // The platform knows no such revision any more.
+      places.set(segment.path, moved);
+      // A last line without an end is not sent before it has one.
+      if (moved.position !== place?.position || moved.lastId !== place.lastId) return true;
+    }
+    if (places.size < segments.length || segments.length === 0) this.#places.delete(key);
+    return false;
+  }
+
+  async #ask(owner: LogOwner, segment: LogSegment): Promise<Place | null> {
+    const size = (await logSegments.stats(segment))?.size ?? 0;
+    const report = await this.#report(owner, segment, { after: null, entries: [] });
+    if (report.kind !== 'known') return report.kind === 'gone' ? null : { lastId: null, position: size };
+    const { lastId } = report;
+    const isWhole = lastId !== null && lastId === (await lastIdOf(segment));
+    return { lastId, position: isWhole ? size : 0 };
+  }
+
+  async #sendBatch(owner: LogOwner, segment: LogSegment, { lastId, position }: Place): Promise<Place | null> {
+    const read = await linesFrom(segment, position, BATCH_BYTES);
+    const lines = read.lines.filter(({ id }) => lastId === null || id > lastId);
+    const entries = lines.flatMap(({ text }) => entryOf(text));
+    const last = entries.at(-1);
+    const passed = { lastId, position: read.position };
+    if (!last) return passed;
+    const report = await this.#report(owner, segment, { after: lastId, entries });
+    if (report.kind !== 'known') return report.kind === 'gone' ? null : passed;
+    if (report.lastId === last.id) return { ...passed, lastId: last.id };
+    // It has the file not as far as was thought, or farther: what follows is looked for from the beginning.
+    await pause(GATHER_MS, undefined, { signal: this.#stopping.signal });
+    return { lastId: report.lastId, position: 0 };
+  }
+
+  async #report(
+    { revisionId, kind }: LogOwner,
+    { firstId }: LogSegment,
+    part: { after: string | null; entries: ReportedLogEntry[] },
+  ): Promise<Report> {
+    const { client, link } = this.#options;
+    const lines = { revision_id: revisionId, type: kind, first_id: firstId, ...part };
+    try {
+      return await link.tell(async (epoch, signal): Promise<Report> => {
+        try {
+          return { kind: 'known', lastId: (await client.reportLogs({ epoch, ...lines }, signal)).last_id };
+        } catch (error) {
+          if (!(error instanceof RefusedError) || !NEVER_TAKEN.includes(error.status)) throw error;
+          this.#complain(error, { revisionId, lines: part.entries.length });
+          return { kind: 'refused' };
+        }
+      });
+    } catch (error) {
+      if (error instanceof RefusedError && error.status === 404) return { kind: 'gone' };
+      throw error;
+    }
+  }
+
+  #complain(error: unknown, about: object = {}): void {
+    this.#options.logger.warn('lines of a log are not sent to the platform', { ...about, error });
+  }
+}
+
+const keyOf = ({ revisionId, kind }: LogOwner) => `${kind}/${revisionId}`;
+
+/** None for what a machine that stopped in the middle left. */
+function entryOf(text: string): ReportedLogEntry[] {
+  try {
+    const { id, level, message, source, runId, threadId, graphId, fields } = JSON.parse(text) as StoredEntry;
+    const run = {
+      ...(runId !== undefined && { run_id: runId }),
+      ...(threadId !== undefined && { thread_id: threadId }),
+      ...(graphId !== undefined && { graph_id: graphId }),
+    };
+    return [{ id, level, message, source, ...run, ...(fields !== undefined && { fields }) }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Counts, Role } from '../drivers/scale-bounds.ts';
+import type { ScaleMemory } from '../monitoring/scale-memory.ts';
+import type { KeptState } from './kept-state.ts';
+
+/** The numbers of processes, kept beside what is to run. */
+export class KeptScales implements ScaleMemory {
+  readonly #kept: KeptState;
+  readonly #logger: Logger;
+
+  constructor(options: { kept: KeptState; logger: Logger }) {
+    this.#kept = options.kept;
+    this.#logger = options.logger;
+  }
+
+  keep(deploymentId: string, role: Role, count: number): void {
+    const own = this.#kept.own(deploymentId);
+    own.counts = { ...own.counts, [role]: count };
+    this.#kept.save().catch((error: unknown) => {
+      this.#logger.warn('the number of processes of a deployment is not kept', { deploymentId, role, count, error });
+    });
+  }
+
+  async of(deploymentId: string): Promise<Counts> {
+    return this.#kept.own(deploymentId).counts ?? {};
+  }
+}
