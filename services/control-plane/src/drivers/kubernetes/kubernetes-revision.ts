@@ -2,19 +2,21 @@ import { EventEmitter, once } from 'node:events';
 import type { V1Deployment, V1Pod } from '@kubernetes/client-node';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
-import { type RevisionSpec, type RunningPart, type RunningRevision, StartFailure } from '../driver.ts';
+import type { RevisionSpec, RunningPart, RunningRevision } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
-import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
+import { type Counts, type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
 import { nameOf } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
-import { failureOf, findingOf, hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
+import { hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
 import { PORT } from './pod-template.ts';
 import type { PodUsage } from './pod-usage.ts';
 import type { PodWatch } from './pod-watch.ts';
 import type { Removal } from './removal.ts';
 import type { RevisionObjects } from './revision-objects.ts';
 import { RevisionPods } from './revision-pods.ts';
+import { RevisionScale } from './revision-scale.ts';
+import { untilHealthy } from './until-healthy.ts';
 
 export interface RevisionParts {
   api: ClusterApi;
@@ -58,8 +60,7 @@ export class KubernetesRevision implements RunningRevision {
   readonly #released = new AbortController();
   readonly #unwatch: () => void;
   readonly #pods: RevisionPods;
-  readonly #counts = new Map<Role, number>();
-  #scaling: Promise<void> = Promise.resolve();
+  readonly #scale: RevisionScale;
   #told: string[] = [];
   #isDraining = false;
   #hasCustomAuth = false;
@@ -71,6 +72,8 @@ export class KubernetesRevision implements RunningRevision {
     this.#options = options;
     this.#logger = parts.logger.child({ deploymentId: spec.deploymentId, revisionId: spec.revisionId });
     this.#pods = new RevisionPods(parts.watch, spec);
+    const { signal } = this.#stopping;
+    this.#scale = new RevisionScale({ spec, api: parts.api, pods: this.#pods, signal, logger: this.#logger });
     this.#logs = new PodLogs(parts.api, options.logsSince, (pod, line) =>
       options.log.write(line, { source: this.#pods.nameOf(pod) }),
     );
@@ -121,7 +124,7 @@ export class KubernetesRevision implements RunningRevision {
 
   countOf(role: Role): number {
     if (this.#options.isScaledByCluster) return this.#staying(role).length;
-    return this.#counts.get(role) ?? scaleBounds(this.resources, role).min;
+    return this.#scale.countOf(role);
   }
 
   /**
@@ -137,14 +140,13 @@ export class KubernetesRevision implements RunningRevision {
     await api.apply(objects.service(), signal);
     for (const role of ROLES) {
       const found = await api.find<V1Deployment>('Deployment', nameOf(this.revisionId, role), signal);
-      const before = found?.spec?.replicas ?? this.#options.before[role];
-      this.#counts.set(role, firstCount(this.resources, role, before === undefined ? {} : { [role]: before }));
+      this.#scale.begin(role, found?.spec?.replicas ?? this.#options.before[role]);
     }
     this.#look();
     for (const role of ROLES) {
       const { min, max } = scaleBounds(this.resources, role);
       const isLeftToCluster = isScaledByCluster && min !== max;
-      await api.apply(objects.deployment(role, isLeftToCluster ? undefined : this.#counts.get(role)), signal);
+      await api.apply(objects.deployment(role, isLeftToCluster ? undefined : this.#scale.countOf(role)), signal);
       if (role === 'agent-api' && this.#spec.isFirst) await this.#healthy(role, signal);
     }
     for (const budget of objects.disruptionBudgets()) await api.apply(budget, signal);
@@ -163,21 +165,14 @@ export class KubernetesRevision implements RunningRevision {
 
   scale(role: Role, count: number): void {
     if (this.#isDraining || this.#stopping.signal.aborted || this.#options.isScaledByCluster) return;
-    const leaving = this.#staying(role).slice(count);
-    this.#pods.leave(leaving);
-    this.#counts.set(role, count);
+    this.#scale.change(role, count);
     this.#tell();
-    this.#scaling = this.#scaling
-      .then(() => this.#apply(role, count, leaving))
-      .catch((error: unknown) => {
-        if (!this.#stopping.signal.aborted) this.#logger.error('a deployment could not be scaled', { error });
-      });
   }
 
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#stopping.abort(new Error('it drains'));
-    await this.#scaling;
+    await this.#scale.settled();
     const released = once(this.#released.signal, 'abort');
     try {
       await Promise.race([this.#parts.removal.drain(this.revisionId), released]);
@@ -188,7 +183,7 @@ export class KubernetesRevision implements RunningRevision {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort(new Error('it stops'));
-    await this.#scaling;
+    await this.#scale.settled();
     try {
       await this.#parts.removal.remove(this.revisionId, graceMs);
     } finally {
@@ -200,7 +195,7 @@ export class KubernetesRevision implements RunningRevision {
   async release(): Promise<void> {
     this.#stopping.abort(new Error('another process looks after it'));
     this.#released.abort();
-    await this.#scaling;
+    await this.#scale.settled();
     await this.#ended();
   }
 
@@ -226,50 +221,19 @@ export class KubernetesRevision implements RunningRevision {
     this.#options.onUpstreams(upstreams);
   }
 
-  /** @throws StartFailure when a pod of the role fails, or is not ready when the signal says it is time */
-  async #healthy(role: Role, signal: AbortSignal): Promise<void> {
+  #healthy(role: Role, signal: AbortSignal): Promise<void> {
     const { wasReady } = this.#options;
-    const needed = wasReady ? 1 : scaleBounds(this.resources, role).min;
-    for (;;) {
-      const pods = this.#staying(role);
-      if (pods.filter(isReady).length >= needed) return;
-      const failure = pods.map((pod) => failureOf(pod, !wasReady)).find((reason) => reason !== null);
-      if (failure !== undefined) throw await this.#failed(failure);
-      try {
-        await once(this.#changes, 'change', { signal });
-      } catch {
-        const late = pods.find((pod) => !isReady(pod));
-        const finding = late ? findingOf(late) : await this.#whyNoPods(role);
-        throw await this.#failed(`${role} was not healthy in time: ${finding}`);
-      }
-    }
-  }
-
-  async #failed(message: string): Promise<StartFailure> {
-    await this.#logs.settled(LAST_LINES_MS);
-    return new StartFailure(message);
-  }
-
-  /** As when a quota is used up, or a policy of the namespace forbids what they are. */
-  async #whyNoPods(role: Role): Promise<string> {
-    const signal = AbortSignal.timeout(LAST_LINES_MS);
-    const name = nameOf(this.revisionId, role);
-    const found = await this.#parts.api.find<V1Deployment>('Deployment', name, signal).catch(() => null);
-    const refused = found?.status?.conditions?.find(
-      ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
-    );
-    return refused?.message ?? 'the cluster has made no pods for it';
-  }
-
-  /** Which pods go is for the cluster to decide, which takes the cheapest first. */
-  async #apply(role: Role, replicas: number, leaving: V1Pod[]): Promise<void> {
-    const { api } = this.#parts;
-    const { signal } = this.#stopping;
-    for (const pod of leaving) {
-      const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-1000' };
-      await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreGone);
-    }
-    await api.merge('Deployment', nameOf(this.revisionId, role), { spec: { replicas } }, signal);
+    const options = {
+      api: this.#parts.api,
+      revisionId: this.revisionId,
+      role,
+      pods: () => this.#staying(role),
+      changes: this.#changes,
+      needed: wasReady ? 1 : scaleBounds(this.resources, role).min,
+      isNew: !wasReady,
+      logsSettled: () => this.#logs.settled(LAST_LINES_MS),
+    };
+    return untilHealthy(options, signal);
   }
 
   async #ended(): Promise<void> {
@@ -284,8 +248,4 @@ export class KubernetesRevision implements RunningRevision {
 function urlOf(pod: V1Pod): string {
   const address = pod.status!.podIP!;
   return `http://${address.includes(':') ? `[${address}]` : address}:${PORT}`;
-}
-
-function ignoreGone(error: unknown): void {
-  if ((error as { status?: number }).status !== 404) throw error;
 }

@@ -5,23 +5,55 @@ export const SECRETS_KEY = 'secrets';
 
 const MEETING_POINT = '/run/runyard/handover';
 const HELD = '/run/runyard/secrets';
-const SERVED = '/run/runyard/served';
 
 /**
  * Secrets reach a service of the platform on its standard input, as from every driver: what is in a container's environment or
  * in its files, the project's code could read, which runs there as the same user. They lie with a second, small container of
- * the pod. It hands them over once, and again only when nobody holds the second pipe any more: the service does so
- * from before it reads until its container has ended, with everything that ran in it.
+ * the pod, the giver. It gives them once, and again only when everything that ran in the service's container has ended.
+ *
+ * Two pipes, and a file that only the giver can make and remove:
+ *
+ *     secrets   the line of secrets, from the giver to the service
+ *     alive     held open by the service, from before it reads the secrets until its container ends
+ *     taken     there from before the giver writes until it has seen that nobody holds `alive` any more
+ *
+ *     service  GATE   wait while `taken` is there       giver  OPEN   open `secrets`: waits for a service that reads
+ *              HOLD   open `alive`                             TAKEN  make `taken`
+ *              READ   open `secrets`: waits for OPEN           WRITE  the line; fails when nobody reads
+ *                                                              END    unless it failed: wait until nobody holds `alive`
+ *                                                              FREE   remove `taken`, and again from OPEN
+ *
+ * A service that is started again may be at any of its steps while the giver is at any of its own. Let the one before have ended
+ *
+ *     while the giver waits for END    The new one stops at GATE and does not hold `alive`: however long the giver takes to notice the
+ *                                      end, it does. FREE lets the new one on.
+ *     between OPEN and WRITE           The new one is at GATE, or past it before TAKEN. If it has come to READ, it gets the line. If
+ *                                      not, WRITE fails: the giver does not wait for the end of one who holds `alive` and has nothing,
+ *                                      but offers it anew. Who comes to READ in the instant in which that attempt ends finds it empty,
+ *                                      and is started once more.
+ *     between WRITE and its reading    `taken` was there before the new one began: as in the first case.
+ *     before OPEN, or after FREE       Nothing was given: the new one is like a first one.
+ *
+ * A giver that is started again goes on with END where `taken` is there, and with OPEN elsewhere. Code of the project runs from when
+ * its service has read until its container ends: all that time `taken` is there, and nothing is written that it could read.
  */
 const HAND_OVER = `trap 'exit 0' TERM
-[ -e ${SERVED}/once ] && { cat ${MEETING_POINT}/alive > /dev/null & wait $!; }
+cd ${MEETING_POINT}
+until_nobody_is_alive() {
+  exec 7<>alive 8<alive 7>&-
+  cat <&8 > /dev/null & wait $!
+  exec 8<&-
+}
+[ ! -e taken ] || until_nobody_is_alive
 while :; do
-  : > ${SERVED}/once
-  cat ${HELD}/${SECRETS_KEY} > ${MEETING_POINT}/secrets & wait $!
-  cat ${MEETING_POINT}/alive > /dev/null & wait $!
+  rm -f taken
+  { : > taken; exec cat ${HELD}/${SECRETS_KEY}; } > secrets & wait $! && until_nobody_is_alive
 done`;
 
-const TAKE_OVER = `exec 9<>${MEETING_POINT}/alive <${MEETING_POINT}/secrets; exec runyard-agent "$0"`;
+/** How often GATE is looked at. */
+const LOOK_SECONDS = 0.1;
+const TAKE_OVER = `while [ -e ${MEETING_POINT}/taken ]; do sleep ${LOOK_SECONDS}; done
+exec 9<>${MEETING_POINT}/alive <${MEETING_POINT}/secrets; exec runyard-agent "$0"`;
 
 /** The exit code of an image that is not built from the base image. */
 export const FOREIGN_IMAGE_CODE = 64;
@@ -48,7 +80,6 @@ export function handoverVolumes(secretName: string): V1Volume[] {
   const inMemory = { medium: 'Memory', sizeLimit: '1Mi' };
   return [
     { name: MEETING_VOLUME, emptyDir: inMemory },
-    { name: 'served', emptyDir: inMemory },
     { name: 'secrets', secret: { secretName, defaultMode: 0o440 } },
   ];
 }
@@ -73,7 +104,6 @@ export function handingContainer(common: Common): V1Container {
     resources: SMALL,
     volumeMounts: [
       { name: MEETING_VOLUME, mountPath: MEETING_POINT },
-      { name: 'served', mountPath: SERVED },
       { name: 'secrets', mountPath: HELD, readOnly: true },
     ],
   };

@@ -1,0 +1,68 @@
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Logger } from '@runyard/service-kit';
+import type { RevisionSpec } from '../driver.ts';
+import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
+import type { ClusterApi } from './cluster-api.ts';
+import { nameOf } from './labels.ts';
+import type { RevisionPods } from './revision-pods.ts';
+
+export interface RevisionScaleOptions {
+  spec: RevisionSpec;
+  api: ClusterApi;
+  pods: RevisionPods;
+  /** Of the revision's end: nothing is changed after it. */
+  signal: AbortSignal;
+  logger: Logger;
+}
+
+/** How many pods of each role there are to be, where this process decides it. */
+export class RevisionScale {
+  readonly #options: RevisionScaleOptions;
+  readonly #counts = new Map<Role, number>();
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(options: RevisionScaleOptions) {
+    this.#options = options;
+  }
+
+  countOf(role: Role): number {
+    return this.#counts.get(role) ?? scaleBounds(this.#options.spec.resources, role).min;
+  }
+
+  /** Begins with as many as there were, as far as the bounds let it. */
+  begin(role: Role, before: number | undefined): void {
+    const counts: Counts = before === undefined ? {} : { [role]: before };
+    this.#counts.set(role, firstCount(this.#options.spec.resources, role, counts));
+  }
+
+  change(role: Role, count: number): void {
+    const { pods, signal, logger } = this.#options;
+    const leaving = pods.staying(role).slice(count);
+    pods.leave(leaving);
+    this.#counts.set(role, count);
+    this.#changing = this.#changing
+      .then(() => this.#apply(role, count, leaving))
+      .catch((error: unknown) => {
+        if (!signal.aborted) logger.error('a deployment could not be scaled', { error });
+      });
+  }
+
+  /** Resolves when no change is under way. */
+  settled(): Promise<void> {
+    return this.#changing;
+  }
+
+  /** Which pods go is for the cluster to decide, which takes the cheapest first. */
+  async #apply(role: Role, replicas: number, leaving: V1Pod[]): Promise<void> {
+    const { api, spec, signal } = this.#options;
+    for (const pod of leaving) {
+      const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-1000' };
+      await api.merge('Pod', pod.metadata!.name!, { metadata: { annotations } }, signal).catch(ignoreGone);
+    }
+    await api.merge('Deployment', nameOf(spec.revisionId, role), { spec: { replicas } }, signal);
+  }
+}
+
+function ignoreGone(error: unknown): void {
+  if ((error as { status?: number }).status !== 404) throw error;
+}
