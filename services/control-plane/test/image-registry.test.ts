@@ -1,87 +1,25 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Sealer } from '@runyard/sealing';
-import { createApp, createContext } from '@runyard/service-kit';
-import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../src/database/database.ts';
-import { FolderStorage } from '../src/object-storage/folder-storage.ts';
-import { openRegistry, type Registry } from '../src/registry/registry.ts';
 import { digestOf, ImageClient, manifestOf } from './support/image-pushing.ts';
+import { errorOf, TestRegistry } from './support/test-registry.ts';
 
-const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const LIMIT_BYTES = 1_000_000;
 const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
-let testDatabase: TestDatabase;
-let database: Database;
-let folder: string;
-let registry: Registry;
-let origin: string;
-let close: () => void;
-
+let test: TestRegistry;
 beforeAll(async () => {
-  testDatabase = await createTestDatabase(migrationsDir);
-  database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
-  folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
-  registry = openRegistry({
-    database,
-    objects: new FolderStorage(join(folder, 'objects')),
-    scratch: join(folder, 'scratch'),
-    sealer: new Sealer(randomBytes(32).toString('base64')),
-    url: 'https://agents.example.com',
-    blobLimitBytes: LIMIT_BYTES,
-  });
-  const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false });
-  const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  close = () => server.close();
+  test = await TestRegistry.open({ blobLimitBytes: LIMIT_BYTES });
 });
-
-afterAll(async () => {
-  close?.();
-  await database?.close();
-  await testDatabase?.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** A deployment that takes images, and where they go. */
-async function deployment(source = 'internal_docker'): Promise<{ id: string; repository: string; push: ImageClient }> {
-  const id = randomUUID();
-  await database.prisma.deployment.create({
-    data: {
-      id,
-      organizationId: randomUUID(),
-      workspaceId: randomUUID(),
-      name: id,
-      slug: id,
-      source,
-      sourceConfig: {},
-      sourceRevisionConfig: {},
-      status: 'UNUSED',
-      latestRevisionId: randomUUID(),
-      createdBy: randomUUID(),
-    },
-  });
-  return { id, repository: `registry/${id}/agent`, push: client(id, true) };
-}
-
-const client = (deploymentId: string, mayPush: boolean) =>
-  new ImageClient(origin, registry.tokens.issue({ deploymentId, mayPush }, 60_000));
-
-const errorOf = async (answer: Response) =>
-  [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code] as const;
+afterAll(() => test?.close());
 
 describe('an image', () => {
   it('that was pushed is pulled as it was, by its tag and its digest', async () => {
-    const { id, repository, push } = await deployment();
+    const { id, repository, push } = await test.deployment();
     const layer = randomBytes(200_000);
     const digest = await push.pushImage(repository, 'latest', layer);
-    const pull = client(id, false);
+    const pull = test.client(id, false);
     for (const reference of ['latest', digest]) {
       const manifest = await pull.send('GET', `/v2/${repository}/manifests/${reference}`);
       expect(manifest.headers.get('docker-content-digest')).toBe(digest);
@@ -95,22 +33,22 @@ describe('an image', () => {
   });
 
   it('is pushed no longer than the push token is good for, however often it is traded', async () => {
-    const { id } = await deployment();
-    const password = registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
+    const { id } = await test.deployment();
+    const password = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
     const trade = async (authorization: string): Promise<string> => {
-      const answer = await fetch(new URL('/v2/registry/token', origin), { headers: { authorization } });
+      const answer = await fetch(new URL('/v2/registry/token', test.origin), { headers: { authorization } });
       const { token, expires_in } = (await answer.json()) as { token: string; expires_in: number };
       expect(expires_in).toBeLessThanOrEqual(60);
       return token;
     };
     const bearer = await trade(`Basic ${Buffer.from(`oauth2accesstoken:${password}`).toString('base64')}`);
     const again = await trade(`Bearer ${bearer}`);
-    const end = registry.tokens.open(password)!.expiresAt;
-    for (const token of [bearer, again]) expect(registry.tokens.open(token)!.expiresAt).toBeLessThanOrEqual(end);
+    const end = test.registry.tokens.open(password)!.expiresAt;
+    for (const token of [bearer, again]) expect(test.registry.tokens.open(token)!.expiresAt).toBeLessThanOrEqual(end);
   });
 
   it('is taken in many pieces, and in one', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(1)];
     expect((await push.pushBlob(repository, pieces)).status).toBe(201);
     const whole = await push.send('GET', `/v2/${repository}/blobs/${digestOf(Buffer.concat(pieces))}`);
@@ -125,7 +63,7 @@ describe('an image', () => {
   });
 
   it('is read in part, from any of its pieces', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const pieces = [randomBytes(3000), randomBytes(5000), randomBytes(2000)];
     const whole = Buffer.concat(pieces);
     await push.pushBlob(repository, pieces);
@@ -144,7 +82,7 @@ describe('an image', () => {
   });
 
   it('for several machines is a list of images, which has to name what is there', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const list = (digest: string) =>
       Buffer.from(JSON.stringify({ schemaVersion: 2, manifests: [{ digest, size: 1 }] }));
     const put = (bytes: Buffer) =>
@@ -163,7 +101,7 @@ describe('an image', () => {
   });
 
   it('is listed by its names and tags, page by page', async () => {
-    const { id, repository, push } = await deployment();
+    const { id, repository, push } = await test.deployment();
     expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([404, 'NAME_UNKNOWN']);
     for (const tag of ['v1', 'v2', 'v3']) await push.pushImage(repository, tag);
     await push.pushImage(`registry/${id}/other`, 'v1');
@@ -182,7 +120,7 @@ describe('an image', () => {
   });
 
   it('stays as long as its deployment, which may go back to it', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const digest = await push.pushImage(repository, 'latest');
     for (const what of [`manifests/${digest}`, 'manifests/latest', `blobs/${digest}`]) {
       expect(await errorOf(await push.send('DELETE', `/v2/${repository}/${what}`))).toEqual([405, 'UNSUPPORTED']);
@@ -190,10 +128,10 @@ describe('an image', () => {
   });
 
   it('whose bytes are not what its digest says is refused, and leaves nothing', async () => {
-    const { id, repository, push } = await deployment();
+    const { id, repository, push } = await test.deployment();
     const wrong = digestOf(Buffer.from('something else'));
     expect(await errorOf(await push.pushBlob(repository, [randomBytes(100)], wrong))).toEqual([400, 'DIGEST_INVALID']);
-    expect(await readdir(join(folder, 'objects/registry', id))).toEqual([]);
+    expect(await readdir(join(test.folder, 'objects/registry', id))).toEqual([]);
     expect(await errorOf(await push.putManifest(repository, wrong, Buffer.from('{}')))).toEqual([
       400,
       'DIGEST_INVALID',
@@ -201,9 +139,13 @@ describe('an image', () => {
   });
 
   it('of which something is missing is refused', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const manifest = manifestOf(Buffer.from('{}'), [Buffer.from('never pushed')]);
     expect(await errorOf(await push.putManifest(repository, 'v1', manifest))).toEqual([404, 'MANIFEST_BLOB_UNKNOWN']);
+    const here = JSON.parse(manifestOf(Buffer.from('{}'), []).toString('utf8'));
+    const elsewhere = { ...here, layers: [{ ...here.config, urls: [] }] };
+    const answer = await push.putManifest(repository, 'v1', Buffer.from(JSON.stringify(elsewhere)));
+    expect(await errorOf(answer)).toEqual([404, 'MANIFEST_BLOB_UNKNOWN']);
     expect(await errorOf(await push.putManifest(repository, 'v1', Buffer.from('[')))).toEqual([
       400,
       'MANIFEST_INVALID',
@@ -215,16 +157,16 @@ describe('an image', () => {
   });
 
   it('larger than is allowed is refused, and leaves nothing', async () => {
-    const { id, repository, push } = await deployment();
+    const { id, repository, push } = await test.deployment();
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
     const answer = await push.send('PATCH', begun.headers.get('location')!, { body: new Uint8Array(LIMIT_BYTES + 1) });
     expect(await errorOf(answer)).toEqual([413, 'SIZE_INVALID']);
-    expect(await readdir(join(folder, 'scratch'))).toEqual([]);
-    expect(await database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
+    expect(await readdir(join(test.folder, 'scratch'))).toEqual([]);
+    expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(0);
   });
 
   it('in pieces out of order is refused with how far it is', async () => {
-    const { repository, push } = await deployment();
+    const { repository, push } = await test.deployment();
     const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
     const location = begun.headers.get('location')!;
     await push.send('PATCH', location, { body: new Uint8Array(10), headers: { 'content-range': '0-9' } });
@@ -235,41 +177,91 @@ describe('an image', () => {
     expect(await errorOf(await push.send('GET', location))).toEqual([404, 'BLOB_UPLOAD_UNKNOWN']);
   });
 
+  it('whose upload is cut goes on where it is, once it is asked how far that is', async () => {
+    const { id, repository, push } = await test.deployment();
+    const [first, second] = [randomBytes(4_000), randomBytes(6_000)];
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const location = begun.headers.get('location')!;
+    await push.send('PATCH', location, { body: Uint8Array.from(first), headers: { 'content-range': '0-3999' } });
+    await new Promise<void>((resolve) => {
+      const cut = request(new URL(location, test.origin), {
+        method: 'PATCH',
+        headers: {
+          authorization: `Bearer ${test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000)}`,
+          'content-length': second.length,
+          'content-range': '4000-9999',
+        },
+      });
+      cut.once('error', () => resolve());
+      cut.write(second.subarray(0, 3_000), () => cut.destroy(new Error('cut')));
+    });
+    const status = await push.send('GET', location);
+    expect([status.status, status.headers.get('range')]).toEqual([204, '0-3999']);
+    const rest = { body: Uint8Array.from(second), headers: { 'content-range': '4000-9999' } };
+    const whole = Buffer.concat([first, second]);
+    expect((await push.send('PUT', `${location}?digest=${digestOf(whole)}`, rest)).status).toBe(201);
+    const blob = await push.send('GET', `/v2/${repository}/blobs/${digestOf(whole)}`);
+    expect(Buffer.from(await blob.arrayBuffer()).equals(whole)).toBe(true);
+  });
+
   it('goes with its deployment', async () => {
-    const { id, repository, push } = await deployment();
+    const { id, repository, push } = await test.deployment();
     await push.pushImage(repository, 'latest');
-    await registry.removeImages(id);
-    await database.prisma.deployment.delete({ where: { id } });
-    expect(await readdir(join(folder, 'objects/registry'))).not.toContain(id);
+    await test.registry.removeImages(id);
+    await test.database.prisma.deployment.delete({ where: { id } });
+    expect(await readdir(join(test.folder, 'objects/registry'))).not.toContain(id);
     expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([403, 'DENIED']);
+  });
+});
+
+describe('what is no name, digest or count', () => {
+  it.each<[string, string, readonly [number, string]]>([
+    ['GET', 'manifests/a%00b', [404, 'MANIFEST_UNKNOWN']],
+    ['GET', 'manifests/sha256:%00', [404, 'MANIFEST_UNKNOWN']],
+    ['GET', 'blobs/%00', [404, 'BLOB_UNKNOWN']],
+    ['GET', 'blobs/uploads/%00', [404, 'BLOB_UPLOAD_UNKNOWN']],
+    ['GET', 'tags/list?n=many', [400, 'PAGINATION_NUMBER_INVALID']],
+    ['GET', 'tags/list?last=%00', [400, 'NAME_INVALID']],
+    ['GET', 'referrers/latest', [400, 'DIGEST_INVALID']],
+    ['GET', `referrers/sha256:${'0'.repeat(64)}?last=%00`, [400, 'DIGEST_INVALID']],
+    ['PUT', 'manifests/a%00b', [400, 'MANIFEST_INVALID']],
+    ['POST', 'blobs/uploads/?digest=%00', [400, 'DIGEST_INVALID']],
+  ])('is refused: %s %s', async (method, path, refusal) => {
+    const { repository, push } = await test.deployment();
+    expect(await errorOf(await push.send(method, `/v2/${repository}/${path}`))).toEqual(refusal);
+  });
+
+  it('is not mounted but pushed', async () => {
+    const { repository, push } = await test.deployment();
+    expect((await push.send('POST', `/v2/${repository}/blobs/uploads/?mount=%00&from=a/b`)).status).toBe(202);
   });
 });
 
 describe('a token', () => {
   it('is asked for, and is for one deployment', async () => {
-    const [one, other] = [await deployment(), await deployment()];
+    const [one, other] = [await test.deployment(), await test.deployment()];
     const digest = await other.push.pushImage(other.repository, 'latest');
     const path = `/v2/${other.repository}/manifests/${digest}`;
     expect(await errorOf(await one.push.send('GET', path))).toEqual([403, 'DENIED']);
-    const stranger = await fetch(`${origin}${path}`);
+    const stranger = await fetch(`${test.origin}${path}`);
     expect(stranger.headers.get('www-authenticate')).toBe(
       `Bearer realm="https://agents.example.com/v2/registry/token",service="agents.example.com",scope="repository:${other.repository}:pull,push"`,
     );
     expect(await errorOf(stranger)).toEqual([401, 'UNAUTHORIZED']);
-    expect((await fetch(`${origin}/v2/`)).status).toBe(401);
+    expect((await fetch(`${test.origin}/v2/`)).status).toBe(401);
     expect((await one.push.send('GET', '/v2/')).status).toBe(200);
   });
 
   it('for pulling does not push, and one that is over does nothing', async () => {
-    const { id, repository } = await deployment();
-    const answer = await client(id, false).send('POST', `/v2/${repository}/blobs/uploads/`);
+    const { id, repository } = await test.deployment();
+    const answer = await test.client(id, false).send('POST', `/v2/${repository}/blobs/uploads/`);
     expect(await errorOf(answer)).toEqual([403, 'DENIED']);
-    const over = new ImageClient(origin, registry.tokens.issue({ deploymentId: id, mayPush: true }, -1));
+    const over = new ImageClient(test.origin, test.registry.tokens.issue({ deploymentId: id, mayPush: true }, -1));
     expect((await over.send('GET', '/v2/')).status).toBe(401);
   });
 
   it('opens nothing of a deployment that takes no images', async () => {
-    const { repository, push } = await deployment('external_docker');
+    const { repository, push } = await test.deployment('external_docker');
     expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
   });
 });

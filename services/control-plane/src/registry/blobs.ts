@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { type BlobPart, digestOf, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
 
 const UPLOAD_KEPT_MS = 24 * 3_600_000;
-const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Layers and configurations of images: written in one or many pieces, kept under their digest, read whole. */
 export class Blobs {
@@ -22,13 +22,13 @@ export class Blobs {
     deploymentId: string,
     digest: string,
   ): Promise<{ size: number; open(range: { first: number; last: number }): Readable }> {
-    const blob = await this.#store.findBlob(deploymentId, digest);
+    const blob = DIGEST.test(digest) ? await this.#store.findBlob(deploymentId, digest) : null;
     if (!blob) throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
     return { size: blob.size, open: (range) => readParts(this.#storage.objects, blob.parts, range) };
   }
 
   async exists(deploymentId: string, digest: string): Promise<boolean> {
-    return (await this.#store.findBlob(deploymentId, digest)) !== null;
+    return DIGEST.test(digest) && (await this.#store.findBlob(deploymentId, digest)) !== null;
   }
 
   /** Also removes what earlier pushes left unfinished long ago. */

@@ -1,25 +1,19 @@
 import { createHash } from 'node:crypto';
-import { conforms } from '@runyard/contracts';
-import Type from 'typebox';
+import { DIGEST } from './digest.ts';
+import { LIST_TYPE, MEDIA_TYPE, readManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Manifest, RegistryStore, Repository } from './registry-store.ts';
 
-/** As much as the specification asks registries to take. */
+/** As much as the specification asks registries to take; also of a page of referrers. */
 export const MANIFEST_LIMIT_BYTES = 4 * 1024 * 1024;
-
-const OF_IMAGES = new Set([
-  'application/vnd.oci.image.manifest.v1+json',
-  'application/vnd.docker.distribution.manifest.v2+json',
-]);
-const OF_LISTS = new Set([
-  'application/vnd.oci.image.index.v1+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-]);
 const TAG = /^\w[\w.-]{0,127}$/;
 
-const Descriptor = Type.Object({ digest: Type.String(), urls: Type.Optional(Type.Array(Type.String())) });
-const ImageManifest = Type.Object({ config: Descriptor, layers: Type.Array(Descriptor) });
-const ImageList = Type.Object({ manifests: Type.Array(Descriptor) });
+/** A page of the manifests that say something of another one. */
+export interface Referrers {
+  index: { schemaVersion: 2; mediaType: string; manifests: object[] };
+  /** Digest after which the rest begins; null when there is none. */
+  restAfter: string | null;
+}
 
 /** What images consist of: kept as they were pushed, once all they name is there. */
 export class Manifests {
@@ -30,58 +24,74 @@ export class Manifests {
   }
 
   async find(repository: Repository, reference: string): Promise<Manifest> {
-    const manifest = await this.#store.findManifest(repository, reference);
+    const mayBe = DIGEST.test(reference) || TAG.test(reference);
+    const manifest = mayBe ? await this.#store.findManifest(repository, reference) : null;
     if (!manifest) throw new RegistryError('MANIFEST_UNKNOWN', `There is no manifest ${reference}.`);
     return manifest;
   }
 
   /**
    * @param reference a tag, or the digest it must have
-   * @returns its digest
+   * @returns its digest, and that of the manifest it says something of
    */
-  async put(repository: Repository, reference: string, content: Buffer, contentType?: string): Promise<string> {
+  async put(
+    repository: Repository,
+    reference: string,
+    content: Buffer,
+    contentType?: string,
+  ): Promise<{ digest: string; subject: string | null }> {
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     const isByDigest = reference.includes(':');
     if (isByDigest && reference !== digest) {
       throw new RegistryError('DIGEST_INVALID', `The manifest has the digest ${digest}, not ${reference}.`);
     }
     if (!isByDigest && !TAG.test(reference)) throw new RegistryError('MANIFEST_INVALID', 'This is no name of a tag.');
-    const mediaType = await this.#check(repository, content, contentType);
+    const { mediaType, parts, subject, artifactType } = readManifest(content, contentType);
+    const missing =
+      parts.kind === 'blob'
+        ? await this.#store.missingBlobs(repository.deploymentId, parts.digests)
+        : await this.#store.missingManifests(repository, parts.digests);
+    if (missing.length > 0) {
+      throw new RegistryError('MANIFEST_BLOB_UNKNOWN', `It names what is not here: ${missing.join(', ')}.`);
+    }
     await this.#store.putManifest(
       repository,
       { digest, mediaType, content: Uint8Array.from(content) },
-      isByDigest ? null : reference,
+      { tag: isByDigest ? null : reference, subject, artifactType },
     );
-    return digest;
+    return { digest, subject };
   }
 
-  async #check(repository: Repository, content: Buffer, contentType?: string): Promise<string> {
-    const manifest = parse(content);
-    const mediaType = contentType?.split(';')[0]?.trim() || String((manifest as { mediaType?: unknown }).mediaType);
-    if (OF_IMAGES.has(mediaType) && conforms(ImageManifest, manifest)) {
-      // Layers with addresses of their own lie elsewhere.
-      const own = [manifest.config, ...manifest.layers].filter(({ urls }) => urls === undefined);
-      const missing = await this.#store.missingBlobs(repository.deploymentId, digestsOf(own));
-      if (missing.length === 0) return mediaType;
-      throw new RegistryError('MANIFEST_BLOB_UNKNOWN', `Blobs are missing: ${missing.join(', ')}.`);
-    }
-    if (OF_LISTS.has(mediaType) && conforms(ImageList, manifest)) {
-      const missing = await this.#store.missingManifests(repository, digestsOf(manifest.manifests));
-      if (missing.length === 0) return mediaType;
-      throw new RegistryError('MANIFEST_BLOB_UNKNOWN', `Manifests are missing: ${missing.join(', ')}.`);
-    }
-    throw new RegistryError('MANIFEST_INVALID', 'This is no manifest of an image or of a list of images.');
+  /**
+   * The manifests of the repository whose subject has the digest; none is an answer too, whether or not the subject is there.
+   *
+   * @param artifactType of these alone
+   * @param after the digest that the page before ended with
+   */
+  async referrers(
+    repository: Repository,
+    subject: string,
+    { artifactType, after }: { artifactType?: string | undefined; after?: string | undefined },
+  ): Promise<Referrers> {
+    if (!DIGEST.test(subject)) throw new RegistryError('DIGEST_INVALID', 'Referrers are asked for by a digest.');
+    if (after !== undefined && !DIGEST.test(after)) throw new RegistryError('DIGEST_INVALID', '`last` is a digest.');
+    const wanted = { subject, artifactType, after, limitBytes: MANIFEST_LIMIT_BYTES };
+    const isNone = artifactType !== undefined && !MEDIA_TYPE.test(artifactType);
+    const { manifests, isAll } = isNone
+      ? { manifests: [], isAll: true }
+      : await this.#store.referrers(repository, wanted);
+    const index = { schemaVersion: 2 as const, mediaType: LIST_TYPE, manifests: manifests.map(descriptorOf) };
+    return { index, restAfter: isAll ? null : (manifests.at(-1)?.digest ?? null) };
   }
 }
 
-function parse(content: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(content.toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value;
-  } catch {
-    // Answered below.
-  }
-  throw new RegistryError('MANIFEST_INVALID', 'A manifest is a JSON object.');
+function descriptorOf({ digest, mediaType, content }: Manifest): object {
+  const { artifactType, annotations } = readManifest(Buffer.from(content), mediaType);
+  return {
+    mediaType,
+    digest,
+    size: content.length,
+    ...(artifactType !== null && { artifactType }),
+    ...(annotations && { annotations }),
+  };
 }
-
-const digestsOf = (descriptors: { digest: string }[]) => [...new Set(descriptors.map(({ digest }) => digest))];

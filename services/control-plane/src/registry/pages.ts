@@ -1,10 +1,17 @@
+import { RegistryError } from './registry-error.ts';
 import type { Page } from './registry-store.ts';
 
 const NAMES_MAX = 1000;
 
-/** What `n` and `last` of a query ask for. */
+/**
+ * What `n` and `last` of a query ask for.
+ *
+ * @throws RegistryError when `n` is no count, or `last` no name
+ */
 export function pageAsked({ n, last }: Record<string, string | undefined>): Page {
-  const count = n === undefined ? NAMES_MAX : Math.min(Math.max(Number.parseInt(n, 10) || 0, 0), NAMES_MAX);
+  if (n !== undefined && !/^\d+$/.test(n)) throw new RegistryError('PAGINATION_NUMBER_INVALID', '`n` is a count.');
+  if (last !== undefined && !/^[\w./-]*$/.test(last)) throw new RegistryError('NAME_INVALID', '`last` is a name.');
+  const count = n === undefined ? NAMES_MAX : Math.min(Number(n), NAMES_MAX);
   return { count, ...(last === undefined ? {} : { last }) };
 }
 

@@ -8,7 +8,7 @@ const ID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const NAME_LENGTH_MAX = 200;
 const PATH = new RegExp(
   `^/v2/${REGISTRY_SEGMENT}/(${ID})/(${COMPONENT}(?:/${COMPONENT})*)` +
-    '/(?:(blobs/uploads)/?([^/]*)|(blobs|manifests)/([^/]+)|(tags/list))$',
+    '/(?:(blobs/uploads)/?([^/]*)|(blobs|manifests|referrers)/([^/]+)|(tags/list))$',
 );
 
 /** Images by one name, of one deployment. */
@@ -28,6 +28,7 @@ export type RegistryResource =
   | { kind: 'upload'; deploymentId: string; name: string; id: string }
   | { kind: 'blob'; deploymentId: string; name: string; digest: string }
   | { kind: 'manifest'; deploymentId: string; name: string; reference: string }
+  | { kind: 'referrers'; deploymentId: string; name: string; subject: string }
   | { kind: 'tags'; deploymentId: string; name: string }
   | { kind: 'unknown' };
 
@@ -43,6 +44,7 @@ export function resourceAt(path: string): RegistryResource | undefined {
   if (upload !== undefined) return { kind: 'upload', ...place, id: id ?? '' };
   if (kind === 'blobs') return { kind: 'blob', ...place, digest: decoded(reference!) };
   if (kind === 'manifests') return { kind: 'manifest', ...place, reference: decoded(reference!) };
+  if (kind === 'referrers') return { kind: 'referrers', ...place, subject: decoded(reference!) };
   return { kind: 'tags', ...place };
 }
 

@@ -32,6 +32,9 @@ export interface Page {
   count: number;
 }
 
+/** On one page. */
+const REFERRERS_MAX = 1_000;
+
 /** What is known of pushed images. Each call names the deployment: nothing is shared between two. */
 export class RegistryStore {
   readonly #database: Database;
@@ -109,11 +112,15 @@ export class RegistryStore {
   }
 
   /** Keeps it, under the tag too where one is given. */
-  async putManifest({ deploymentId, name }: Repository, manifest: Manifest, tag: string | null): Promise<void> {
+  async putManifest(
+    { deploymentId, name }: Repository,
+    manifest: Manifest,
+    { tag, subject, artifactType }: { tag: string | null; subject: string | null; artifactType: string | null },
+  ): Promise<void> {
     const { digest, mediaType, content } = manifest;
     await this.#database.change(async (transaction) => {
       await transaction.registryManifest.createMany({
-        data: [{ deploymentId, repository: name, digest, mediaType, content }],
+        data: [{ deploymentId, repository: name, digest, mediaType, content, subject, artifactType }],
         skipDuplicates: true,
       });
       if (tag === null) return;
@@ -140,6 +147,30 @@ export class RegistryStore {
     if (digest === undefined) return null;
     const where = { deploymentId_repository_digest: { ...repository, digest } };
     return prisma.registryManifest.findUnique({ where });
+  }
+
+  /** Manifests with the subject, by their digests, those after `after`: one at least, and no more bytes of them than the limit. */
+  async referrers(
+    { deploymentId, name }: Repository,
+    wanted: { subject: string; artifactType: string | undefined; after: string | undefined; limitBytes: number },
+  ): Promise<{ manifests: Manifest[]; isAll: boolean }> {
+    const { prisma } = this.#database;
+    const type = wanted.artifactType ?? null;
+    const found = await prisma.$queryRaw<{ digest: string; size: number }[]>`
+      SELECT digest, octet_length(content) AS size FROM registry_manifest
+      WHERE deployment_id = ${deploymentId}::uuid AND repository = ${name} AND subject = ${wanted.subject}
+        AND (${type}::text IS NULL OR artifact_type = ${type}) AND digest > ${wanted.after ?? ''}
+      ORDER BY digest LIMIT ${REFERRERS_MAX + 1}`;
+    let bytes = 0;
+    const page = found.slice(0, REFERRERS_MAX).filter(({ size }, index) => {
+      bytes += size;
+      return index === 0 || bytes <= wanted.limitBytes;
+    });
+    const manifests = await prisma.registryManifest.findMany({
+      where: { deploymentId, repository: name, digest: { in: page.map(({ digest }) => digest) } },
+      orderBy: { digest: 'asc' },
+    });
+    return { manifests, isAll: page.length === found.length };
   }
 
   /** Names of the deployment's images, in order, those after `last`. */

@@ -1,0 +1,93 @@
+import { pipeline } from 'node:stream/promises';
+import { isUuid } from '@runyard/contracts';
+import { holdStreamBuffers, type Request } from '@runyard/service-kit';
+import { rangeOf } from './blobs.ts';
+import { rangeAsked, startOf } from './byte-range.ts';
+import { type Exchange, queryOf, send, unsupported } from './exchange.ts';
+import { type Place, pathOf } from './registry-address.ts';
+import { RegistryError } from './registry-error.ts';
+import type { Upload } from './registry-store.ts';
+
+/** A layer or configuration, whole or the range that is asked for. */
+export async function sendBlob(
+  { parts, req, res }: Exchange,
+  { deploymentId, digest }: Place & { digest: string },
+): Promise<void> {
+  const { size, open } = await parts.blobs.find(deploymentId, digest);
+  const isHead = req.method === 'HEAD';
+  const asked = isHead ? null : rangeAsked(req.headers.range, size);
+  const range = asked ?? { first: 0, last: size - 1 };
+  res.writeHead(asked ? 206 : 200, {
+    'content-type': 'application/octet-stream',
+    'content-length': range.last - range.first + 1,
+    'accept-ranges': 'bytes',
+    ...(asked && { 'content-range': `bytes ${asked.first}-${asked.last}/${size}` }),
+    'docker-content-digest': digest,
+  });
+  if (isHead) res.end();
+  else await pipeline(open(range), res);
+}
+
+/** An upload: begun, gone on with, ended, asked about or given up. */
+export async function answerUpload(exchange: Exchange, place: Place & { id: string }): Promise<void> {
+  const { deploymentId, id } = place;
+  const { method, headers } = exchange.req;
+  const { blobs } = exchange.parts;
+  if (id === '') {
+    if (method === 'POST') return beginUpload(exchange, place);
+    throw unsupported(exchange);
+  }
+  switch (method) {
+    case 'GET':
+      return sendUpload(exchange, 204, place, await blobs.upload(deploymentId, uploadId(id)));
+    case 'PATCH': {
+      const start = startOf(headers['content-range']);
+      return sendUpload(exchange, 202, place, await blobs.append(deploymentId, uploadId(id), bytesOf(exchange), start));
+    }
+    case 'PUT': {
+      const { digest } = queryOf(exchange);
+      if (digest === undefined) throw new RegistryError('DIGEST_INVALID', 'The query says which digest it has.');
+      const start = startOf(headers['content-range']);
+      await blobs.finish(deploymentId, uploadId(id), { digest, body: bytesOf(exchange), start });
+      return sendBlobMade(exchange, place, digest);
+    }
+    case 'DELETE':
+      await blobs.cancel(deploymentId, uploadId(id));
+      return send(exchange, 204);
+    default:
+      throw unsupported(exchange);
+  }
+}
+
+/** Blobs are shared by all images of a deployment: one asked to be mounted is there already, or has to be pushed. */
+async function beginUpload(exchange: Exchange, place: Place): Promise<void> {
+  const { deploymentId } = place;
+  const { blobs } = exchange.parts;
+  const { digest, mount } = queryOf(exchange);
+  if (mount !== undefined && (await blobs.exists(deploymentId, mount))) return sendBlobMade(exchange, place, mount);
+  const upload = await blobs.begin(deploymentId);
+  if (digest === undefined) return sendUpload(exchange, 202, place, upload);
+  await blobs.finish(deploymentId, upload.id, { digest, body: bytesOf(exchange) });
+  sendBlobMade(exchange, place, digest);
+}
+
+/** For the disk; their buffers count among what is received at once. @throws UnavailableError */
+function bytesOf({ req, res }: Exchange): Request {
+  holdStreamBuffers(res);
+  return req;
+}
+
+function sendBlobMade(exchange: Exchange, place: Place, digest: string): void {
+  const headers = { location: `${pathOf(place)}/blobs/${digest}`, 'docker-content-digest': digest };
+  send(exchange, 201, { headers });
+}
+
+function sendUpload(exchange: Exchange, status: number, place: Place, upload: Upload): void {
+  const location = `${pathOf(place)}/blobs/uploads/${upload.id}`;
+  send(exchange, status, { headers: { location, range: rangeOf(upload.size), 'docker-upload-uuid': upload.id } });
+}
+
+function uploadId(text: string): string {
+  if (isUuid(text)) return text;
+  throw new RegistryError('BLOB_UPLOAD_UNKNOWN', 'There is no such upload.');
+}

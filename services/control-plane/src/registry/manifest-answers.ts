@@ -1,0 +1,77 @@
+import { PayloadTooLargeError, readHeldBody } from '@runyard/service-kit';
+import { type Exchange, queryOf, send } from './exchange.ts';
+import { MANIFEST_LIMIT_BYTES } from './manifests.ts';
+import { linkToRest, pageAsked } from './pages.ts';
+import { nameOf, type Place, pathOf } from './registry-address.ts';
+import { RegistryError } from './registry-error.ts';
+
+export async function sendManifest(
+  { parts, req, res }: Exchange,
+  { deploymentId, name, reference }: Place & { reference: string },
+): Promise<void> {
+  const { digest, mediaType, content } = await parts.manifests.find({ deploymentId, name }, reference);
+  res.writeHead(200, {
+    'content-type': mediaType,
+    'content-length': content.length,
+    'docker-content-digest': digest,
+  });
+  res.end(req.method === 'HEAD' ? undefined : content);
+}
+
+export async function takeManifest(
+  exchange: Exchange,
+  { deploymentId, name, reference }: Place & { reference: string },
+): Promise<void> {
+  const { parts, req, res } = exchange;
+  const content = await readHeldBody(req, res, MANIFEST_LIMIT_BYTES).catch((error: unknown) => {
+    throw error instanceof PayloadTooLargeError ? new RegistryError('SIZE_INVALID', error.message) : error;
+  });
+  const place = { deploymentId, name };
+  const { digest, subject } = await parts.manifests.put(place, reference, content, req.headers['content-type']);
+  send(exchange, 201, {
+    headers: {
+      location: `${pathOf(place)}/manifests/${digest}`,
+      'docker-content-digest': digest,
+      // Without it, clients would keep a list of referrers themselves, under a tag.
+      ...(subject !== null && { 'oci-subject': subject }),
+    },
+  });
+}
+
+/** What says something of a manifest: an index, in pages, and empty where nothing does. */
+export async function sendReferrers(
+  exchange: Exchange,
+  { deploymentId, name, subject }: Place & { subject: string },
+): Promise<void> {
+  const { artifactType = '', last: after } = queryOf(exchange);
+  const place = { deploymentId, name };
+  const wanted = { artifactType: artifactType || undefined, after };
+  const { index, restAfter } = await exchange.parts.manifests.referrers(place, subject, wanted);
+  const rest = new URLSearchParams({ last: restAfter ?? '' });
+  if (artifactType) rest.set('artifactType', artifactType);
+  const path = `${pathOf(place)}/referrers/${subject}`;
+  send(exchange, 200, {
+    headers: {
+      'content-type': index.mediaType,
+      ...(artifactType && { 'oci-filters-applied': 'artifactType' }),
+      ...(restAfter !== null && { link: `<${path}?${rest}>; rel="next"` }),
+    },
+    body: index,
+  });
+}
+
+export async function sendTags(exchange: Exchange, place: Place): Promise<void> {
+  const page = pageAsked(queryOf(exchange));
+  const tags = await exchange.parts.store.tags(place, page);
+  if (tags === null) throw new RegistryError('NAME_UNKNOWN', 'Nothing was pushed by this name.');
+  const headers = linkToRest(`${pathOf(place)}/tags/list`, tags, page);
+  send(exchange, 200, { headers, body: { name: nameOf(place), tags } });
+}
+
+/** Names of the deployment's images. */
+export async function sendRepositories(exchange: Exchange, deploymentId: string): Promise<void> {
+  const page = pageAsked(queryOf(exchange));
+  const names = await exchange.parts.store.repositories(deploymentId, page);
+  const repositories = names.map((name) => nameOf({ deploymentId, name }));
+  send(exchange, 200, { headers: linkToRest('/v2/_catalog', names, page), body: { repositories } });
+}

@@ -1,0 +1,100 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Sealer } from '@runyard/sealing';
+import { createApp, createContext } from '@runyard/service-kit';
+import { createTestDatabase } from '@runyard/test-kit';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { FolderStorage } from '../../src/object-storage/folder-storage.ts';
+import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { ImageClient } from './image-pushing.ts';
+
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+/** A deployment that images are pushed for, and where they go. */
+export interface PushedTo {
+  id: string;
+  repository: string;
+  push: ImageClient;
+}
+
+/** The registry alone, on a database and a folder of its own. */
+export class TestRegistry {
+  readonly registry: Registry;
+  readonly database: Database;
+  readonly folder: string;
+  readonly origin: string;
+  readonly #close: () => Promise<void>;
+
+  private constructor(
+    parts: Pick<TestRegistry, 'registry' | 'database' | 'folder' | 'origin'>,
+    close: () => Promise<void>,
+  ) {
+    this.registry = parts.registry;
+    this.database = parts.database;
+    this.folder = parts.folder;
+    this.origin = parts.origin;
+    this.#close = close;
+  }
+
+  static async open(options: { blobLimitBytes: number }): Promise<TestRegistry> {
+    const testDatabase = await createTestDatabase(migrationsDir);
+    const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
+    const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
+    const registry = openRegistry({
+      database,
+      objects: new FolderStorage(join(folder, 'objects')),
+      scratch: join(folder, 'scratch'),
+      sealer: new Sealer(randomBytes(32).toString('base64')),
+      url: 'https://agents.example.com',
+      blobLimitBytes: options.blobLimitBytes,
+    });
+    const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false });
+    const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return new TestRegistry({ registry, database, folder, origin }, async () => {
+      server.close();
+      server.closeAllConnections();
+      await database.close();
+      await testDatabase.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+
+  async deployment(source = 'internal_docker'): Promise<PushedTo> {
+    const id = randomUUID();
+    await this.database.prisma.deployment.create({
+      data: {
+        id,
+        organizationId: randomUUID(),
+        workspaceId: randomUUID(),
+        name: id,
+        slug: id,
+        source,
+        sourceConfig: {},
+        sourceRevisionConfig: {},
+        status: 'UNUSED',
+        latestRevisionId: randomUUID(),
+        createdBy: randomUUID(),
+      },
+    });
+    return { id, repository: `registry/${id}/agent`, push: this.client(id, true) };
+  }
+
+  client(deploymentId: string, mayPush: boolean): ImageClient {
+    return new ImageClient(this.origin, this.registry.tokens.issue({ deploymentId, mayPush }, 60_000));
+  }
+}
+
+/** Status and code of a refusal. */
+export async function errorOf(answer: Response): Promise<readonly [number, string | undefined]> {
+  return [answer.status, ((await answer.json()) as { errors: { code: string }[] }).errors[0]?.code];
+}
