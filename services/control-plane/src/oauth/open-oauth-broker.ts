@@ -13,6 +13,7 @@ import { RedirectUris } from './flows/redirect-uris.ts';
 import { IdentityReach } from './identity-reach.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { ProviderRequests } from './protocol/provider-requests.ts';
+import { ClientRenewal } from './providers/client-renewal.ts';
 import { ProviderClients } from './providers/provider-clients.ts';
 import { ProviderService } from './providers/provider-service.ts';
 import { Authentication } from './tokens/authentication.ts';
@@ -64,6 +65,7 @@ export function openOAuthBroker(
     database,
     sealer,
     clients,
+    renewal: new ClientRenewal({ database, clients, requests, redirectUris }),
     tokens: new GrantedTokens({ database, vault }),
     refresh,
     signals,

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { OAuthProvider } from '@runyard/contracts';
+import { onDatabase } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { someone, TestBroker } from './broker.ts';
 
@@ -110,6 +112,35 @@ it.each([
   const { status } = await discover('bad');
   expect([400, 502]).toContain(status);
   expect((await broker.call('GET', '/providers/bad')).status).toBe(404);
+});
+
+it('a platform whose secret the server takes no more is registered anew, and its users are asked again', async () => {
+  answer = wellKnown;
+  let lifetime = 30;
+  const registered: string[] = [];
+  broker.server.instead.set('/reg', async (req, res) => {
+    const { redirect_uris } = (await json(req)) as { redirect_uris: string[] };
+    const client_id = `client-${registered.push(redirect_uris[0]!)}`;
+    const client_secret_expires_at = Math.floor(Date.now() / 1000) + lifetime;
+    res.writeHead(201, { 'content-type': 'application/json' });
+    res.end(JSON.stringify({ client_id, client_secret: 'for-a-while', client_secret_expires_at, redirect_uris }));
+  });
+  expect((await discover('lapsing')).body).toMatchObject({ client_id: 'client-1' });
+  const alice = someone();
+  const imported = { provider_id: 'lapsing', access_token: 'old', refresh_token: 'of-client-1', expires_in_seconds: 1 };
+  await broker.call('POST', '/tokens/import', imported, alice);
+  await onDatabase(broker.platform.database.url, async (client) => {
+    await client.query("UPDATE oauth_token SET expires_at = now() - interval '1 hour' WHERE owner = $1", [alice.sub]);
+    await client.query("UPDATE oauth_provider SET client_secret_expires_at = now() WHERE provider_id = 'lapsing'");
+  });
+  lifetime = 30 * 86_400;
+  const begun = await broker.authenticate('lapsing', {}, alice);
+  expect(begun.status).toBe('token_expired');
+  expect(new URL(begun.url!).searchParams.get('client_id')).toBe('client-2');
+  await broker.authenticate('lapsing', {}, someone());
+  expect(registered).toEqual(Array(2).fill('https://agents.example.com/v2/auth/callback/lapsing'));
+  expect((await broker.call('GET', '/providers/lapsing')).body).toMatchObject({ client_id: 'client-2' });
+  expect(await broker.platform.dump()).not.toContain('for-a-while');
 });
 
 it('a name that is taken registers no client', async () => {

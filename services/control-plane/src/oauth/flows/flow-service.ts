@@ -8,6 +8,7 @@ import type { OAuthFlow, OAuthProvider } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
 import { mayIn } from '../caller-rights.ts';
 import { ProviderAwayError, ProviderRefusedError } from '../protocol/errors.ts';
+import type { ClientRenewal } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { GrantedTokens } from '../tokens/granted-tokens.ts';
 import type { TokenRefresh } from '../tokens/token-refresh.ts';
@@ -22,6 +23,7 @@ interface Parts {
   database: Database;
   sealer: Sealer;
   clients: ProviderClients;
+  renewal: ClientRenewal;
   tokens: GrantedTokens;
   refresh: TokenRefresh;
   signals: Signals;
@@ -60,8 +62,9 @@ export class FlowService {
   }
 
   async begin(caller: Principal, request: FlowRequest): Promise<{ url: string; auth_id: string }> {
-    const { database, sealer, clients, redirectUris, ttlMs } = this.#parts;
-    const { provider, subject, scopes, isDefault, renewsTokenId } = request;
+    const { database, sealer, clients, renewal, redirectUris, ttlMs } = this.#parts;
+    const { subject, scopes, isDefault, renewsTokenId } = request;
+    const provider = await renewal.renewed(request.provider);
     const id = randomUUID();
     const secret = randomBytes(32).toString('base64url');
     const codeVerifier = (await clients.usesPkce(provider)) ? generateRandomCodeVerifier() : null;

@@ -1,27 +1,17 @@
-import type { TokenEndpointAuthMethod } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
-import {
-  type AuthorizationServer,
-  dynamicClientRegistrationRequest,
-  processDynamicClientRegistrationResponse,
-  processResourceDiscoveryResponse,
-  resourceDiscoveryRequest,
-} from 'oauth4webapi';
+import { type AuthorizationServer, processResourceDiscoveryResponse, resourceDiscoveryRequest } from 'oauth4webapi';
 import { providerError } from '../protocol/errors.ts';
 import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { discoverServer } from '../protocol/server-metadata.ts';
+import { type RegisteredClient, registerClient } from './client-registration.ts';
 
 /** All of the discovery together: somebody waits for it. */
 const DISCOVERY_MS = 20_000;
-const AUTH_METHODS: readonly TokenEndpointAuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 /** The authorization server of an MCP server, and this platform as one of its clients. */
-export interface DiscoveredProvider {
+export interface DiscoveredProvider extends RegisteredClient {
   server: AuthorizationServer;
   resource: string;
-  clientId: string;
-  clientSecret: string | null;
-  authMethod: TokenEndpointAuthMethod;
 }
 
 interface ProtectedResource {
@@ -52,27 +42,7 @@ export async function discoverMcpServer(
         'The authorization server of the MCP server registers no clients by itself: create the provider with a client id from it.',
       );
     }
-    const authMethod = authMethodFor(server);
-    const registration = await dynamicClientRegistrationRequest(
-      server,
-      {
-        client_name: `Runyard: ${name}`,
-        redirect_uris: [redirectUri],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: authMethod,
-      },
-      requests.options(deadline),
-    );
-    const client = await processDynamicClientRegistrationResponse(registration);
-    const registered = AUTH_METHODS.find((method) => method === client.token_endpoint_auth_method);
-    return {
-      server,
-      resource,
-      clientId: client.client_id,
-      clientSecret: typeof client.client_secret === 'string' ? client.client_secret : null,
-      authMethod: registered ?? authMethod,
-    };
+    return { server, resource, ...(await registerClient(server, { name, redirectUri }, requests, deadline)) };
   } catch (error) {
     throw error instanceof BadRequestError ? error : providerError(providerId, error);
   }
@@ -125,10 +95,4 @@ async function namedResource(response: Response, url: URL): Promise<URL> {
   const named = new URL(resource);
   const folder = named.pathname.replace(/\/?$/, '/');
   return named.origin === url.origin && `${url.pathname}/`.startsWith(folder) ? named : url;
-}
-
-function authMethodFor({
-  token_endpoint_auth_methods_supported: supported,
-}: AuthorizationServer): TokenEndpointAuthMethod {
-  return AUTH_METHODS.find((method) => supported?.includes(method)) ?? 'client_secret_basic';
 }

@@ -80,7 +80,10 @@ export class ProviderService {
     if (await providerStore.find(database.prisma, caller.organizationId, providerId)) throw taken(providerId);
     const redirectUri = redirectUris.of(providerId);
     const request = { providerId, name, mcpServerUrl: new URL(mcpServerUrl), redirectUri };
-    const { server, resource, clientId, clientSecret, authMethod } = await discoverMcpServer(request, requests);
+    const { server, resource, clientId, clientSecret, clientSecretExpiresAt, authMethod } = await discoverMcpServer(
+      request,
+      requests,
+    );
     const id = uuidv7();
     return this.#insert({
       id,
@@ -89,6 +92,7 @@ export class ProviderService {
       name,
       clientId: toSqlText(clientId),
       sealedClientSecret: clients.sealSecret(id, clientSecret),
+      clientSecretExpiresAt,
       authUrl: this.#address(server.authorization_endpoint!),
       tokenUrl: this.#address(server.token_endpoint!),
       usesPkce: true,
@@ -142,7 +146,9 @@ export class ProviderService {
           ...addresses,
           usesPkce: patch.uses_pkce ?? undefined,
           codeChallengeMethod: patch.code_challenge_method ?? undefined,
-          ...(patch.client_secret ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret) } : {}),
+          ...(patch.client_secret
+            ? { sealedClientSecret: clients.sealSecret(current.id, patch.client_secret), clientSecretExpiresAt: null }
+            : {}),
           ...(patch.client_secret && isUnused ? { tokenEndpointAuthMethod: 'client_secret_post' } : {}),
           // What another server said of itself does not hold for this one.
           ...(isElsewhere ? { serverMetadata: Prisma.DbNull, metadataCheckedAt: null } : {}),

@@ -6,6 +6,7 @@ import type { OAuthToken } from '../../generated/client.ts';
 import type { Signals } from '../../signals.ts';
 import { isGrantRefused, ProviderAwayError } from '../protocol/errors.ts';
 import type { Grant } from '../protocol/provider-client.ts';
+import { isClientOver } from '../providers/client-renewal.ts';
 import type { ProviderClients } from '../providers/provider-clients.ts';
 import type { TokenOfProvider } from './revocations.ts';
 import type { TokenSecrets, TokenVault } from './token-vault.ts';
@@ -99,7 +100,8 @@ export class TokenRefresh {
     const secrets = vault.open(token);
     const { refreshToken } = secrets;
     // Perhaps another process was quicker. And where a provider moved to, it has given nothing.
-    const isRefreshable = refreshToken !== null && secrets.origin === new URL(token.provider.tokenUrl).origin;
+    const isSamePlace = secrets.origin === new URL(token.provider.tokenUrl).origin;
+    const isRefreshable = refreshToken !== null && isSamePlace && !isClientOver(token.provider);
     const usable = this.#asItIs(token, isRefreshable ? AHEAD_MS : 0);
     if (usable || !isRefreshable) return usable;
     try {

@@ -1,0 +1,60 @@
+import type { TokenEndpointAuthMethod } from '@runyard/contracts';
+import {
+  type AuthorizationServer,
+  dynamicClientRegistrationRequest,
+  processDynamicClientRegistrationResponse,
+} from 'oauth4webapi';
+import type { ProviderRequests } from '../protocol/provider-requests.ts';
+
+const AUTH_METHODS: readonly TokenEndpointAuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
+
+/** This platform as a client of an authorization server. */
+export interface RegisteredClient {
+  clientId: string;
+  clientSecret: string | null;
+  /** Null: the server takes the secret for ever, or there is none. */
+  clientSecretExpiresAt: Date | null;
+  authMethod: TokenEndpointAuthMethod;
+}
+
+/** Registers the platform (RFC 7591) at a server that has a `registration_endpoint`. @throws what oauth4webapi throws */
+export async function registerClient(
+  server: AuthorizationServer,
+  { name, redirectUri }: { name: string; redirectUri: string },
+  requests: ProviderRequests,
+  deadline: AbortSignal,
+): Promise<RegisteredClient> {
+  const authMethod = authMethodFor(server);
+  const response = await dynamicClientRegistrationRequest(
+    server,
+    {
+      client_name: `Runyard: ${name}`,
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: authMethod,
+    },
+    requests.options(deadline),
+  );
+  const client = await processDynamicClientRegistrationResponse(response);
+  const registered = AUTH_METHODS.find((method) => method === client.token_endpoint_auth_method);
+  return {
+    clientId: client.client_id,
+    clientSecret: typeof client.client_secret === 'string' ? client.client_secret : null,
+    clientSecretExpiresAt: dateOf(client.client_secret_expires_at),
+    authMethod: registered ?? authMethod,
+  };
+}
+
+/** 0 stands for ever. */
+function dateOf(seconds: unknown): Date | null {
+  if (typeof seconds !== 'number' || seconds === 0) return null;
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function authMethodFor({
+  token_endpoint_auth_methods_supported: supported,
+}: AuthorizationServer): TokenEndpointAuthMethod {
+  return AUTH_METHODS.find((method) => supported?.includes(method)) ?? 'client_secret_basic';
+}
