@@ -30,10 +30,11 @@ export function isUuid(value: unknown): value is string {
 const compilers = new Map<string, Ajv2020>();
 const compiled = new Map<string, WeakMap<TSchema, ValidateFunction>>();
 
-/** The validator of a schema, compiled at the first call. */
+/** The validator of a schema, compiled for the first value: a service that starts waits for none of its many. */
 export function validatorOf<T extends TSchema>(schema: T, options: ValidatorOptions = {}): Validator<Static<T>> {
-  const validate = compile(schema, options);
+  let validate: ValidateFunction | undefined;
   return (value) => {
+    validate ??= compile(schema, options);
     if (validate(value)) return { ok: true, value: value as Static<T> };
     return { ok: false, issues: summarize(validate.errors ?? []) };
   };
@@ -92,6 +93,9 @@ function compilerFor(use: string, options: ValidatorOptions): Ajv2020 {
       removeAdditional: true,
       coerceTypes: options.coerce ?? false,
       allErrors: options.allIssues ?? false,
+      // Our own schemas need no proof that they are some: that takes longer than all that is compiled to start a service.
+      validateSchema: false,
+      meta: false,
     });
     addFormats.default(compiler);
     compiler.addFormat('uuid', UUID);
