@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acquireDuty, Duty, openPool, releaseDuty } from './index.ts';
+import { acquireDuties, acquireDuty, Duty, openPool, releaseDuty } from './index.ts';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -28,6 +28,26 @@ describe('duties', () => {
     expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(false);
     await releaseDuty(pool, { name: 'sweep', holder: a });
     expect(await acquireDuty(pool, { ...claim, holder: b })).toBe(true);
+  });
+
+  it('many are taken and renewed at once, and what another holds is not among them', async () => {
+    await acquireDuty(pool, { name: 'many of b', holder: b, leaseMs: 60_000 });
+    await acquireDuty(pool, { name: 'many lapsed', holder: b, leaseMs: 0 });
+    const claim = { names: ['many new', 'many of b', 'many lapsed', 'many new'], holder: a, leaseMs: 60_000 };
+    const held = new Set(['many new', 'many lapsed']);
+    expect(await acquireDuties(pool, claim)).toEqual(held);
+    expect(await acquireDuties(pool, claim)).toEqual(held);
+    expect(await acquireDuties(pool, { ...claim, names: [] })).toEqual(new Set());
+  });
+
+  it('two that take the same ones at once share them', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `shared ${index}`);
+    const [ofA, ofB] = await Promise.all([
+      acquireDuties(pool, { names, holder: a, leaseMs: 60_000 }),
+      acquireDuties(pool, { names: names.toReversed(), holder: b, leaseMs: 60_000 }),
+    ]);
+    expect(ofA.size + ofB.size).toBe(names.length);
+    expect(new Set([...ofA, ...ofB]).size).toBe(names.length);
   });
 
   it('a lapsed lease may be taken by anybody', async () => {

@@ -16,18 +16,29 @@ export interface DutyClaim {
 }
 
 /** Takes the duty if it is free or lapsed, renews it if the holder has it; false when another holds it. */
-export async function acquireDuty(db: pg.Pool | pg.ClientBase, { name, holder, leaseMs }: DutyClaim): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function acquireDuty(db: pg.Pool | pg.ClientBase, { name, ...claim }: DutyClaim): Promise<boolean> {
+  return (await acquireDuties(db, { ...claim, names: [name] })).has(name);
+}
+
+/** The same for many at once, in one query, each for itself. Resolves with those that the holder has now. */
+export async function acquireDuties(
+  db: pg.Pool | pg.ClientBase,
+  { names, holder, leaseMs }: Omit<DutyClaim, 'name'> & { names: readonly string[] },
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ name: string }>({
     name: 'duty_take',
+    // In order, or two that take the same ones would wait for each other.
     text: `INSERT INTO duty (name, holder, lease_until)
-           VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000))
+           SELECT wanted, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+           FROM (SELECT DISTINCT unnest($1::text[]) AS wanted ORDER BY wanted) AS wanted_duty
            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, lease_until = excluded.lease_until
            WHERE duty.holder = excluded.holder OR duty.lease_until <= clock_timestamp()
               -- Given before the clock was set back: no lease is so long.
-              OR duty.lease_until > clock_timestamp() + make_interval(secs => greatest($3::float8 / 100, 600))`,
-    values: [name, holder, leaseMs],
+              OR duty.lease_until > clock_timestamp() + make_interval(secs => greatest($3::float8 / 100, 600))
+           RETURNING name`,
+    values: [names, holder, leaseMs],
   });
-  return rowCount === 1;
+  return new Set(rows.map(({ name }) => name));
 }
 
 /** Gives the duty back at once; nothing happens when another holds it. */

@@ -13,7 +13,7 @@
  * - `tellingOutages`: a database that is away as the 503 a caller can act on.
  * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
  */
-export { acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
+export { acquireDuties, acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
 export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitterOptions } from './group-committer.ts';
 export { creating } from './idempotency/creating.ts';

@@ -11,7 +11,7 @@ import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { Autoscaler } from '../monitoring/autoscaler.ts';
 import { DeploymentMonitor, type DeploymentMonitorOptions } from '../monitoring/deployment-monitor.ts';
 import type { ScaleMemory } from '../monitoring/scale-memory.ts';
-import type { RolloutParts } from '../reconciler/deployment-rollout.ts';
+import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import { Slots } from '../reconciler/slots.ts';

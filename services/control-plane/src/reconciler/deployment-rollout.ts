@@ -7,42 +7,20 @@ import {
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import { BuildFailure } from '../builds/build-failure.ts';
-import type { Builds } from '../builds/builds.ts';
-import type { DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
-import type { Driver, RunningRevision } from '../drivers/driver.ts';
+import type { RunningRevision } from '../drivers/driver.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
-import type { ReferencedSecrets } from '../secrets/secret-references.ts';
-import type { SecretSets } from '../secrets/secret-set.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { ensureDatabase, specOf } from './revision-specs.ts';
 import { databaseFor, fail, RevisionEnded, reach, skipSuperseded } from './revision-steps.ts';
-import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
-import type { Slots } from './slots.ts';
-
-export interface RolloutParts {
-  store: RolloutStore;
-  driver: Driver;
-  builds: Pick<Builds, 'isBuilt' | 'find' | 'build' | 'keepOnly'>;
-  databases: DeploymentDatabases;
-  dataRedisUri: string;
-  secrets: SecretSets;
-  referenced: ReferencedSecrets;
-  /** Seals the passwords of deployment databases. */
-  sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
-  startSlots: Slots;
-  deployTimeoutMs: number;
-  /** Removes what is kept of a deployment in files: logs, sources, builds. */
-  removeFiles(deploymentId: string): Promise<void>;
-  logger: Logger;
-}
+import type { RolloutParts } from './rollout-parts.ts';
+import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
+import { Serving, SHORT_GRACE_MS, type StopOptions } from './serving.ts';
 
 /** What `step` leaves: nothing to do, the deployment is gone, or it should be called again later. */
 export type StepResult = 'settled' | 'gone' | 'retry';
-
-/** An ended deployment's processes get this long: their work is deleted anyway. */
-const DELETE_GRACE_MS = 1_000;
 
 /**
  * Makes the desired state of one deployment real: its database, its active revision running, its newest open revision built
@@ -55,23 +33,20 @@ export class DeploymentRollout {
   readonly #id: string;
   readonly #parts: RolloutParts;
   readonly #logger: Logger;
-  #serving: RunningRevision | undefined;
-  /** Replaced revisions that still end what they have. */
-  readonly #draining = new Map<RunningRevision, Promise<void>>();
+  readonly #serving: Serving;
   /** Ends the build or the start under way. */
   #working = new AbortController();
   /** The revision it is about. */
   #workingOn: string | undefined;
-  #isStopped = false;
   /** The deployment's own database may name a revision that could not be made active after all. */
   #isActivationOpen = false;
-  /** Route changes in order: a later one must not be overtaken by an earlier one. */
-  #routing: Promise<void> = Promise.resolve();
 
   constructor(id: string, parts: RolloutParts) {
     this.#id = id;
     this.#parts = parts;
     this.#logger = parts.logger.child({ deploymentId: id });
+    const { store } = parts;
+    this.#serving = new Serving({ deploymentId: id, store, onDrained: () => this.#tidy(), logger: this.#logger });
   }
 
   /**
@@ -96,17 +71,17 @@ export class DeploymentRollout {
     this.#workingOn = undefined;
     const deployment = await this.#parts.store.find(this.#id);
     if (!deployment) {
-      await this.stop(DELETE_GRACE_MS);
+      await this.stop(SHORT_GRACE_MS);
       return 'gone';
     }
     if (deployment.deleteRequestedAt) return this.#remove();
 
     const open = await skipSuperseded(this.#parts.store, await this.#parts.store.openRevisions(this.#id));
     let result: StepResult = 'settled';
-    if (deployment.activeRevisionId && this.#serving?.revisionId !== deployment.activeRevisionId) {
+    if (deployment.activeRevisionId && this.#serving.revisionId !== deployment.activeRevisionId) {
       result = await this.#bringUp(deployment, deployment.activeRevisionId);
     }
-    if (this.#isActivationOpen && this.#serving) await this.#reactivate(deployment, this.#serving);
+    if (this.#isActivationOpen) await this.#reactivate(deployment);
     const next = open[0];
     if (next && !(await this.#rollOut(deployment, next))) result = 'retry';
     if (open.length > 1) return 'retry';
@@ -114,25 +89,12 @@ export class DeploymentRollout {
     return result;
   }
 
-  /**
-   * Ends every process of the deployment, without changing what is desired of it. Its route is withdrawn first, unless
-   * another process has taken over and announces its own. With `release`, what outlives this process goes on, and keeps its route.
-   */
-  async stop(graceMs: number, options: { keepRoute?: boolean; release?: boolean } = {}): Promise<void> {
-    this.#isStopped = true;
+  /** Ends every process of the deployment, without changing what is desired of it. */
+  async stop(graceMs: number, options: StopOptions = {}): Promise<void> {
+    // What is begun from here on is stopped too.
+    const stopped = this.#serving.stop(graceMs, options);
     interrupt(this.#working);
-    const serving = this.#serving;
-    this.#serving = undefined;
-    await this.#routing;
-    if (serving && !options.keepRoute && !(options.release && serving.outlivesUs)) {
-      await this.#parts.store.setUpstreams(this.#id, []).catch((error: unknown) => {
-        this.#logger.warn('the route of a deployment could not be withdrawn', { error });
-      });
-    }
-    const end = (running: RunningRevision) =>
-      options.release && running.release ? running.release() : running.stop(graceMs);
-    await Promise.all([...(serving ? [serving] : []), ...this.#draining.keys()].map(end));
-    await Promise.all(this.#draining.values());
+    await stopped;
   }
 
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
@@ -142,7 +104,7 @@ export class DeploymentRollout {
     // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
     // outlive their control plane.
     const kind = revision && isImageSource(revision.source) ? 'image' : 'project';
-    if (!this.#serving && !driver.outlivesUs?.(kind)) await store.setUpstreams(this.#id, []);
+    if (this.#serving.revisionId === undefined && !driver.outlivesUs?.(kind)) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
       const access = await ensureDatabase(this.#parts, deployment);
@@ -150,22 +112,21 @@ export class DeploymentRollout {
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
       await this.#parts.databases.activateRevision(access, revisionId);
-      const replaced = this.#serving;
-      if (!(await this.#serve(running))) return 'settled';
-      this.#logger.info('an active revision is up again', { revisionId });
-      if (replaced) this.#drain(replaced);
+      if (await this.#serving.take(running)) this.#logger.info('an active revision is up again', { revisionId });
       return 'settled';
     } catch (error) {
-      if (this.#isStopped || this.#working.signal.aborted) return 'settled';
+      if (this.#serving.isStopped || this.#working.signal.aborted) return 'settled';
       this.#logger.error('an active revision could not be started and is tried again', { revisionId, error });
       return 'retry';
     }
   }
 
   /** Has the workers of the revision that serves take runs again, after another one could not be made active. */
-  async #reactivate(deployment: RolloutDeployment, serving: RunningRevision): Promise<void> {
+  async #reactivate(deployment: RolloutDeployment): Promise<void> {
+    const { revisionId } = this.#serving;
+    if (revisionId === undefined) return;
     const access = await ensureDatabase(this.#parts, deployment);
-    await this.#parts.databases.activateRevision(access, serving.revisionId);
+    await this.#parts.databases.activateRevision(access, revisionId);
     this.#isActivationOpen = false;
   }
 
@@ -191,7 +152,7 @@ export class DeploymentRollout {
       running = await this.#start(revision, access, { isFirst, onBegin: () => reached('DEPLOYING') });
     } catch (error) {
       // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
-      if (interrupted.aborted || this.#isStopped || error instanceof RevisionEnded) return true;
+      if (interrupted.aborted || this.#serving.isStopped || error instanceof RevisionEnded) return true;
       // A build says itself what was away, and has waited for it.
       if (!(error instanceof BuildFailure) && isUnavailable(error)) {
         this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
@@ -217,7 +178,7 @@ export class DeploymentRollout {
 
   async #activate(revision: RolloutRevision, running: RunningRevision, access: DatabaseAccess): Promise<boolean> {
     const { databases, store } = this.#parts;
-    const replaced = this.#serving;
+    const replaced = this.#serving.revisionId;
     let isActive: boolean;
     this.#isActivationOpen = true;
     try {
@@ -227,32 +188,18 @@ export class DeploymentRollout {
       const imageVersion = isImageSource(revision.source) ? null : AGENT_SERVER_LEVEL;
       isActive = await store.activate(revision, { upstreams, hasCustomAuth, imageVersion });
       // It was interrupted at the last moment.
-      if (!isActive && replaced) await databases.activateRevision(access, replaced.revisionId);
+      if (!isActive && replaced !== undefined) await databases.activateRevision(access, replaced);
       this.#isActivationOpen = false;
     } catch (error) {
-      await running.stop(DELETE_GRACE_MS);
+      await running.stop(SHORT_GRACE_MS);
       this.#logger.error('a healthy revision could not be made active and is tried again', { error });
       return false;
     }
     if (!isActive) {
-      await running.stop(DELETE_GRACE_MS);
+      await running.stop(SHORT_GRACE_MS);
       return true;
     }
-    if (await this.#serve(running)) {
-      this.#logger.info('a revision is deployed', { revisionId: revision.id });
-      if (replaced) this.#drain(replaced);
-    }
-    return true;
-  }
-
-  /** False when everything was asked to stop meanwhile: then it is stopped too. */
-  async #serve(running: RunningRevision): Promise<boolean> {
-    if (this.#isStopped) {
-      await running.stop(DELETE_GRACE_MS);
-      return false;
-    }
-    this.#serving = running;
-    this.#route(running);
+    if (await this.#serving.take(running)) this.#logger.info('a revision is deployed', { revisionId: revision.id });
     return true;
   }
 
@@ -263,46 +210,20 @@ export class DeploymentRollout {
   ): Promise<RunningRevision> {
     const { driver, startSlots, deployTimeoutMs } = this.#parts;
     const { signal } = this.#working;
-    const onUpstreams = () => {
-      if (this.#serving?.revisionId === revision.id) this.#route(this.#serving);
-    };
+    const onUpstreams = () => this.#serving.moved(revision.id);
     return startSlots.run(signal, async () => {
       await options.onBegin?.();
       const spec = await specOf(this.#parts, revision, access, options);
       signal.throwIfAborted();
-      if (this.#isStopped) throw new Error('stopped');
+      if (this.#serving.isStopped) throw new Error('stopped');
       return driver.start(spec, { signal, timeoutMs: deployTimeoutMs, onUpstreams });
     });
-  }
-
-  /** Writes down where the serving revision answers now. */
-  #route(serving: RunningRevision): void {
-    this.#routing = this.#routing.then(async () => {
-      if (this.#serving !== serving) return;
-      try {
-        await this.#parts.store.setUpstreams(this.#id, serving.upstreams);
-      } catch (error) {
-        this.#logger.error('the route of a deployment could not be changed', { error });
-      }
-    });
-  }
-
-  #drain(replaced: RunningRevision): void {
-    const drained = replaced
-      .drain()
-      .then(() => this.#logger.info('a replaced revision has ended', { revisionId: replaced.revisionId }))
-      .catch((error: unknown) => this.#logger.error('a replaced revision did not end well', { error }))
-      .finally(() => {
-        this.#draining.delete(replaced);
-        return this.#tidy();
-      });
-    this.#draining.set(replaced, drained);
   }
 
   /** Removes builds that nothing runs from any more, and that are neither the latest nor under way. */
   async #tidy(): Promise<void> {
     const { store, builds } = this.#parts;
-    if (this.#draining.size > 0 || this.#isStopped) return;
+    if (this.#serving.isDraining || this.#serving.isStopped) return;
     try {
       await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
     } catch (error) {
@@ -312,7 +233,7 @@ export class DeploymentRollout {
 
   async #remove(): Promise<StepResult> {
     const { store, databases, dataRedisUri, removeFiles } = this.#parts;
-    await this.stop(DELETE_GRACE_MS);
+    await this.stop(SHORT_GRACE_MS);
     try {
       await databases.drop(this.#id);
       await removeRedisKeys(dataRedisUri, this.#id);

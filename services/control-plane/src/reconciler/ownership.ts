@@ -1,12 +1,12 @@
-import { acquireDuty, releaseDuty } from '@runyard/database';
+import { acquireDuties, releaseDuty } from '@runyard/database';
 import type pg from 'pg';
 
 /** Which deployments this process works on: at most one process at a time works on a deployment. */
 export interface Ownership {
   /** How long a deployment stays this process's without being acquired again. */
   leaseMs: number;
-  /** False: it is another process's. */
-  acquire(deploymentId: string): Promise<boolean>;
+  /** Takes those that are free and renews those that are its own; resolves with both. The others are other processes'. */
+  acquire(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
   release(deploymentId: string): Promise<void>;
 }
 
@@ -23,8 +23,10 @@ export class LeasedOwnership implements Ownership {
     this.#holder = options.holder;
   }
 
-  acquire(deploymentId: string): Promise<boolean> {
-    return acquireDuty(this.#pool, { name: dutyOf(deploymentId), holder: this.#holder, leaseMs: this.leaseMs });
+  async acquire(deploymentIds: readonly string[]): Promise<Set<string>> {
+    const names = deploymentIds.map(dutyOf);
+    const acquired = await acquireDuties(this.#pool, { names, holder: this.#holder, leaseMs: this.leaseMs });
+    return new Set(deploymentIds.filter((id) => acquired.has(dutyOf(id))));
   }
 
   async release(deploymentId: string): Promise<void> {

@@ -1,17 +1,19 @@
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
-import type { RolloutParts } from './deployment-rollout.ts';
 import { Reconciler } from './reconciler.ts';
+import type { RolloutParts } from './rollout-parts.ts';
 
 it('leases are renewed while what was lost with another one is still ending', async () => {
   const asked: string[] = [];
+  let calls = 0;
   let isLost = false;
   const ownership = {
     leaseMs: 40,
-    async acquire(id: string) {
-      asked.push(id);
-      return !(isLost && id === 'lost');
+    async acquire(ids: readonly string[]) {
+      asked.push(...ids);
+      calls += 1;
+      return new Set(ids.filter((id) => !(isLost && id === 'lost')));
     },
     release: async () => undefined,
   };
@@ -31,6 +33,9 @@ it('leases are renewed while what was lost with another one is still ending', as
   reconciler.start();
   const times = (id: string) => asked.filter((each) => each === id).length;
   await waitFor(() => times('kept') > 0);
+
+  // One question for all of them.
+  expect([times('lost'), times('kept')]).toEqual([calls, calls]);
 
   isLost = true;
   const before = { lost: times('lost'), kept: times('kept') };

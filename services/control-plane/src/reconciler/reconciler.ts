@@ -1,7 +1,8 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
-import { DeploymentRollout, type RolloutParts } from './deployment-rollout.ts';
+import { DeploymentRollout } from './deployment-rollout.ts';
 import type { Ownership } from './ownership.ts';
+import type { RolloutParts } from './rollout-parts.ts';
 
 export interface ReconcilerOptions {
   parts: RolloutParts;
@@ -58,7 +59,7 @@ export class Reconciler implements Rollouts {
     if (this.#isStopping) return;
     const owned = this.#owned.get(deploymentId);
     if (owned) void this.#notice(deploymentId, owned);
-    void this.#workOn(deploymentId);
+    void this.#takeUp(deploymentId);
   }
 
   removed(deploymentId: string, timeoutMs: number): Promise<void> {
@@ -101,10 +102,10 @@ export class Reconciler implements Rollouts {
   async #sweep(): Promise<void> {
     try {
       const ids = await this.#options.parts.store.allIds();
-      for (const id of new Set([...ids, ...this.#owned.keys()])) {
-        const owned = this.#owned.get(id);
-        if (owned) await this.#notice(id, owned);
-        await this.#workOn(id);
+      await this.#take(ids.filter((id) => !this.#owned.has(id)));
+      for (const [id, owned] of [...this.#owned]) {
+        await this.#notice(id, owned);
+        this.#workOn(id, owned);
       }
       if (ids.some((id) => !this.#owned.has(id))) this.#sweepSoon();
     } catch (error) {
@@ -114,24 +115,31 @@ export class Reconciler implements Rollouts {
 
   /** Builds and starts may take minutes; what makes them pointless does not wait for their end. */
   async #notice(id: string, owned: Owned): Promise<void> {
+    if (!owned.working) return;
     await owned.rollout.notice().catch((error: unknown) => {
       this.#logger.warn('a change of a deployment is noticed later', { deploymentId: id, error });
     });
   }
 
-  async #workOn(id: string): Promise<void> {
-    if (this.#isStopping) return;
-    let owned = this.#owned.get(id);
-    if (!owned) {
-      if (!(await this.#acquire(id))) return;
+  async #takeUp(id: string): Promise<void> {
+    if (!this.#owned.has(id)) await this.#take([id]);
+    const owned = this.#owned.get(id);
+    if (owned) this.#workOn(id, owned);
+  }
+
+  /** Those that no other process works on are this one's from here on. */
+  async #take(ids: string[]): Promise<void> {
+    if (ids.length === 0 || this.#isStopping) return;
+    for (const id of await this.#acquire(ids)) {
       // Both a change and the sweep may have come here.
-      owned = this.#owned.get(id);
-      if (!owned) {
-        const rollout = new DeploymentRollout(id, this.#options.parts);
-        owned = { rollout, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
-        this.#owned.set(id, owned);
-      }
+      if (this.#owned.has(id)) continue;
+      if (this.#isStopping) await this.#release(id);
+      else this.#owned.set(id, newlyOwned(new DeploymentRollout(id, this.#options.parts)));
     }
+  }
+
+  #workOn(id: string, owned: Owned): void {
+    if (this.#isStopping) return;
     owned.isAskedAgain = true;
     owned.working ??= this.#work(id, owned).finally(() => {
       owned.working = undefined;
@@ -158,7 +166,7 @@ export class Reconciler implements Rollouts {
   #retryLater(id: string, owned: Owned): void {
     const inMs = Math.min(FIRST_RETRY_MS * 2 ** owned.retries, LONGEST_RETRY_MS);
     owned.retries += 1;
-    owned.retryTimer = setTimeout(() => void this.#workOn(id), inMs);
+    owned.retryTimer = setTimeout(() => this.#workOn(id, owned), inMs);
   }
 
   async #forget(id: string): Promise<void> {
@@ -182,24 +190,28 @@ export class Reconciler implements Rollouts {
 
   /** All at once: ending what was lost with one lease may take longer than the others last. */
   async #renew(): Promise<void> {
-    await Promise.all([...this.#owned].map(([id, owned]) => this.#keep(id, owned)));
+    const held = [...this.#owned].filter(([, owned]) => !owned.isLost);
+    if (held.length === 0) return;
+    const renewed = await this.#acquire(held.map(([id]) => id));
+    await Promise.all(held.filter(([id]) => !renewed.has(id)).map(([id, owned]) => this.#lose(id, owned)));
   }
 
   /** A lease that another process took while this one slept is lost with everything that runs under it. */
-  async #keep(id: string, owned: Owned): Promise<void> {
-    if (owned.isLost || (await this.#acquire(id))) return;
+  async #lose(id: string, owned: Owned): Promise<void> {
+    // Meanwhile it may have been given back, or missed by another renewal.
+    if (owned.isLost || this.#owned.get(id) !== owned) return;
     owned.isLost = true;
     this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
     await this.#letGo(id, 0, { keepRoute: true, release: true });
   }
 
-  /** True too when the database cannot be asked: then nobody else can take the lease either. */
-  async #acquire(id: string): Promise<boolean> {
+  /** When the database cannot be asked, what is held stays held: then nobody else can take a lease either. */
+  async #acquire(ids: string[]): Promise<ReadonlySet<string>> {
     try {
-      return await this.#options.ownership.acquire(id);
+      return await this.#options.ownership.acquire(ids);
     } catch (error) {
-      this.#logger.warn('the lease of a deployment could not be renewed', { deploymentId: id, error });
-      return this.#owned.has(id);
+      this.#logger.warn('leases of deployments could not be renewed', { deployments: ids.length, error });
+      return new Set(ids.filter((id) => this.#owned.has(id)));
     }
   }
 
@@ -208,4 +220,8 @@ export class Reconciler implements Rollouts {
       this.#logger.warn('the lease of a deployment could not be given back', { deploymentId: id, error });
     });
   }
+}
+
+function newlyOwned(rollout: DeploymentRollout): Owned {
+  return { rollout, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
 }

@@ -5,7 +5,7 @@ import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import { resourcesOf } from '../drivers/scale-bounds.ts';
 import { isImageSource } from '../sources/image-sources.ts';
 import { openLocalDirectory } from '../sources/local-directory.ts';
-import type { RolloutParts } from './deployment-rollout.ts';
+import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
 /** Makes the deployment's database on its first use; its password is written down before the role gets it. */

@@ -5,8 +5,8 @@ import { BuildFailure } from '../builds/build-failure.ts';
 import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { StartFailure } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
-import type { RolloutParts } from './deployment-rollout.ts';
 import { ensureDatabase } from './revision-specs.ts';
+import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
 /** It was interrupted or skipped meanwhile, or came to its end: nothing more is to be done with it. */

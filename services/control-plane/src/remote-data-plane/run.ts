@@ -3,7 +3,7 @@ import { Sealer } from '@runyard/sealing';
 import { ConfigError, createApp, openDoorway, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { openLogs } from '../logs/open-logs.ts';
-import type { RolloutParts } from '../reconciler/deployment-rollout.ts';
+import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import type { Config } from './config.ts';
@@ -70,7 +70,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, doorway.url).href,
       holder: instanceId,
       // The lease of the listener is that of all its deployments.
-      ownership: { leaseMs: SWEEP_MS, acquire: async () => true, release: async () => undefined },
+      ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
       sweepMs: SWEEP_MS,
       store,
       builds: NOTHING_IS_BUILT,

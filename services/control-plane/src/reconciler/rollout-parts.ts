@@ -1,0 +1,26 @@
+import type { Logger } from '@runyard/service-kit';
+import type { Builds } from '../builds/builds.ts';
+import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import type { Driver } from '../drivers/driver.ts';
+import type { ReferencedSecrets } from '../secrets/secret-references.ts';
+import type { SecretSets } from '../secrets/secret-set.ts';
+import type { RolloutStore } from './rollout-store.ts';
+import type { Slots } from './slots.ts';
+
+/** What it takes to roll deployments out. */
+export interface RolloutParts {
+  store: RolloutStore;
+  driver: Driver;
+  builds: Pick<Builds, 'isBuilt' | 'find' | 'build' | 'keepOnly'>;
+  databases: DeploymentDatabases;
+  dataRedisUri: string;
+  secrets: SecretSets;
+  referenced: ReferencedSecrets;
+  /** Seals the passwords of deployment databases. */
+  sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
+  startSlots: Slots;
+  deployTimeoutMs: number;
+  /** Removes what is kept of a deployment in files: logs, sources, builds. */
+  removeFiles(deploymentId: string): Promise<void>;
+  logger: Logger;
+}
