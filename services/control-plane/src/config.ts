@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
 import { registryVariables } from './registry/registry.ts';
+import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
 export const configSchema = Type.Object({
   ...serviceVariables,
@@ -18,11 +19,18 @@ export const configSchema = Type.Object({
     description: 'Folder for uploaded sources, builds and the logs of revisions.',
   }),
   ...objectStorageVariables,
+  ...storageQuotaVariables,
   UPLOAD_URL_TTL_SECONDS: Type.Integer({
     default: 3600,
     minimum: 60,
     maximum: 86_400,
     description: 'How long an upload URL is good; archives that no revision uses by then are removed.',
+  }),
+  REVISIONS_KEPT_PER_DEPLOYMENT: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 100_000,
+    description: 'How many of the newest revisions can be deployed again: uploaded sources of older ones are removed.',
   }),
   ...registryVariables,
   // Whoever may deploy can then run code of this machine as this service's user.
@@ -40,6 +48,12 @@ export const configSchema = Type.Object({
     maximum: 86_400,
     description: 'How long a build may take.',
   }),
+  BUILD_USER: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,10}:\\d{1,10}$',
+      description: 'Whom install and build commands run as where this service is root, as `20000:20000`.',
+    }),
+  ),
   CONCURRENT_BUILDS: Type.Integer({ default: 2, minimum: 1, maximum: 64 }),
   LISTENER_LEASE_SECONDS: Type.Integer({
     default: 60,

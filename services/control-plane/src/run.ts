@@ -11,6 +11,7 @@ import {
   openDoorway,
   type ServiceContext,
 } from '@runyard/service-kit';
+import { openBuildUser } from './builds/build-user.ts';
 import { Builds } from './builds/builds.ts';
 import type { Config } from './config.ts';
 import { openDataPlane } from './data-plane/open-data-plane.ts';
@@ -35,6 +36,7 @@ import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
+import { startUnusedImages } from './registry/unused-images.ts';
 import { revisionRoutes } from './revisions/revision-routes.ts';
 import { RevisionService } from './revisions/revision-service.ts';
 import { routeRoutes } from './routing/route-routes.ts';
@@ -50,6 +52,7 @@ import { ranImages } from './sources/image-sources.ts';
 import { openUploads } from './sources/uploads/open-uploads.ts';
 import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
+import { StorageQuota } from './storage-quota/storage-quota.ts';
 
 /** Both `src/` and `dist/` lie beside it. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -80,8 +83,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const openLog = openLogs(config, context);
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
+  const quota = new StorageQuota({ pool, config });
   const registry = openRegistry({
     database,
+    quota,
     objects: storage,
     scratch: join(config.DATA_DIR, 'registry'),
     sealer,
@@ -110,6 +115,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     openLog,
     slots: new Slots(config.CONCURRENT_BUILDS),
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
+    minFreeBytes: config.DISK_MIN_FREE_BYTES,
+    user: await openBuildUser(config.BUILD_USER, config.DATA_DIR),
   });
   const samples = new SampleStore(pool);
   const dataPlane = await openDataPlane(
@@ -147,7 +154,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced });
   const wanted = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(wanted);
-  const uploads = openUploads({ config, prisma, pool, storage, logger, holder: holder.id });
+  const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
+  startUnusedImages({ database, objects: storage, revisionsKept, holder: holder.id, lifecycle, logger });
+  const uploads = openUploads({ config, prisma, pool, storage, quota, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
   const webhooks = new GithubWebhooks({

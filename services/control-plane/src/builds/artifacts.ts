@@ -52,7 +52,9 @@ export class Artifacts {
     const folder = this.#folderOf(input);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     const attempt = join(folder, randomUUID());
-    await mkdir(attempt, { recursive: true, mode: 0o700 });
+    // Who builds may be another user, and has to get there.
+    await mkdir(folder, { recursive: true, mode: 0o711 });
+    await mkdir(attempt, { mode: 0o700 });
     return attempt;
   }
 

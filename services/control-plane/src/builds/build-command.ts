@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { eachLine } from '../drivers/process/child.ts';
 import { BuildFailure } from './build-failure.ts';
+import type { BuildUser } from './build-user.ts';
 
 export interface BuildCommand {
   /** For a shell. */
@@ -9,6 +10,8 @@ export interface BuildCommand {
   cwd: string;
   /** The whole environment: nothing is inherited. */
   env: Record<string, string>;
+  /** Default: this service's. */
+  user?: Pick<BuildUser, 'uid' | 'gid'> | null;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
   /** Ends the command and everything it has started. */
   signal: AbortSignal;
@@ -39,13 +42,14 @@ const LAST_LINES_MS = 1_000;
  *
  * @throws BuildFailure when it fails; the signal's reason when that ends it
  */
-export async function runBuildCommand({ command, cwd, env, onLine, signal }: BuildCommand): Promise<void> {
+export async function runBuildCommand({ command, cwd, env, user, onLine, signal }: BuildCommand): Promise<void> {
   signal.throwIfAborted();
   const child = spawn('/bin/sh', ['-c', GUARD, 'runyard-build', command], {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
+    ...(user && { uid: user.uid, gid: user.gid }),
   });
   child.stdio[3]?.on('error', () => undefined);
   for (const stream of ['stdout', 'stderr'] as const) {

@@ -13,9 +13,10 @@ import type { RevisionLog } from '../logs/revision-log.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import type { Artifacts, BuildInput } from './artifacts.ts';
 import { runBuildCommand } from './build-command.ts';
-import { buildEnvironment, withPath } from './build-environment.ts';
+import { type BuildFolders, buildEnvironment, withPath } from './build-environment.ts';
 import { BuildFailure } from './build-failure.ts';
 import type { BuildSource } from './build-source.ts';
+import type { BuildUser } from './build-user.ts';
 import { inspectProject } from './inspect-project.ts';
 
 export interface BuildOrder {
@@ -32,10 +33,13 @@ export interface BuildOrder {
 export class Builder {
   readonly #artifacts: Artifacts;
   readonly #dataDir: string;
+  readonly #user: BuildUser | null;
 
-  constructor(artifacts: Artifacts, dataDir: string) {
+  /** @param user whom commands run as; null: this service's */
+  constructor(artifacts: Artifacts, dataDir: string, user: BuildUser | null) {
     this.#artifacts = artifacts;
     this.#dataDir = dataDir;
+    this.#user = user;
   }
 
   /** @throws BuildFailure when the source is to blame; the signal's reason when that ends it */
@@ -44,7 +48,9 @@ export class Builder {
     const home = join(this.#dataDir, 'builds', order.input.deploymentId);
     try {
       await rm(home, { recursive: true, force: true });
-      const build = new Build(order, folder, { home, cache: join(this.#dataDir, 'cache', order.workspaceId) });
+      const ofWorkspace = (name: string) => join(this.#dataDir, name, order.workspaceId);
+      const folders = { home, cache: ofWorkspace('cache'), packageManagers: ofWorkspace('package-managers') };
+      const build = new Build(order, folder, folders, this.#user);
       const project = await build.run();
       await this.#artifacts.complete(order.input, folder);
       return project;
@@ -63,19 +69,26 @@ export class Builder {
   }
 }
 
+interface Folders extends BuildFolders {
+  /** Of the workspace too; no build writes there but to fetch one. */
+  packageManagers: string;
+}
+
 /** One build on its way. */
 class Build {
   readonly #order: BuildOrder;
   readonly #root: string;
-  readonly #folders: { home: string; cache: string };
+  readonly #folders: Folders;
+  readonly #user: BuildUser | null;
   /** Folders of programs, by the name of the package manager. */
   readonly #tools = new Map<string, string>();
   #environment: Record<string, string> = {};
 
-  constructor(order: BuildOrder, root: string, folders: { home: string; cache: string }) {
+  constructor(order: BuildOrder, root: string, folders: Folders, user: BuildUser | null) {
     this.#order = order;
     this.#root = root;
     this.#folders = folders;
+    this.#user = user;
   }
 
   async run(): Promise<LocalProject> {
@@ -85,8 +98,10 @@ class Build {
     signal.throwIfAborted();
     const project = await this.#openProject();
     this.#environment = await buildEnvironment(this.#folders, secrets);
+    await this.#user?.give(this.#root, this.#folders.home, this.#folders.cache);
     await this.#install(dirname(project.configPath));
     if (input.buildCommand !== null) await this.#runOwn(input.buildCommand, dirname(project.configPath));
+    await this.#user?.takeBack(this.#root);
     // Its own build command may have written what it is read from.
     const built = await this.#openProject();
     this.#say('Loading the graphs');
@@ -133,9 +148,11 @@ class Build {
   }
 
   async #useTool(tool: PackageTool): Promise<void> {
-    const programs = await fetchTool(tool, this.#folders.cache, async (command, cwd) => {
+    const programs = await fetchTool(tool, this.#folders.packageManagers, async (command, cwd) => {
       this.#say(`Fetching ${tool.package}`);
+      await this.#user?.give(cwd);
       await this.#command(command, cwd);
+      await this.#user?.takeBack(cwd);
     });
     this.#tools.set(tool.name, programs);
   }
@@ -147,6 +164,7 @@ class Build {
       command,
       cwd,
       env: withPath(this.#environment, [...this.#tools.values()]),
+      user: this.#user,
       signal: this.#order.signal,
       // Package managers tell their progress there too: that it is no result makes it no error.
       onLine: (line) => this.#write(line, 'INFO'),

@@ -13,7 +13,9 @@ import { type LocalProject, openLocalDirectory } from '../sources/local-director
 import { Artifacts, type BuildInput } from './artifacts.ts';
 import { BuildFailure } from './build-failure.ts';
 import type { BuildSource } from './build-source.ts';
+import type { BuildUser } from './build-user.ts';
 import { Builder } from './builder.ts';
+import { withFreeDisk } from './free-disk.ts';
 
 /** What each source that is built is built from. */
 export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
@@ -26,6 +28,10 @@ export interface BuildsOptions {
   openLog: OpenRevisionLog;
   slots: Slots;
   timeoutMs: number;
+  /** Of the disk with `dataDir`: with fewer, builds are ended. */
+  minFreeBytes: number;
+  /** Whom install and build commands run as; null: this service's. */
+  user: BuildUser | null;
 }
 
 /** Builds of revisions: one at a time for each deployment, which is its caller's to see to, and some at once over all. */
@@ -37,7 +43,7 @@ export class Builds {
   constructor(options: BuildsOptions) {
     this.#options = options;
     this.#artifacts = new Artifacts(options.dataDir);
-    this.#builder = new Builder(this.#artifacts, options.dataDir);
+    this.#builder = new Builder(this.#artifacts, options.dataDir, options.user);
   }
 
   /** Whether revisions of this source have to be built before they run. */
@@ -65,7 +71,7 @@ export class Builds {
     revision: RolloutRevision,
     options: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
-    const { slots, openLog, secrets: sets, referenced, timeoutMs } = this.#options;
+    const { slots, openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
     const { signal, onBegin } = options;
     await slots.run(signal, async () => {
       await onBegin();
@@ -82,8 +88,9 @@ export class Builds {
           return;
         }
         await withDeadline(signal, timeoutMs, async (limited) => {
-          const order = { input, source, workspaceId: deployment.workspaceId, secrets, log, signal: limited };
-          await this.#builder.build(order).catch((error: unknown) => {
+          const build = (ended: AbortSignal) =>
+            this.#builder.build({ input, source, workspaceId: deployment.workspaceId, secrets, log, signal: ended });
+          await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
             signal.throwIfAborted();
             if (error instanceof BuildFailure || !limited.aborted) throw error;
             throw new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`);

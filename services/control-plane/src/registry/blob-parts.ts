@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
-import { RegistryError } from './registry-error.ts';
+import type { RegistryError } from './registry-error.ts';
 
 /** Some bytes of a blob, as one object of the object storage. */
 export interface BlobPart {
@@ -25,17 +25,23 @@ export interface PartStorage {
   scratch: string;
 }
 
+/** How many bytes may come, and what is thrown when there are more. */
+export interface PartBound {
+  bytes: number;
+  refusal: RegistryError;
+}
+
 /**
  * Writes what comes as one object.
  *
  * @returns null when nothing came
- * @throws RegistryError when it is more than `limitBytes`; nothing is kept then
+ * @throws RegistryError when it is more than `bound` allows; nothing is kept then
  */
 export async function writePart(
   { objects, scratch }: PartStorage,
   deploymentId: string,
   body: Readable,
-  limitBytes: number,
+  bound: PartBound,
 ): Promise<BlobPart | null> {
   const id = uuidv7();
   const key = `${imagesPrefix(deploymentId)}${id}`;
@@ -45,7 +51,7 @@ export async function writePart(
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       size += chunk.length;
-      if (size > limitBytes) throw new RegistryError('SIZE_INVALID', 'A blob is larger than this registry takes.');
+      if (size > bound.bytes) throw bound.refusal;
       hash.update(chunk);
       yield chunk;
     }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { type BlobPart, digestOf, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import type { StorageQuota } from '../storage-quota/storage-quota.ts';
+import { type BlobPart, digestOf, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
 import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
@@ -11,8 +12,16 @@ export class Blobs {
   readonly #store: RegistryStore;
   readonly #storage: PartStorage;
   readonly #limitBytes: number;
+  readonly #quota: Pick<StorageQuota, 'room'>;
 
-  constructor(options: { store: RegistryStore; storage: PartStorage; limitBytes: number }) {
+  /** @param options.limitBytes of one blob */
+  constructor(options: {
+    store: RegistryStore;
+    storage: PartStorage;
+    limitBytes: number;
+    quota: Pick<StorageQuota, 'room'>;
+  }) {
+    this.#quota = options.quota;
     this.#store = options.store;
     this.#storage = options.storage;
     this.#limitBytes = options.limitBytes;
@@ -48,7 +57,7 @@ export class Blobs {
   async append(deploymentId: string, id: string, body: Readable, start?: number): Promise<Upload> {
     const upload = await this.upload(deploymentId, id);
     if (start !== undefined && start !== upload.size) throw outOfOrder(upload);
-    const part = await writePart(this.#storage, deploymentId, body, this.#limitBytes - upload.size);
+    const part = await writePart(this.#storage, deploymentId, body, await this.#bound(deploymentId, upload));
     if (!part) return upload;
     if (!(await this.#store.extendUpload(deploymentId, upload, part))) {
       await this.#removeParts([part]);
@@ -79,6 +88,14 @@ export class Blobs {
 
   async cancel(deploymentId: string, id: string): Promise<void> {
     await this.#discard(deploymentId, await this.upload(deploymentId, id));
+  }
+
+  async #bound(deploymentId: string, upload: Upload): Promise<PartBound> {
+    const bytes = this.#limitBytes - upload.size;
+    const room = await this.#quota.room(deploymentId);
+    // Image tools show these words, and do not try again.
+    if (room.bytes < bytes) return { bytes: room.bytes, refusal: new RegistryError('DENIED', room.refusal.message) };
+    return { bytes, refusal: new RegistryError('SIZE_INVALID', 'A blob is larger than this registry takes.') };
   }
 
   async #discard(deploymentId: string, upload: Upload): Promise<void> {

@@ -2,6 +2,7 @@ import type { Sealer } from '@runyard/sealing';
 import type { RequestHandler } from '@runyard/service-kit';
 import Type from 'typebox';
 import type { Database } from '../database/database.ts';
+import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import { imagesPrefix, type PartStorage } from './blob-parts.ts';
 import { Blobs } from './blobs.ts';
 import { Manifests } from './manifests.ts';
@@ -34,6 +35,8 @@ export interface RegistryOptions extends PartStorage {
   url: string;
   /** Of one blob. */
   blobLimitBytes: number;
+  /** Of all that is kept. */
+  quota: Pick<StorageQuota, 'room'>;
 }
 
 /** Where the images of deployments with the source `internal_docker` are pushed and pulled. */
@@ -46,11 +49,11 @@ export interface Registry {
 }
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { database, objects, scratch, sealer, url, blobLimitBytes } = options;
+  const { database, objects, scratch, sealer, url, blobLimitBytes, quota } = options;
   const address = new RegistryAddress(url);
   const tokens = new RegistryTokens(sealer);
   const store = new RegistryStore(database);
-  const blobs = new Blobs({ store, storage: { objects, scratch }, limitBytes: blobLimitBytes });
+  const blobs = new Blobs({ store, storage: { objects, scratch }, limitBytes: blobLimitBytes, quota });
   return {
     handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests(store) }),
     address,

@@ -10,9 +10,16 @@ import { createTestDatabase } from '@runyard/test-kit';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { FolderStorage } from '../../src/object-storage/folder-storage.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
+import { StorageQuota } from '../../src/storage-quota/storage-quota.ts';
 import { ImageClient } from './image-pushing.ts';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
+
+const QUOTA = {
+  STORAGE_MAX_BYTES_PER_DEPLOYMENT: 3_000_000,
+  STORAGE_MAX_BYTES_PER_WORKSPACE: 10_000_000,
+  DISK_MIN_FREE_BYTES: 0,
+};
 
 /** A deployment that images are pushed for, and where they go. */
 export interface PushedTo {
@@ -40,7 +47,8 @@ export class TestRegistry {
     this.#close = close;
   }
 
-  static async open(options: { blobLimitBytes: number }): Promise<TestRegistry> {
+  /** @param options.limits of requests, as the environment has them */
+  static async open(options: { blobLimitBytes: number; limits?: object }): Promise<TestRegistry> {
     const testDatabase = await createTestDatabase(migrationsDir);
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
     const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
@@ -50,9 +58,10 @@ export class TestRegistry {
       scratch: join(folder, 'scratch'),
       sealer: new Sealer(randomBytes(32).toString('base64')),
       url: 'https://agents.example.com',
+      quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, DATA_DIR: folder } }),
       blobLimitBytes: options.blobLimitBytes,
     });
-    const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false });
+    const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false, ...options.limits });
     const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -108,5 +108,13 @@ export const putUpload = defineOperation({
       example: { detail: `An upload has the content type ${UPLOAD_CONTENT_TYPE}.` },
     },
     422: InvalidResponse,
+    507: {
+      description: 'The deployment, its workspace or the platform keeps as much as it may.',
+      schema: ErrorResponse,
+      example: {
+        detail:
+          'There is no room for it: sources and images of this deployment take 53687091200 bytes, of 53687091200 that they may.',
+      },
+    },
   },
 });

@@ -4,25 +4,35 @@ import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { PrismaClient } from '../../generated/client.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { UploadSignatures } from './upload-signatures.ts';
 import { SWEEP_MS, Uploads } from './uploads.ts';
 
 export function openUploads(options: {
-  config: { ENCRYPTION_KEY: string; PUBLIC_URL: string; UPLOAD_URL_TTL_SECONDS: number; DATA_DIR: string };
+  config: {
+    ENCRYPTION_KEY: string;
+    PUBLIC_URL: string;
+    UPLOAD_URL_TTL_SECONDS: number;
+    REVISIONS_KEPT_PER_DEPLOYMENT: number;
+    DATA_DIR: string;
+  };
   prisma: PrismaClient;
   pool: pg.Pool;
   storage: ObjectStorage;
+  quota: StorageQuota;
   /** This process among those that may hold duties. */
   holder: string;
   logger: Logger;
 }): Uploads {
-  const { config, prisma, pool, storage, holder, logger } = options;
+  const { config, prisma, pool, storage, quota, holder, logger } = options;
   return new Uploads({
     prisma,
     storage,
+    quota,
     signatures: new UploadSignatures(config.ENCRYPTION_KEY),
     publicUrl: config.PUBLIC_URL,
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
+    revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
     scratchDir: join(config.DATA_DIR, 'uploads'),
     sweepDuty: new Duty(pool, { name: 'uploads sweep', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) }),
     logger,

@@ -1,5 +1,5 @@
 import { createUploadUrl, putUpload } from '@runyard/contracts';
-import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import { type BoundOperation, bind, holdStreamBuffers, ok } from '@runyard/service-kit';
 import type { Uploads } from './uploads.ts';
 
 export function uploadRoutes(uploads: Uploads): BoundOperation[] {
@@ -11,9 +11,9 @@ export function uploadRoutes(uploads: Uploads): BoundOperation[] {
         }),
       ),
     ),
-    bind(putUpload, async ({ params, query, raw }) => {
+    bind(putUpload, async ({ params, query, raw, res }) => {
       const grant = { uploadId: params.upload_id.toLowerCase(), expires: query.expires };
-      await uploads.receive(grant, query.signature, raw);
+      await uploads.receive(grant, query.signature, raw, () => holdStreamBuffers(res));
       return { status: 200 };
     }),
   ];

@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts';
 import type { SourceUpload } from '../../generated/client.ts';
+import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
 /** Uploads of a deployment. Whoever asks has shown that the deployment is theirs, or a signature. */
 export const uploadStore = {
@@ -33,16 +34,24 @@ export const uploadStore = {
     return used !== null;
   },
 
-  /** Has uploads that expired, and that no revision names, count as not made from here on, and says which. */
-  async withdrawUnused(queries: Queries, limit: number): Promise<Pick<SourceUpload, 'id' | 'objectPath'>[]> {
+  /**
+   * Has uploads that expired, and that no revision needs, count as not made from here on, and says which. A deployment's newest
+   * revisions need theirs, and so do the one that serves and those that are not at their end.
+   */
+  async withdrawUnused(
+    queries: Queries,
+    { newest, limit }: { newest: number; limit: number },
+  ): Promise<Pick<SourceUpload, 'id' | 'objectPath'>[]> {
     return queries.$queryRaw`
       UPDATE source_upload SET bytes = NULL WHERE id IN (
-        SELECT id FROM source_upload u
-        WHERE expires_at < now() AND NOT EXISTS (
+        SELECT u.id FROM source_upload u JOIN deployment d ON d.id = u.deployment_id
+        WHERE u.expires_at < now() AND NOT EXISTS (
           SELECT 1 FROM revision r
           WHERE r.deployment_id = u.deployment_id
-            AND r.source_revision_config ->> 'source_tarball_path' = u.object_path)
-        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            AND r.source_revision_config ->> 'source_tarball_path' = u.object_path
+            AND (r.id IN (d.active_revision_id, d.latest_revision_id) OR r.status <> ALL (${[...TERMINAL]}::text[])
+              OR r.number > (SELECT max(number) FROM revision WHERE deployment_id = d.id) - ${newest}::integer))
+        ORDER BY u.expires_at LIMIT ${limit} FOR UPDATE OF u SKIP LOCKED)
       RETURNING id, object_path AS "objectPath"`;
   },
 

@@ -21,6 +21,7 @@ import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
 import type { PrismaClient } from '../../generated/client.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
+import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
 import type { UploadGrant, UploadSignatures } from './upload-signatures.ts';
 import { uploadStore } from './upload-store.ts';
@@ -34,8 +35,11 @@ export interface UploadsOptions {
   publicUrl: string;
   /** How long an upload URL is good, and an archive that no revision uses is kept. */
   ttlSeconds: number;
+  /** How many of a deployment's newest revisions can be deployed again. */
+  revisionsKept: number;
   /** For bytes on their way in. */
   scratchDir: string;
+  quota: Pick<StorageQuota, 'check'>;
   /** Unused archives are looked for by one process of many. */
   sweepDuty: Pick<Duty, 'isMine' | 'release'>;
   logger: Logger;
@@ -95,9 +99,13 @@ export class Uploads {
     };
   }
 
-  /** Takes what is uploaded, whole or not at all. */
-  async receive(grant: UploadGrant, signature: string, req: IncomingMessage): Promise<void> {
-    const { prisma, storage, signatures, scratchDir } = this.#options;
+  /**
+   * Takes what is uploaded, whole or not at all.
+   *
+   * @param hold takes room for its buffers, or throws
+   */
+  async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
+    const { prisma, storage, signatures, scratchDir, quota } = this.#options;
     const isGood = signatures.isValid(grant, signature) && grant.expires * 1000 > Date.now();
     const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
     if (!upload) throw new ForbiddenError('This upload URL is not valid, or has expired.');
@@ -105,6 +113,8 @@ export class Uploads {
       throw new UnsupportedMediaTypeError(`An upload has the content type ${UPLOAD_CONTENT_TYPE}.`);
     }
     const range = sizeRangeOf(req);
+    await quota.check(upload.deploymentId, Number(req.headers['content-length'] ?? 0));
+    hold();
     await mkdir(scratchDir, { recursive: true, mode: 0o700 });
     const folder = await mkdtemp(join(scratchDir, 'upload-'));
     try {
@@ -115,6 +125,7 @@ export class Uploads {
       if (await uploadStore.isInUse(prisma, upload)) {
         throw new ConflictError('The archive of this upload is in use: ask for another upload URL.');
       }
+      await quota.check(upload.deploymentId, bytes);
       await storage.put(upload.objectPath, file);
       if (!(await uploadStore.received(prisma, upload.id, bytes))) await storage.remove(upload.objectPath);
     } finally {
@@ -123,13 +134,13 @@ export class Uploads {
   }
 
   /**
-   * Removes archives that nobody used while they could be, and forgets upload URLs that nobody used: last, so that what could
-   * not be removed is found again.
+   * Removes archives that nobody used while they could be, or that only old revisions use, and forgets upload URLs that nobody
+   * used: last, so that what could not be removed is found again.
    */
   async removeUnused(): Promise<void> {
-    const { prisma, storage } = this.#options;
+    const { prisma, storage, revisionsKept } = this.#options;
     for (;;) {
-      const unused = await uploadStore.withdrawUnused(prisma, SWEEP_BATCH);
+      const unused = await uploadStore.withdrawUnused(prisma, { newest: revisionsKept, limit: SWEEP_BATCH });
       for (const { id, objectPath } of unused) {
         await storage.remove(objectPath);
         await uploadStore.forget(prisma, id);
@@ -145,7 +156,9 @@ export async function checkUploaded(queries: Queries, deploymentId: string, obje
   if (upload?.bytes != null) return;
   throw new BadRequestError(
     `Source configuration error: 'source_revision_config.source_tarball_path' ${
-      upload ? 'names an upload that was not made.' : 'must be an object_path that upload-url gave for this deployment.'
+      upload
+        ? 'names an upload that was not made.'
+        : 'must be an object_path that upload-url gave for this deployment, and that is still kept.'
     }`,
   );
 }

@@ -1,0 +1,123 @@
+import type { SourceRevisionConfig } from '@runyard/contracts';
+import { Duty, DutyRounds, leaseMsOfRounds, lockFor } from '@runyard/database';
+import type { Lifecycle, Logger } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { ObjectStorage } from '../object-storage/object-storage.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
+import { type BlobPart, imagesPrefix } from './blob-parts.ts';
+import { blobsOf, type NamedImages, unneededManifests } from './unneeded-manifests.ts';
+
+export interface UnusedImagesOptions {
+  database: Database;
+  objects: Pick<ObjectStorage, 'remove'>;
+  /** How many of a deployment's newest revisions can be deployed again. */
+  revisionsKept: number;
+  /** They are looked for by one process of many. */
+  duty: Pick<Duty, 'isMine' | 'release'>;
+  logger: Logger;
+}
+
+const SWEEP_MS = 60 * 60_000;
+
+/** Looks for them at the start and every hour, as one process of many, until this one stops. */
+export function startUnusedImages(
+  options: Omit<UnusedImagesOptions, 'duty'> & {
+    /** This process among those that may hold duties. */
+    holder: string;
+    lifecycle: Lifecycle;
+  },
+): void {
+  const { holder, lifecycle, ...others } = options;
+  const claim = { name: 'unused images', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
+  const images = new UnusedImages({ ...others, duty: new Duty(options.database.pool, claim) });
+  images.start();
+  lifecycle.onStop('unused images', () => images.close());
+}
+
+/** Removes pushed images that only revisions name which are too old to be deployed again. */
+export class UnusedImages {
+  readonly #options: UnusedImagesOptions;
+  readonly #rounds: DutyRounds;
+
+  constructor(options: UnusedImagesOptions) {
+    this.#options = options;
+    this.#rounds = new DutyRounds({
+      duty: options.duty,
+      everyMs: SWEEP_MS,
+      atStart: true,
+      round: () => this.remove(),
+      onError: (error) => options.logger.warn('images that no revision needs could not be removed', { error }),
+    });
+  }
+
+  start(): void {
+    this.#rounds.start();
+  }
+
+  close(): Promise<void> {
+    return this.#rounds.close();
+  }
+
+  async remove(): Promise<void> {
+    const { database, objects, revisionsKept } = this.#options;
+    const candidates = await database.prisma.revision.findMany({
+      where: { source: 'internal_docker', number: { gt: revisionsKept } },
+      distinct: ['deploymentId'],
+      select: { deploymentId: true },
+    });
+    for (const { deploymentId } of candidates) {
+      const keys = await database.change((transaction) => forgetUnneeded(transaction, deploymentId, revisionsKept));
+      for (const key of keys) await objects.remove(key);
+    }
+  }
+}
+
+/** @returns names of the objects that are nobody's now */
+async function forgetUnneeded(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  revisionsKept: number,
+): Promise<string[]> {
+  await lockFor(transaction, `image tags of ${deploymentId}`);
+  const where = { deploymentId };
+  const named = await namedImages(transaction, deploymentId, revisionsKept);
+  if (named.old.length === 0) return [];
+  const manifests = await transaction.registryManifest.findMany({ where });
+  const tags = await transaction.registryTag.findMany({ where });
+  const unneeded = unneededManifests({ manifests, tags }, named);
+  for (const { repository, digest } of unneeded) {
+    await transaction.registryManifest.deleteMany({ where: { ...where, repository, digest } });
+  }
+  const needed = blobsOf(manifests.filter((manifest) => !unneeded.has(manifest)));
+  const free = [...blobsOf(unneeded)].filter((digest) => !needed.has(digest));
+  const blobs = await transaction.registryBlob.findMany({ where: { ...where, digest: { in: free } } });
+  await transaction.registryBlob.deleteMany({ where: { ...where, digest: { in: free } } });
+  const keys = blobs.flatMap(({ parts }) => parts as unknown as BlobPart[]).map(({ key }) => key);
+  // Layers of base images are shared, and somebody else's to remove.
+  return keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+}
+
+async function namedImages(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  revisionsKept: number,
+): Promise<NamedImages> {
+  const deployment = await transaction.deployment.findUnique({ where: { id: deploymentId } });
+  const revisions = await transaction.revision.findMany({
+    where: { deploymentId },
+    select: { id: true, number: true, status: true, sourceRevisionConfig: true },
+    orderBy: { number: 'desc' },
+  });
+  const newest = revisions[0]?.number ?? 0;
+  const kept: string[] = [];
+  const old: string[] = [];
+  for (const { id, number, status, sourceRevisionConfig } of revisions) {
+    const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
+    if (uri == null) continue;
+    const isInUse = id === deployment?.activeRevisionId || id === deployment?.latestRevisionId;
+    const isOver = TERMINAL.some((terminal) => terminal === status);
+    (isInUse || !isOver || number > newest - revisionsKept ? kept : old).push(uri);
+  }
+  return { kept, old };
+}

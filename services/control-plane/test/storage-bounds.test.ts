@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StorageQuota } from '../src/storage-quota/storage-quota.ts';
+import { digestOf } from './support/image-pushing.ts';
+import { errorOf, TestRegistry } from './support/test-registry.ts';
+
+const MEGABYTE = 1_000_000;
+let test: TestRegistry;
+beforeAll(async () => {
+  test = await TestRegistry.open({ blobLimitBytes: 5 * MEGABYTE, limits: { HTTP_MAX_BODY_BYTES_IN_FLIGHT: 1000 } });
+});
+afterAll(() => test?.close());
+
+/** Of a deployment in this workspace. */
+async function deploymentIn(workspaceId: string): Promise<string> {
+  const { id } = await test.deployment('internal_source');
+  await test.database.prisma.deployment.update({ where: { id }, data: { workspaceId } });
+  return id;
+}
+
+const uploaded = (deploymentId: string, bytes: number | null) =>
+  test.database.prisma.sourceUpload.create({
+    data: { id: randomUUID(), deploymentId, objectPath: randomUUID(), expiresAt: new Date(), bytes },
+  });
+
+describe('what is kept', () => {
+  const quotaOf = (config: object = {}) =>
+    new StorageQuota({
+      pool: test.database.pool,
+      config: {
+        STORAGE_MAX_BYTES_PER_DEPLOYMENT: 1000,
+        STORAGE_MAX_BYTES_PER_WORKSPACE: 1500,
+        DISK_MIN_FREE_BYTES: 0,
+        DATA_DIR: test.folder,
+        ...config,
+      },
+    });
+
+  it('is bounded for a deployment, sources and images together', async () => {
+    const id = await deploymentIn(randomUUID());
+    await uploaded(id, 300);
+    await uploaded(id, null);
+    await test.database.prisma.registryUpload.create({ data: { id: randomUUID(), deploymentId: id, size: 100 } });
+    await test.database.prisma.registryBlob.create({ data: { deploymentId: id, digest: 'a', size: 200, parts: [] } });
+    await quotaOf().check(id, 400);
+    await expect(quotaOf().check(id, 401)).rejects.toMatchObject({
+      status: 507,
+      message: 'There is no room for it: sources and images of this deployment take 600 bytes, of 1000 that they may.',
+    });
+  });
+
+  it('is bounded for a workspace, and not by what others keep', async () => {
+    const workspace = randomUUID();
+    const [one, other] = [await deploymentIn(workspace), await deploymentIn(workspace)];
+    await uploaded(one, 900);
+    await uploaded(await deploymentIn(randomUUID()), 900);
+    await quotaOf().check(other, 600);
+    await expect(quotaOf().check(other, 601)).rejects.toThrow('sources and images of this workspace take 900 bytes');
+  });
+
+  it('is bounded for all of them, and by the disk, which says nothing of others', async () => {
+    const id = await deploymentIn(randomUUID());
+    await uploaded(id, 1);
+    for (const config of [{ STORAGE_MAX_BYTES: 1 }, { DISK_MIN_FREE_BYTES: Number.MAX_SAFE_INTEGER }]) {
+      await expect(quotaOf(config).check(id, 1)).rejects.toThrow('the storage of the platform is full.');
+    }
+  });
+});
+
+it('a layer that there is no room for is refused in words that image tools show, and leaves nothing', async () => {
+  const { id, repository, push } = await test.deployment();
+  const layer = Buffer.alloc(2 * MEGABYTE, 'a');
+  expect((await push.pushBlob(repository, [layer])).status).toBe(201);
+  const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+  const second = Buffer.alloc(2 * MEGABYTE, 'b');
+  const path = `${begun.headers.get('location')}?digest=${digestOf(second)}`;
+  const refused = await push.send('PUT', path, { body: Uint8Array.from(second) });
+  expect(await errorOf(refused.clone())).toEqual([403, 'DENIED']);
+  expect(await refused.text()).toContain('sources and images of this deployment take 2000000 bytes, of 3000000');
+  const small = Buffer.from('a small layer');
+  expect((await push.pushBlob(repository, [small])).status).toBe(201);
+  expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(2);
+});
+
+it('layers that are received at once are bounded by their buffers', async () => {
+  const { id, repository, push } = await test.deployment();
+  const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+  const { pathname } = new URL(begun.headers.get('location')!, test.origin);
+  const token = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
+  const authorization = `Bearer ${token}`;
+  const sending = request(test.origin + pathname, { method: 'PATCH', headers: { authorization } });
+  sending.on('error', () => undefined).write('the beginning');
+  const other = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+  const refused = await waitFor(async () => {
+    const answer = await push.send('PATCH', other.headers.get('location')!, { body: new Uint8Array(10) });
+    return answer.status === 503 ? answer : null;
+  });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  sending.destroy();
+  await waitFor(async () => (await push.pushBlob(repository, [Buffer.from('a layer')])).status === 201);
+});

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLogger } from '@runyard/service-kit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FolderStorage } from '../src/object-storage/folder-storage.ts';
+import { UnusedImages } from '../src/registry/unused-images.ts';
+import { type PushedTo, TestRegistry } from './support/test-registry.ts';
+
+let test: TestRegistry;
+let images: UnusedImages;
+beforeAll(async () => {
+  test = await TestRegistry.open({ blobLimitBytes: 1_000_000 });
+  images = new UnusedImages({
+    database: test.database,
+    objects: new FolderStorage(join(test.folder, 'objects')),
+    revisionsKept: 2,
+    duty: { isMine: async () => true, release: async () => undefined },
+    logger: silentLogger,
+  });
+});
+afterAll(() => test?.close());
+
+/** Makes revisions of these images, the first one the oldest. */
+async function deployed({ id, repository }: PushedTo, digests: string[]): Promise<void> {
+  await test.database.prisma.revision.createMany({
+    data: digests.map((digest, index) => ({
+      id: randomUUID(),
+      deploymentId: id,
+      number: index + 1,
+      status: 'DEPLOYED',
+      source: 'internal_docker',
+      sourceConfig: {},
+      sourceRevisionConfig: { image_uri: `agents.example.com/${repository}@${digest}` },
+    })),
+  });
+}
+
+const objectsOf = ({ id }: PushedTo) => readdir(join(test.folder, 'objects', 'registry', id));
+const statusOf = async ({ repository, push }: PushedTo, digest: string) =>
+  (await push.send('HEAD', `/v2/${repository}/manifests/${digest}`)).status;
+
+it('images that only old revisions name go with their layers, and what others need stays', async () => {
+  const place = await test.deployment();
+  const push = (tag: string, layer: string) => place.push.pushImage(place.repository, tag, Buffer.from(layer));
+  const shared = await push('latest', 'a layer that two images have');
+  const gone = await push('latest', 'a layer of an old image');
+  const [third, fourth] = [await push('latest', 'the third'), await push('latest', 'the fourth')];
+  const tagged = await push('v1', 'an old image with a tag');
+  const unnamed = await push('next', 'of no revision');
+  await push('latest', 'the newest');
+  await deployed(place, [tagged, gone, shared, third, shared, fourth]);
+  const before = (await objectsOf(place)).length;
+
+  await images.remove();
+  const statuses = await Promise.all(
+    [gone, third, shared, fourth, tagged, unnamed].map((each) => statusOf(place, each)),
+  );
+  expect(statuses).toEqual([404, 404, 200, 200, 200, 200]);
+  // Their layers; the configuration is that of the others, too.
+  expect((await objectsOf(place)).length).toBe(before - 2);
+  await images.remove();
+  expect((await objectsOf(place)).length).toBe(before - 2);
+});
+
+it('the image that serves stays, however old its revision is', async () => {
+  const place = await test.deployment();
+  const digests = [];
+  for (const layer of ['1', '2', '3', '4']) {
+    digests.push(await place.push.pushImage(place.repository, 'latest', Buffer.from(layer)));
+  }
+  await deployed(place, digests);
+  const first = await test.database.prisma.revision.findFirstOrThrow({ where: { deploymentId: place.id, number: 1 } });
+  await test.database.prisma.deployment.update({ where: { id: place.id }, data: { activeRevisionId: first.id } });
+  await images.remove();
+  expect(await Promise.all(digests.map((digest) => statusOf(place, digest)))).toEqual([200, 404, 200, 200]);
+});
