@@ -1,45 +1,55 @@
-import { defineConfig } from 'vitest/config';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vitest/config';
+import { longestFirst } from './packages/test-kit/src/longest-first.ts';
 
-/** What both projects have in common. */
-const common = {
-  exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
-  pool: 'forks' as const,
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
-  teardownTimeout: 20_000,
+/** What runs a project is started from a bundle, as services start it: from its sources it takes several times as long. */
+const bundledGraphHosts: Plugin = {
+  name: 'bundled-graph-hosts',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (source !== './child-files.ts' || !importer?.includes('/packages/graph-host/src/parent/')) return null;
+    return fileURLToPath(new URL('packages/test-kit/src/bundles/graph-host-files.ts', import.meta.url));
+  },
 };
-
-/** Tests of one part each, without a service: they keep nothing outside of themselves. */
-const units = [
-  'services/*/src/**/*.test.ts',
-  'packages/{contracts,database,outbound,sealing,service-kit}/**/*.test.ts',
-];
 
 /** Unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`. */
 export default defineConfig({
+  plugins: [bundledGraphHosts],
   test: {
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
+    include: [
+      'packages/**/*.test.ts',
+      'services/**/*.test.ts',
+      'infra/**/*.test.ts',
+      'bench/**/*.test.ts',
+      'e2e/parity/coverage.test.ts',
+      'e2e/compatibility/**/*.test.ts',
+      'e2e/faults/{bench,report,soak}/*.test.ts',
+    ],
+    exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
+    pool: 'forks',
+    // Files share processes: what they import is loaded once, not once for each file, which was a tenth of all their time.
+    isolate: false,
     // Most tests wait for processes: three files at once keep two cores busy.
     maxWorkers: 3,
-    projects: [
-      // Their files share processes: what they import is loaded once, not once for each file, which is most of their time.
-      { test: { ...common, name: 'units', include: units, isolate: false } },
-      {
-        test: {
-          ...common,
-          name: 'integration',
-          include: [
-            'packages/**/*.test.ts',
-            'services/**/*.test.ts',
-            'infra/**/*.test.ts',
-            'bench/**/*.test.ts',
-            'e2e/parity/coverage.test.ts',
-            'e2e/compatibility/**/*.test.ts',
-            'e2e/faults/{bench,report,soak}/*.test.ts',
-          ],
-          exclude: [...common.exclude, ...units],
-        },
-      },
-    ],
+    sequence: {
+      sequencer: longestFirst([
+        'source-builds',
+        'dockerfiles',
+        'losing-workers',
+        'drivers',
+        'rollout-kills',
+        'restarts',
+        'remote-data-plane',
+        'rollouts',
+        'isolation',
+        'infrastructure',
+        'metrics',
+        'conformance',
+      ]),
+    },
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
   },
 });

@@ -1,5 +1,5 @@
 // Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. Run by `turbo run build`, and by
-// tests with the folder to write instead of dist.
+// tests with the folder to write instead of dist, and perhaps one file to bundle to its main.js.
 //
 // Everything is inlined, npm packages too: a bundled file lies in the service's dist folder, from where pnpm's strict layout
 // does not resolve what a workspace package depends on. A service's `build.config.json` may add:
@@ -22,10 +22,10 @@ const projectPackages = ['@langchain/*'];
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
 const config = JSON.parse(await readFile('build.config.json', 'utf8').catch(ifAbsent('{}')));
 
-const outdir = process.argv[2] ?? 'dist';
+const [outdir = 'dist', onlyEntry] = process.argv.slice(2);
 await rm(outdir, { recursive: true, force: true });
 const built = await build({
-  entryPoints: { main: 'src/main.ts', ...config.entries },
+  entryPoints: onlyEntry ? { main: onlyEntry } : { main: 'src/main.ts', ...config.entries },
   outdir,
   bundle: true,
   platform: 'node',

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundledEntry } from '@runyard/test-kit';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const work = mkdtempSync(join(tmpdir(), 'runyard-launcher-'));
@@ -16,19 +17,15 @@ function projectFolder(name: string, config: string | null): string {
   return folder;
 }
 
-/** The launcher from source, in a folder of its own. */
+/** The launcher, in a folder of its own. */
 async function launcher(...flags: string[]): Promise<{ code: number | null; errors: string; wrote: string[] }> {
   const dataDir = join(work, `data-${Math.random()}`);
-  const entry = join(import.meta.dirname, '../src/main.ts');
-  const child = spawn(
-    process.execPath,
-    ['--import', import.meta.resolve('tsx'), entry, ...flags, '--data-dir', dataDir],
-    {
-      cwd: work,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const entry = await bundledEntry(join(import.meta.dirname, '../src/main.ts'));
+  const child = spawn(process.execPath, [entry, ...flags, '--data-dir', dataDir], {
+    cwd: work,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
   const [code] = await once(child, 'close');

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bundledEntry } from '@runyard/test-kit';
 import { isAlive, type ProcessIdentity } from '../src/supervision/process-identity.ts';
 
 /** Infrastructure held by another process, so that a test can kill that one. */
@@ -12,8 +13,8 @@ export interface Holder {
 }
 
 export async function holdInfrastructure(dataDir: string, names: string[]): Promise<Holder> {
-  const entry = join(import.meta.dirname, 'hold.ts');
-  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry, dataDir, ...names], {
+  const entry = await bundledEntry(join(import.meta.dirname, 'hold.ts'));
+  const child = spawn(process.execPath, [entry, dataDir, ...names], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

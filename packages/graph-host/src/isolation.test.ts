@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { BackendError } from '@runyard/checkpointer';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import {
   fixtures,
   type HostUnderTest,
@@ -23,9 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const until = async (condition: () => boolean | Promise<boolean>) => {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
-};
+const until = (condition: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(condition, { timeout: 25_000, interval: 5 });
 const isAlive = (pid: number) =>
   readFile(`/proc/${pid}/stat`, 'utf8').then(
     (stat) => !/\) Z /.test(stat),
@@ -51,7 +50,8 @@ it('does not give the project what opens the data of its deployment, though it s
 });
 
 it('gives the project the variables it is allowed and nothing else of its parent', async () => {
-  process.env.PARENT_SECRET = 'do not tell';
+  vi.stubEnv('PARENT_SECRET', 'do not tell');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const { values } = await runToEnd(host, runRequest('probe', { input: { do: 'environment' } }));
   const { env, argv } = values!.seen as { env: Record<string, string>; argv: string[][] };
   expect(env).toEqual({ ALLOWED: 'yes', FROM_CONFIG: 'yes' });

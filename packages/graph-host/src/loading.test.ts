@@ -77,6 +77,28 @@ it('loads CommonJS and ES modules of one project, each with its own form of Lang
   await commonjs.close();
 });
 
+it('loads LangGraph before the loader of TypeScript, which would read each of its source maps', async () => {
+  const source = `
+    import { findSourceMap } from 'node:module';
+    import { fileURLToPath } from 'node:url';
+    import '@langchain/langgraph';
+    const mapOf = (url: string) => typeof findSourceMap(fileURLToPath(url));
+    throw new Error([import.meta.url, import.meta.resolve('@langchain/langgraph')].map(mapOf).join());`;
+  expect((await loadFailure(await temporaryProject({ 'agent.ts': source }))).message).toContain('object,undefined');
+});
+
+it('lets processes that the project starts understand TypeScript', async () => {
+  const source = `
+    import { fork } from 'node:child_process';
+    import { once } from 'node:events';
+    import { fileURLToPath } from 'node:url';
+    const [said] = await once(fork(fileURLToPath(new URL('./part.ts', import.meta.url))), 'message');
+    throw new Error(said);`;
+  const part = `const said: string = 'typed'; process.send!(said);`;
+  const { message } = await loadFailure(await temporaryProject({ 'agent.ts': source, 'part.ts': part }));
+  expect(message).toContain('did not load: typed');
+});
+
 it('names file and line of a syntax error', async () => {
   const error = await loadFailure(await temporaryProject({ 'agent.ts': 'export const graph = {\n  broken: (\n};\n' }));
   expect(error).toBeInstanceOf(GraphLoadError);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { BackendError } from '@runyard/checkpointer';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   type HostUnderTest,
   memoryBackends,
@@ -17,9 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const until = async (condition: () => boolean) => {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-};
+const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 25_000, interval: 1 });
 
 it('goes on from an interrupt with the answer of a command', async () => {
   const backends = memoryBackends();

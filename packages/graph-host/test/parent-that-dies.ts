@@ -4,8 +4,7 @@ import { runRequest, startHost, startRun } from './host-under-test.ts';
 const host = await startHost();
 if (process.argv[2] === 'busy') {
   startRun(host, runRequest('probe', { input: { do: 'spin' } }));
-  while (!host.logs.some(({ message }) => message === 'spinning'))
-    await new Promise((resolve) => setImmediate(resolve));
+  await host.nextLog(({ message }) => message === 'spinning');
 }
 console.log(host.pid);
 setInterval(() => {}, 1000);

@@ -2,10 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@runyard/test-kit';
-import { afterEach, describe, expect, it } from 'vitest';
+import { bundledEntry, waitFor } from '@runyard/test-kit';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-const entry = fileURLToPath(new URL('./sample-service.ts', import.meta.url));
+let entry: string;
+beforeAll(async () => {
+  entry = await bundledEntry(fileURLToPath(new URL('./sample-service.ts', import.meta.url)));
+});
 
 describe('a service process', () => {
   let child: ChildProcess;
@@ -19,7 +22,7 @@ describe('a service process', () => {
   ): void {
     output = '';
     const parentFd = overOnePipe ? '3' : '4';
-    child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), entry], {
+    child = spawn(process.execPath, [entry], {
       env: {
         PATH: process.env.PATH,
         SAMPLE_BEHAVIOUR: behaviour,

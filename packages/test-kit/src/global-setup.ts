@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { startBundleServer } from './bundles/bundle-server.ts';
 import { bundlesVariable } from './bundles/bundled-entry.ts';
 import { type TestServer, testServerVariables } from './environment.ts';
+import { onDatabase } from './postgres.ts';
 
 /**
  * Runs once before all test files. Services are bundled when a test first starts one. The servers named in the environment
@@ -37,11 +38,22 @@ async function startMissingServers(): Promise<() => Promise<void>> {
     progress: (line) => console.log(`test servers: ${line}`),
   });
   const { postgres, redis, kafka }: Partial<Servers> = infrastructure;
-  if (postgres) process.env[testServerVariables.postgres] = postgres.adminUrl;
+  if (postgres) {
+    process.env[testServerVariables.postgres] = postgres.adminUrl;
+    await forgoDurability(postgres.adminUrl);
+  }
   if (redis) process.env[testServerVariables.redis] = redis.url;
   if (kafka) process.env[testServerVariables.kafka] = kafka.brokers.join(',');
   return async () => {
     await infrastructure.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+/** What is thrown away need not outlive the machine's power: no test waits for the disk. */
+async function forgoDurability(url: string): Promise<void> {
+  await onDatabase(url, async (client) => {
+    for (const setting of ['fsync', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);
+    await client.query('SELECT pg_reload_conf()');
+  });
 }

@@ -1,3 +1,4 @@
+export { bundledEntry } from './bundles/bundled-entry.ts';
 export { type Direction, FaultLine, type Slowness } from './fault-line.ts';
 export { freePort } from './free-port.ts';
 export { kafkaAvailable, type TestKafka, testKafka } from './kafka.ts';

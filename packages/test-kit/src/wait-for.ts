@@ -1,15 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Between two looks: a tenth of the time waited so far, so that long waits cost little and none lasts much longer than it has to. */
+const SHORTEST_MS = 15;
+const LONGEST_MS = 150;
+
 /**
  * Waits until `condition` gives a truthy value and returns it. A condition that throws counts as "not yet"; when the time
- * is over, the last error is the cause of the one thrown here.
+ * is over, the last error is the cause of the one thrown here. With `intervalMs` it looks at that pace.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number; what?: string } = {},
 ): Promise<Exclude<T, undefined | null | false | '' | 0>> {
-  const { timeoutMs = 10_000, intervalMs = 15, what = 'the condition' } = options;
-  const deadline = Date.now() + timeoutMs;
+  const { timeoutMs = 10_000, intervalMs, what = 'the condition' } = options;
+  const begun = Date.now();
   let lastError: unknown;
   for (;;) {
     try {
@@ -19,7 +23,8 @@ export async function waitFor<T>(
     } catch (error) {
       lastError = error;
     }
-    if (Date.now() >= deadline) throw new Error(`${what} did not hold within ${timeoutMs} ms`, { cause: lastError });
-    await pause(intervalMs);
+    const waitedMs = Date.now() - begun;
+    if (waitedMs >= timeoutMs) throw new Error(`${what} did not hold within ${timeoutMs} ms`, { cause: lastError });
+    await pause(intervalMs ?? Math.min(Math.max(waitedMs / 10, SHORTEST_MS), LONGEST_MS));
   }
 }

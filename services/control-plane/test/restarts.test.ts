@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { CloudEvent, Deployment } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { onDatabase, testKafka, waitFor } from '@runyard/test-kit';
+import { onDatabase, waitFor } from '@runyard/test-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TestPlatform } from './support/platform.ts';
 
@@ -124,11 +124,7 @@ describe('the events of a deployment', () => {
     await platform.call('DELETE', `/v2/deployments/${id}`);
 
     const events: CloudEvent<Record<string, unknown>>[] = [];
-    const { brokers } = testKafka();
-    const bus = createEventBus(
-      { kind: 'kafka', brokers, clientId: 'test', topicPrefix: platform.topicPrefix },
-      { logger: silentLogger },
-    );
+    const bus = createEventBus(platform.bus, { logger: silentLogger });
     const done = new EventTarget();
     await bus.subscribe({
       topics: ['deployments'],

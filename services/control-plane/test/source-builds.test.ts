@@ -128,13 +128,19 @@ it.each(lockedProjects())(
 );
 
 describe('a build that fails', () => {
+  let id: string;
+  let active: string;
+  beforeAll(async () => {
+    id = (await createEmpty(platform)).id;
+    active = await deployed(id);
+  });
+
   it.each<[string, object, RegExp]>([
     [
       'its install command',
       { install_command: 'echo no such package >&2; exit 4' },
       /ended with code 4\.\nThe last lines[\s\S]*no such package/,
     ],
-    ['its build command', { build_command: 'exit 5' }, /`exit 5` ended with code 5/],
     [
       'a program that is not there',
       { install_command: 'no-such-tool install' },
@@ -158,9 +164,9 @@ describe('a build that fails', () => {
       },
       /@langchain\/langgraph-checkpoint 0\.0\.17; the oldest supported version is 1\.0\.0/,
     ],
+    // Last: the deployment keeps its build command.
+    ['its build command', { build_command: 'exit 5' }, /`exit 5` ended with code 5/],
   ])('by %s says so with the last lines of its log, and what serves goes on', async (_, order, reason) => {
-    const { id } = await createEmpty(platform);
-    const active = await deployed(id);
     const { body } = await deploy(platform, id, order);
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
     expect(failed.status_message).toMatch(reason);

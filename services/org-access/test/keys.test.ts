@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { ApiKey, BootstrapResponse, CloudEvent, IssuedApiKey, Workspace } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { onDatabase, testKafka } from '@runyard/test-kit';
+import { onDatabase } from '@runyard/test-kit';
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLATFORM_ROLES } from '../src/access/platform-roles.ts';
@@ -410,11 +410,7 @@ describe('events', () => {
     await endExpired();
     await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${issued.id}`);
 
-    const { brokers } = testKafka();
-    const bus = createEventBus(
-      { kind: 'kafka', brokers, clientId: 'test', topicPrefix: platform.topicPrefix },
-      { logger: silentLogger },
-    );
+    const bus = createEventBus(platform.bus, { logger: silentLogger });
     const events: Told[] = [];
     const isLast = (event: Told) => event.type === 'runyard.identity.removed' && event.data.identity_id === identity_id;
     const done = new EventTarget();

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '@runyard/test-kit';
-import { build } from 'esbuild';
+import { bundledEntry, waitFor } from '@runyard/test-kit';
 import type { EventBusConfig } from '../index.ts';
 
 /** A process of its own that begins the effect of every event and never ends it. */
@@ -14,19 +10,8 @@ export async function startConsumerProcess(
   config: EventBusConfig,
   group: string,
 ): Promise<{ hasBegun(eventId: string): Promise<void>; kill(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'consumer-'));
-  const outfile = join(folder, 'consumer.mjs');
-  await build({
-    entryPoints: [fileURLToPath(new URL('./never-ending-consumer.ts', import.meta.url))],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
-    logLevel: 'error',
-  });
-  const child = spawn(process.execPath, [outfile, JSON.stringify(config), group], {
+  const entry = await bundledEntry(fileURLToPath(new URL('./never-ending-consumer.ts', import.meta.url)));
+  const child = spawn(process.execPath, [entry, JSON.stringify(config), group], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = new Set<string>();
@@ -39,7 +24,6 @@ export async function startConsumerProcess(
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -24,6 +24,7 @@ import { SourceSchemas } from './describe/source-schemas.ts';
 import { embedTexts, openEmbeddings } from './embeddings/open-embeddings.ts';
 import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
+import { preloadLangGraph } from './preload-langgraph.ts';
 import { Run } from './run.ts';
 import { getHistory, getState, updateState } from './state-requests.ts';
 import { toWireJson } from './wire-json.ts';
@@ -116,6 +117,8 @@ export class Host {
     captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
     // What the deployment sets wins over what the project brings along.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
+    await preloadLangGraph(project.graphs);
+    await import(import.meta.resolve('tsx'));
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
     return this.#describe();
   }

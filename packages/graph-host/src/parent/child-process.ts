@@ -1,10 +1,9 @@
 /** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Duplex, Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LineSplitter } from '../output-lines.ts';
+import { childFiles } from './child-files.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;
@@ -31,7 +30,6 @@ const LAST_WORDS_MS = 200;
 const OOM_SCORE = '500';
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
-  const require = createRequire(import.meta.url);
   const child = spawn(
     process.execPath,
     [
@@ -41,8 +39,8 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
       '--experimental-import-meta-resolve',
       '--disable-warning=ExperimentalWarning',
       '--import',
-      pathToFileURL(require.resolve('tsx')).href,
-      childEntry(),
+      childFiles.loader,
+      childFiles.entry,
     ],
     { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
   );
@@ -64,12 +62,6 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
 /** When the machine has no memory left, Linux is to take the process with the project's code, not its parent. */
 function offerToKernel(pid: number): void {
   writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => undefined);
-}
-
-/** Bundled, it lies beside the service's main file; from source, where it is written. */
-function childEntry(): string {
-  const isSource = import.meta.url.endsWith('.ts');
-  return fileURLToPath(new URL(isSource ? '../child/main.ts' : './graph-host-child.js', import.meta.url));
 }
 
 function drain(stream: Readable, onLine: (line: string) => void): void {

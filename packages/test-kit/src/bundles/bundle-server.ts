@@ -1,21 +1,21 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ServiceBundles } from './service-bundles.ts';
+import { Bundles } from './bundles.ts';
 
 export interface BundleServer {
   url: string;
-  /** See {@link ServiceBundles.forget}. */
+  /** See {@link Bundles.forget}. */
   forget(): void;
   /** Ends it and removes the bundles. */
   close(): Promise<void>;
 }
 
-/** Gives the test processes of one run the bundles they share: `GET /<service>` answers with the path of its main file. */
+/** Gives the test processes of one run the bundles they share: `GET /<source file>` answers with the path of what to run for it. */
 export async function startBundleServer(): Promise<BundleServer> {
-  const bundles = new ServiceBundles();
+  const bundles = new Bundles();
   const server = createServer((request, response) => {
-    bundles.mainOf(request.url?.slice(1) ?? '').then(
-      (main) => response.end(main),
+    bundles.of(request.url?.slice(1) ?? '').then(
+      (file) => response.end(file),
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });

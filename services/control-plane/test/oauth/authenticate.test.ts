@@ -1,7 +1,7 @@
 import { IdentityRemoved, type OAuthTokenSummary, type WaitResponse } from '@runyard/contracts';
 import { createEventBus, makeEvent } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
-import { testKafka, waitFor } from '@runyard/test-kit';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ORGANIZATION } from '../support/callers.ts';
 import { someone, TestBroker } from './broker.ts';
@@ -206,11 +206,7 @@ describe('an agent', () => {
     const token = await broker.connect('plain', {}, alice);
     await broker.connect('plain', {}, bob);
     const begun = await broker.authenticate('plain', { force_new: true }, alice);
-    const { brokers } = testKafka();
-    const bus = createEventBus(
-      { kind: 'kafka', brokers, clientId: 'test', topicPrefix: broker.platform.topicPrefix },
-      { logger: silentLogger },
-    );
+    const bus = createEventBus(broker.platform.bus, { logger: silentLogger });
     const data = { organization_id: ORGANIZATION, identity_id: alice.sub! };
     const event = makeEvent(IdentityRemoved, { source: '/runyard/org-access', subject: ORGANIZATION, data });
     await bus.publish('organizations', [{ key: ORGANIZATION, event }]);

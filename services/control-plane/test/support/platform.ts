@@ -10,7 +10,6 @@ import {
   type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
-  testKafka,
   testRedis,
   waitFor,
 } from '@runyard/test-kit';
@@ -30,8 +29,9 @@ export class TestPlatform {
   readonly callers: Callers;
   readonly folder: string;
   readonly projectDir: string;
-  readonly topicPrefix = testKafka().topicPrefix;
   readonly redis = testRedis();
+  /** Over which it tells what happens. The whole platform is tested on Kafka, which takes several times as long to start on. */
+  readonly bus = { kind: 'redis' as const, url: this.redis.url, prefix: this.redis.prefix };
   readonly encryptionKey = randomBytes(32).toString('base64');
   readonly #environment: Record<string, string>;
   #service: ServiceProcess | undefined;
@@ -72,8 +72,8 @@ export class TestPlatform {
       entry: join(root, 'src/main.ts'),
       readyPath: '/ok?check_db=1',
       env: {
-        KAFKA_BROKERS: testKafka().brokers.join(','),
-        TOPIC_PREFIX: this.topicPrefix,
+        EVENT_BUS: this.bus.kind,
+        TOPIC_PREFIX: this.bus.prefix,
         ORG_ACCESS_URL: this.callers.orgAccessUrl,
         PUBLIC_URL: 'https://agents.example.com',
         DATA_DIR: this.folder,
@@ -88,6 +88,7 @@ export class TestPlatform {
         DATABASE_URI: this.database.url,
         DATA_POSTGRES_URI: this.database.url,
         DATA_REDIS_URI: this.redis.url,
+        EVENT_BUS_REDIS_URI: this.bus.url,
         INTERNAL_TOKEN,
         ENCRYPTION_KEY: this.encryptionKey,
       },

@@ -14,7 +14,7 @@ import {
   type ServiceProcess,
   startServiceProcess,
   type TestDatabase,
-  testKafka,
+  testRedis,
 } from '@runyard/test-kit';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,7 +28,9 @@ export interface Answer<Body> {
 /** org-access as its own process, with the default organization and its first administrator key. */
 export class TestOrgAccess {
   readonly database: TestDatabase;
-  readonly topicPrefix = testKafka().topicPrefix;
+  readonly #redis = testRedis();
+  /** Over which it tells what happens. The whole platform is tested on Kafka, which takes several times as long to start on. */
+  readonly bus = { kind: 'redis' as const, url: this.#redis.url, prefix: this.#redis.prefix };
   encryptionKey = randomBytes(32).toString('base64');
   bootstrap!: BootstrapResponse & { api_key: string };
   #service: ServiceProcess | undefined;
@@ -72,11 +74,16 @@ export class TestOrgAccess {
       readyPath: '/ok?check_db=1',
       env: {
         LOG_LEVEL: 'debug',
-        KAFKA_BROKERS: testKafka().brokers.join(','),
-        TOPIC_PREFIX: this.topicPrefix,
+        EVENT_BUS: this.bus.kind,
+        TOPIC_PREFIX: this.bus.prefix,
         ...this.#environment,
       },
-      secrets: { DATABASE_URI: this.#databaseUri, INTERNAL_TOKEN, ENCRYPTION_KEY: this.encryptionKey },
+      secrets: {
+        DATABASE_URI: this.#databaseUri,
+        EVENT_BUS_REDIS_URI: this.bus.url,
+        INTERNAL_TOKEN,
+        ENCRYPTION_KEY: this.encryptionKey,
+      },
     });
   }
 
@@ -144,6 +151,7 @@ export class TestOrgAccess {
   async close(): Promise<void> {
     await this.stopService();
     await this.database.close();
+    await this.#redis.close();
   }
 
   async #fetch<Body>(

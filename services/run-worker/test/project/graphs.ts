@@ -101,11 +101,11 @@ export const poison = new StateGraph(State)
   .addEdge(START, 'one')
   .compile();
 
-/** Never returns to the event loop. */
+/** Never returns to the event loop, and leaves the processor to others meanwhile. */
 export const loop = new StateGraph(State)
   .addNode('one', async (state: State) => {
     await note(state, 'looping');
-    for (;;) Math.random();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   })
   .addEdge(START, 'one')
   .compile();

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = fileURLToPath(new URL('../../../../', import.meta.url));
+const script = join(repository, 'infra/build/bundle.mjs');
+const groups = ['services', 'packages', 'infra'];
+
+/** Set by `npm test`, which has just built every service from the sources as they are. */
+const builtVariable = 'RUNYARD_TESTS_ARE_OF_BUILD';
+
+/** A bundle lies in its package's folder, from where what is not inlined resolves and migrations are found, as from dist/. */
+const folderPrefix = '.bundle-';
+
+/**
+ * The bundles made for one test run from the sources as they are, each when it is first asked for. They are not those in dist/:
+ * what runs from there, such as a platform or another test run, is not disturbed.
+ */
+export class Bundles {
+  readonly #made = new Map<string, Promise<string>>();
+  #count = 0;
+
+  /**
+   * The file to run for a source file: with the other entries of its package's build if it is one, or bundled alone.
+   *
+   * @param entry its path in the repository
+   * @throws Error with what the bundler says is wrong
+   */
+  async of(entry: string): Promise<string> {
+    const folder = packageOf(join(repository, entry));
+    const source = relative(folder, join(repository, entry));
+    const entries = builtEntries(folder);
+    const name = Object.keys(entries).find((name) => entries[name] === source);
+    if (name === undefined) return join(await this.#once(entry, () => this.#bundle(folder, source)), 'main.js');
+    const isBuilt = process.env[builtVariable] === '1' && existsSync(join(folder, 'dist'));
+    return join(isBuilt ? join(folder, 'dist') : await this.#once(folder, () => this.#bundle(folder)), `${name}.js`);
+  }
+
+  /** The sources may have changed: who asks from now on gets new bundles. */
+  forget(): void {
+    this.#made.clear();
+  }
+
+  /** Removes what this process made, and what runs left behind that were killed. */
+  async remove(): Promise<void> {
+    await Promise.allSettled(this.#made.values());
+    for (const group of groups)
+      for (const folder of await readdir(join(repository, group)))
+        for (const name of await readdir(join(repository, group, folder)).catch(() => [] as string[]))
+          if (name.startsWith(folderPrefix) && isOver(name))
+            await rm(join(repository, group, folder, name), { recursive: true, force: true });
+  }
+
+  #once(key: string, make: () => Promise<string>): Promise<string> {
+    const made = this.#made.get(key) ?? make();
+    this.#made.set(key, made);
+    return made;
+  }
+
+  /** @returns the folder of the bundle */
+  async #bundle(folder: string, ...source: string[]): Promise<string> {
+    this.#count += 1;
+    const bundle = join(folder, `${folderPrefix}${process.pid}-${this.#count}`);
+    const child = spawn(process.execPath, [script, bundle, ...source], { cwd: folder });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
+    const code = await new Promise<number | null>((resolve, reject) =>
+      child.once('error', reject).once('close', resolve),
+    );
+    if (code !== 0) throw new Error(`${[folder, ...source].join('/')} could not be bundled (${code}):\n${output}`);
+    return bundle;
+  }
+}
+
+function packageOf(file: string): string {
+  let folder = dirname(file);
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  return folder;
+}
+
+/** What the package's build makes: source files by the name of what comes of them. */
+function builtEntries(folder: string): Record<string, string> {
+  const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  if (!read('package.json').scripts?.build) return {};
+  return {
+    main: 'src/main.ts',
+    ...(existsSync(join(folder, 'build.config.json')) && read('build.config.json').entries),
+  };
+}
+
+/** True for bundles of this process and of processes that are gone. */
+function isOver(folder: string): boolean {
+  const pid = Number(folder.slice(folderPrefix.length).split('-')[0]);
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,18 @@
+import { BaseSequencer, type TestSequencerConstructor, type TestSpecification } from 'vitest/node';
+
+/**
+ * An order of test files in which those that take longest begin first, so that none of them is left to run alone at the end.
+ *
+ * @param names of files, without `.test.ts`, the longest first
+ */
+export function longestFirst(names: string[]): TestSequencerConstructor {
+  const place = ({ moduleId }: TestSpecification) => {
+    const index = names.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+    return index === -1 ? names.length : index;
+  };
+  return class extends BaseSequencer {
+    override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+      return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+    }
+  };
+}
