@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Lookup, OutboundClient, OutboundPolicy } from './index.ts';
 
@@ -127,4 +128,17 @@ it('says when a name does not exist or nobody listens', async () => {
     code: 'ENOTFOUND',
   });
   await expect(client().request('http://127.0.0.1:1/', post)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+it('hands on an answer of any size as it comes, and gives up when nothing comes any more', async () => {
+  const large = Buffer.alloc(300_000, 'x');
+  answer = (_, res) => res.end(large);
+  const url = `http://127.0.0.1:${port}/`;
+  const { signal } = new AbortController();
+  const got = await client().download(url, { idleMs: 5_000, signal });
+  expect([got.status, await buffer(got.body)]).toEqual([200, large]);
+  answer = (_, res) => void res.write('a');
+  const silent = await client().download(url, { idleMs: 50, signal });
+  await expect(buffer(silent.body)).rejects.toMatchObject({ code: 'UND_ERR_BODY_TIMEOUT' });
+  await expect(client(undefined, []).download(url, { idleMs: 5_000, signal })).rejects.toThrow('localhost address');
 });

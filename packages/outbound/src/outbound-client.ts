@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { checkedLookup, type Lookup } from './checked-lookup.ts';
 import { OutboundRefusedError } from './errors.ts';
@@ -20,6 +21,20 @@ export interface OutboundAnswer {
   status: number;
   headers: Dispatcher.ResponseData['headers'];
   body: Buffer;
+}
+
+export interface OutboundDownload {
+  headers?: Record<string, string>;
+  /** How long nothing of the answer may come. */
+  idleMs: number;
+  signal: AbortSignal;
+}
+
+/** An answer of any size, as it comes. */
+export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
+  /** To be read to its end, or discarded: it holds a connection. */
+  body: Readable;
+  discard(): void;
 }
 
 /**
@@ -76,6 +91,26 @@ export class OutboundClient {
     }
   }
 
+  /** Asks for what need not fit into memory. @throws as `request` does, but for its time */
+  async download(url: string, { headers = {}, idleMs, signal }: OutboundDownload): Promise<OutboundStream> {
+    const target = this.#policy.checkUrl(url);
+    try {
+      const response = await this.#agent.request({
+        origin: target.origin,
+        path: target.pathname + target.search,
+        method: 'GET',
+        headers,
+        headersTimeout: idleMs,
+        bodyTimeout: idleMs,
+        signal,
+      });
+      const { statusCode: status, headers: answered, body } = response;
+      return { status, headers: answered, body, discard: () => discard(body) };
+    } catch (error) {
+      throw refusalIn(error) ?? error;
+    }
+  }
+
   /** Ends what is under way. */
   async close(): Promise<void> {
     await this.#agent.destroy();
@@ -85,8 +120,7 @@ export class OutboundClient {
 /** Reads so much and hangs up on the rest; a short rest is read to its end so that the connection can serve again. */
 async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
   if (maxBytes === 0) {
-    // Nobody waits for it: what the answer says is known.
-    body.dump({ limit: 16_384 }).catch(() => undefined);
+    discard(body);
     return Buffer.alloc(0);
   }
   const chunks: Buffer[] = [];
@@ -98,6 +132,11 @@ async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number)
     if (bytes >= maxBytes) break;
   }
   return Buffer.concat(chunks).subarray(0, maxBytes);
+}
+
+/** Nobody waits for its end: what the answer says is known. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.dump({ limit: 16_384 }).catch(() => undefined);
 }
 
 /** A refusal may arrive wrapped: of several addresses tried, or as a cause. */

@@ -2,6 +2,7 @@ import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVaria
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
 import { objectStorageVariables } from './object-storage/open-object-storage.ts';
+import { projectImageVariables } from './project-images/settings.ts';
 import { registryVariables } from './registry/registry.ts';
 import { storageQuotaVariables } from './storage-quota/storage-quota.ts';
 
@@ -33,6 +34,7 @@ export const configSchema = Type.Object({
     description: 'How many of the newest revisions can be deployed again: uploaded sources of older ones are removed.',
   }),
   ...registryVariables,
+  ...projectImageVariables,
   // Whoever may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 

@@ -20,6 +20,7 @@ import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
+import { podRulesOf } from './drivers/kubernetes/settings.ts';
 import { openHolder } from './duties/holder-note.ts';
 import { openListeners } from './listeners/open-listeners.ts';
 import { logRoutes } from './logs/log-routes.ts';
@@ -31,6 +32,7 @@ import { SampleStore } from './monitoring/sample-store.ts';
 import { PostgresScaleMemory } from './monitoring/scale-memory.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
+import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
 import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
@@ -84,19 +86,21 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
   const quota = new StorageQuota({ pool, config });
+  const parts = { objects: storage, scratch: join(config.DATA_DIR, 'registry') };
   const registry = openRegistry({
+    ...parts,
     database,
     quota,
-    objects: storage,
-    scratch: join(config.DATA_DIR, 'registry'),
     sealer,
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
   });
+  const projectImages = openRevisionImages(config, { database, storage: parts, registry, quota, lifecycle, logger });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
+    pods: config.KUBERNETES_NAMESPACE === undefined ? undefined : podRulesOf(config),
   };
   const integrations = openIntegrations({ database, sealer, rules: repositoryRules(sourceRules), lifecycle });
   const builds = new Builds({
@@ -117,6 +121,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     user: await openBuildUser(config.BUILD_USER, config.DATA_DIR),
+    images: projectImages,
   });
   const samples = new SampleStore(pool);
   const dataPlane = await openDataPlane(
@@ -137,11 +142,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       samples,
       samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
       registry,
+      projectsAreImages: projectImages !== undefined,
       removeFiles: async (id, images) => {
         await builds.remove(id);
         await storage.removeBelow(objectsPrefix(id));
         await registry.removeImages(id);
-        if (await ranImages(prisma, id)) await images.removeLeftovers(id);
+        if (projectImages || (await ranImages(prisma, id))) await images.removeLeftovers(id);
       },
     },
     context,

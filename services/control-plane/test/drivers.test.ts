@@ -34,6 +34,7 @@ itConforms('kubernetes', async (surroundings) => {
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
     lastLineAt: async () => undefined,
     credentialFor: () => undefined,
+    rules: { metadata: [], pullSecrets: [] },
     autoscaler: 'auto',
     coolDownSeconds: 1800,
   });

@@ -62,6 +62,7 @@ function driver(changes: Partial<KubernetesDriverOptions> = {}): KubernetesDrive
     running: new RunningRevisions(),
     logger: silentLogger,
     credentialFor: () => undefined,
+    rules: { metadata: ['team'], pullSecrets: [] },
     autoscaler: 'auto',
     coolDownSeconds: 1800,
     ...changes,
@@ -209,7 +210,8 @@ describe('a revision that does not come up says why:', () => {
       /pods of this platform have no 'resource_spec.volumes'/,
     );
     const others = { image_pull_secrets: [{ name: `r-${'0'.repeat(32)}-pull` }] };
-    expect(await failing(specOf({ resources: others }))).toMatch(/is not a deployment's to name/);
+    expect(await failing(specOf({ resources: others }))).toMatch(/'image_pull_secrets' may not name r-0/);
+    expect(await failing(specOf({ resources: { labels: { role: 'admin' } } }))).toMatch(/may not have role here/);
   });
 
   it('a quota is used up', async () => {

@@ -40,6 +40,12 @@ export class Artifacts {
     };
   }
 
+  /** Tells a build from the others of its deployment. */
+  static keyOf({ sourceKey, configPath, installCommand, buildCommand }: BuildInput): string {
+    const text = JSON.stringify([sourceKey, configPath, installCommand, buildCommand]);
+    return createHash('sha256').update(text).digest('hex').slice(0, 32);
+  }
+
   /** The folder of what was built of it; null when nothing was yet, or not to its end. */
   async find(input: BuildInput): Promise<string | null> {
     const folder = this.#folderOf(input);
@@ -74,7 +80,7 @@ export class Artifacts {
   /** Removes the deployment's artifacts but those made from these inputs. */
   async keepOnly(deploymentId: string, inputs: BuildInput[]): Promise<void> {
     const folder = join(this.#folder, deploymentId);
-    const kept = new Set(inputs.map(keyOf));
+    const kept = new Set(inputs.map(Artifacts.keyOf));
     for (const name of await readdir(folder).catch(() => [] as string[])) {
       if (!kept.has(name)) await rm(join(folder, name), { recursive: true, force: true });
     }
@@ -85,11 +91,6 @@ export class Artifacts {
   }
 
   #folderOf(input: BuildInput): string {
-    return join(this.#folder, input.deploymentId, keyOf(input));
+    return join(this.#folder, input.deploymentId, Artifacts.keyOf(input));
   }
-}
-
-function keyOf({ sourceKey, configPath, installCommand, buildCommand }: BuildInput): string {
-  const text = JSON.stringify([sourceKey, configPath, installCommand, buildCommand]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { Artifact } from '../drivers/driver.ts';
 import { withDeadline } from '../drivers/process/deadline.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
+import type { RevisionImages } from '../project-images/revision-images.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import type { Slots } from '../reconciler/slots.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -14,7 +16,7 @@ import { Artifacts, type BuildInput } from './artifacts.ts';
 import { BuildFailure } from './build-failure.ts';
 import type { BuildSource } from './build-source.ts';
 import type { BuildUser } from './build-user.ts';
-import { Builder } from './builder.ts';
+import { Builder, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
 
 /** What each source that is built is built from. */
@@ -32,6 +34,8 @@ export interface BuildsOptions {
   minFreeBytes: number;
   /** Whom install and build commands run as; null: this service's. */
   user: BuildUser | null;
+  /** Makes an image of what is built, where projects run in a cluster; left out, they run from the folders they are built in. */
+  images?: RevisionImages | undefined;
 }
 
 /** Builds of revisions: one at a time for each deployment, which is its caller's to see to, and some at once over all. */
@@ -52,12 +56,18 @@ export class Builds {
   }
 
   /** What was built of the revision's source; null when it is to be built, here, still or again. */
-  async find(revision: RolloutRevision): Promise<LocalProject | null> {
-    const { input } = await this.#of(revision);
-    const folder = await this.#artifacts.find(input);
-    return folder === null
-      ? null
-      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath });
+  async find(revision: RolloutRevision): Promise<Artifact | null> {
+    const { images } = this.#options;
+    if (images) return images.find(revision);
+    if (!this.isBuilt(revision.source)) return null;
+    const project = await this.#projectOf((await this.#of(revision)).input);
+    return project && { kind: 'project', project };
+  }
+
+  /** What is run of a project that is not built. @throws BuildFailure when it is to be an image, and cannot be made one */
+  async ofFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
+    const { images } = this.#options;
+    return images ? images.ofFolder(revision, project, signal) : { kind: 'project', project };
   }
 
   /**
@@ -83,13 +93,9 @@ export class Builds {
       const owner = { deploymentId: deployment.id, revisionId: revision.id, kind: 'build' as const };
       const log = await openLog(owner, { secrets: Object.values(secrets) });
       try {
-        if (await this.#artifacts.find(input)) {
-          log.write('Nothing of it has changed since it was built: that build is taken', { source: 'build' });
-          return;
-        }
         await withDeadline(signal, timeoutMs, async (limited) => {
-          const build = (ended: AbortSignal) =>
-            this.#builder.build({ input, source, workspaceId: deployment.workspaceId, secrets, log, signal: ended });
+          const order = { input, source, workspaceId: deployment.workspaceId, secrets, log };
+          const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
           await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
             signal.throwIfAborted();
             if (error instanceof BuildFailure || !limited.aborted) throw error;
@@ -111,11 +117,37 @@ export class Builds {
     const inputs: BuildInput[] = [];
     for (const revision of revisions) if (this.isBuilt(revision.source)) inputs.push((await this.#of(revision)).input);
     await this.#artifacts.keepOnly(deploymentId, inputs);
+    const ids = revisions.map(({ id }) => id);
+    await this.#options.images?.keepOnly(deploymentId, ids, inputs.map(Artifacts.keyOf));
   }
 
   async remove(deploymentId: string): Promise<void> {
     await this.#artifacts.remove(deploymentId);
     await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
+  }
+
+  /** Builds what is not there yet. Where it is an image that is run, the folder it was built in is not needed any more then. */
+  async #build(revision: RolloutRevision, order: BuildOrder): Promise<void> {
+    const { input, signal, log } = order;
+    const say = (line: string) => log.write(line, { source: 'build' });
+    const { images } = this.#options;
+    const makeImage = await images?.begin(revision, Artifacts.keyOf(input), signal);
+    const before = await this.#projectOf(input);
+    if (images ? makeImage === null : before) {
+      say('Nothing of it has changed since it was built: that build is taken');
+      return;
+    }
+    const project = before ?? (await this.#builder.build(order));
+    if (!makeImage) return;
+    await makeImage(project, say);
+    await this.#artifacts.discard(input);
+  }
+
+  async #projectOf(input: BuildInput): Promise<LocalProject | null> {
+    const folder = await this.#artifacts.find(input);
+    return folder === null
+      ? null
+      : openLocalDirectory({ project_path: folder, langgraph_config_path: input.configPath });
   }
 
   async #of(revision: RolloutRevision): Promise<{ input: BuildInput; source: BuildSource }> {

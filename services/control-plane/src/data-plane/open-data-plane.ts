@@ -11,9 +11,9 @@ import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { Autoscaler } from '../monitoring/autoscaler.ts';
 import { DeploymentMonitor, type DeploymentMonitorOptions } from '../monitoring/deployment-monitor.ts';
 import type { ScaleMemory } from '../monitoring/scale-memory.ts';
-import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
+import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import { Slots } from '../reconciler/slots.ts';
 import type { Registry } from '../registry/registry.ts';
 import { AbandonedFiles, scratchFolders } from '../scratch/abandoned-files.ts';
@@ -46,6 +46,8 @@ export interface DataPlaneOptions {
   samplesMs: number;
   /** Of the images that deployments have on the platform itself. Left out: none is run here. */
   registry?: Registry;
+  /** Projects come as images too: nothing is run as processes. */
+  projectsAreImages?: boolean;
   /** Puts itself before what runs projects. */
   guardProjects?(projects: Driver): Driver;
   /** What else there is of a deployment that is deleted: everything but its logs. */
@@ -101,7 +103,10 @@ export async function openDataPlane(
     logger,
     parts: {
       store,
-      driver: new DriversByArtifact({ project: options.guardProjects?.(projects) ?? projects, image: images }),
+      driver: new DriversByArtifact({
+        project: options.projectsAreImages ? images : (options.guardProjects?.(projects) ?? projects),
+        image: images,
+      }),
       builds,
       databases,
       dataRedisUri: config.DATA_REDIS_URI,

@@ -87,7 +87,8 @@ export class DesiredState {
   ): Promise<void> {
     const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
     const computeType = await computeTypeOf(queries, tenant, config);
-    checkSourceRules({ source, revisionSource, config, revisionConfig, computeType });
+    const { pods = null } = this.#sourceRules;
+    checkSourceRules({ source, revisionSource, config, revisionConfig, computeType, pods });
     // A data plane elsewhere reads them there.
     if (computeType === null) this.#referenced.checkReadable(desired.secretReferences);
     if (!desired.makesRevision) return;

@@ -1,19 +1,20 @@
 import type { ComputeType, ResourceSpec } from '@runyard/contracts';
+import { faultOfWishes, type PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import { given } from './given.ts';
 import { wrongSource } from './source-fields.ts';
 
-/** Pods, and servers that only Kubernetes makes for one deployment alone. */
+/** Servers that only Kubernetes makes for one deployment alone. */
 const FOR_KUBERNETES = /^(redis_|db_)/;
 const OF_PODS: readonly (keyof ResourceSpec)[] = [
-  'labels',
-  'annotations',
   'service_account_name',
-  'image_pull_secrets',
   'volumes',
   'volume_mounts',
   'init_containers',
   'sidecars',
 ];
+
+/** Of pods, too: what deployments in a cluster of the platform's own may choose. */
+const WISHES: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
 
 /** The smaller one and the larger one. */
 const ORDERED = [
@@ -30,15 +31,23 @@ const ORDERED = [
 ] as const satisfies readonly (readonly [keyof ResourceSpec, keyof ResourceSpec])[];
 
 /** @throws BadRequestError when a limit is below what it limits, or a field is for another kind of data plane */
-export function checkResources(spec: ResourceSpec, computeType: ComputeType | null): void {
-  const foreign = Object.entries(spec).find(
-    ([name, value]) => value != null && (FOR_KUBERNETES.test(name) || OF_PODS.includes(name as keyof ResourceSpec)),
+export function checkResources(
+  spec: ResourceSpec,
+  { computeType, pods }: { computeType: ComputeType | null; pods: PodRules | null },
+): void {
+  const rules = computeType === null ? pods : null;
+  const foreign = (Object.keys(spec) as (keyof ResourceSpec)[]).find(
+    (name) =>
+      spec[name] != null &&
+      (FOR_KUBERNETES.test(name) || OF_PODS.includes(name) || (WISHES.includes(name) && rules === null)),
   );
   if (foreign && computeType !== 'k8s') {
     throw wrongSource(
-      `'source_config.resource_spec.${foreign[0]}' is for data planes on Kubernetes, and must be null here`,
+      `'source_config.resource_spec.${foreign}' is for data planes on Kubernetes, and must be null here`,
     );
   }
+  const fault = rules && faultOfWishes(spec, rules);
+  if (fault) throw wrongSource(`of 'source_config.resource_spec' ${fault}`);
   for (const [low, high] of ORDERED) {
     const [least, most] = [spec[low], spec[high]];
     if (least != null && most != null && least > most) {

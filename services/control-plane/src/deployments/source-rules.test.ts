@@ -7,10 +7,19 @@ const repository = { repo_url: 'https://github.com/acme/agent' };
 const branch = { repo_ref: 'main', langgraph_config_path: 'langgraph.json' };
 const upload = { source_tarball_path: 'a/1.tar.gz', langgraph_config_path: 'langgraph.json' };
 const pods = { db_storage_gi: 20, redis_memory_mb: 256, labels: { team: 'a' } };
+const inCluster = { metadata: ['team'], pullSecrets: [] };
 const image = { image_uri: 'registry.example.com:5000/acme/agent:1.0' };
 
 function check(source: DeploymentSource, state: Partial<SourceState>): void {
-  checkSourceRules({ source, revisionSource: source, config: {}, revisionConfig: {}, computeType: null, ...state });
+  checkSourceRules({
+    source,
+    revisionSource: source,
+    config: {},
+    revisionConfig: {},
+    computeType: null,
+    pods: null,
+    ...state,
+  });
 }
 
 describe('a source is taken', () => {
@@ -25,6 +34,7 @@ describe('a source is taken', () => {
     ['external_docker', { config: { custom_url: 'https://agent.example.com' }, revisionConfig: image }],
     ['external_docker', {}],
     ['external_docker', { config: { listener_id: LISTENER, resource_spec: pods }, computeType: 'k8s' }],
+    ['external_docker', { config: { resource_spec: { labels: { team: 'a' } } }, pods: inCluster }],
     ['local_directory', { config: { project_path: '/srv/a', listener_id: LISTENER }, computeType: 'process' }],
     ['github', { config: repository }],
     ['internal_docker', { revisionConfig: { image_uri: `runyard/agent@sha256:${'a'.repeat(64)}` } }],
@@ -71,6 +81,17 @@ describe('a source is refused', () => {
       "'source_revision_config.image_uri' must be null",
     ],
     ['external_docker', { config: { resource_spec: pods }, computeType: 'docker' }, 'is for data planes on Kubernetes'],
+    ['external_docker', { config: { resource_spec: pods }, pods: inCluster }, 'is for data planes on Kubernetes'],
+    [
+      'external_docker',
+      { config: { resource_spec: { labels: { team: 'a' } } }, computeType: 'docker', pods: inCluster },
+      'is for data planes on Kubernetes',
+    ],
+    [
+      'external_docker',
+      { config: { resource_spec: { labels: { tier: 'a' } } }, pods: inCluster },
+      "of 'source_config.resource_spec' 'labels' may not have tier here",
+    ],
     [
       'external_docker',
       { revisionSource: 'internal_docker', config: { listener_id: LISTENER }, computeType: 'docker' },

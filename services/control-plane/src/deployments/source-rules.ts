@@ -1,4 +1,5 @@
 import type { ComputeType, DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, wrongSource } from './source-fields.ts';
@@ -15,6 +16,8 @@ export interface SourceState {
   revisionConfig: SourceRevisionConfig;
   /** Of the listener that runs it; null: the platform itself does. */
   computeType: ComputeType | null;
+  /** Of the cluster that the platform itself runs deployments in; null where it runs them elsewhere. */
+  pods: PodRules | null;
 }
 
 /**
@@ -28,7 +31,7 @@ export function checkSourceRules(state: SourceState): void {
   if (source === 'github') checkRepository(config);
   if (revisionSource === 'github') checkRepositoryRevision(state);
   checkPlacement(state);
-  checkResources(config.resource_spec ?? {}, state.computeType);
+  checkResources(config.resource_spec ?? {}, state);
   if (revisionConfig.langgraph_config_path != null) checkConfigPath(revisionConfig.langgraph_config_path);
   const isBuilt = revisionSource === 'internal_source' && !isEmpty(revisionSource, revisionConfig);
   if (isBuilt && revisionConfig.langgraph_config_path == null)

@@ -3,7 +3,14 @@ import type { LocalProject } from '../sources/local-directory.ts';
 import type { Role } from './scale-bounds.ts';
 
 /** What a revision runs: a project on this machine's disk, or an image that holds one. */
-export type Artifact = { kind: 'project'; project: LocalProject } | { kind: 'image'; imageUri: string };
+export type Artifact = { kind: 'project'; project: LocalProject } | ImageArtifact;
+
+export interface ImageArtifact {
+  kind: 'image';
+  imageUri: string;
+  /** Of the project's own variables those that tune the platform's part, where they are known. The deployment's win over them. */
+  settings?: Record<string, string>;
+}
 
 /** All it takes to run one revision. */
 export interface RevisionSpec {

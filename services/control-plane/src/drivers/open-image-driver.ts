@@ -5,7 +5,7 @@ import type { PlatformSettings } from './deployment-variables.ts';
 import type { Driver } from './driver.ts';
 import { DriversByNamespace } from './drivers-by-namespace.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
-import { kubernetesVariables } from './kubernetes/settings.ts';
+import { kubernetesVariables, podRulesOf } from './kubernetes/settings.ts';
 import type { KeepingOptions } from './process/launcher.ts';
 
 const Settings = Type.Object({
@@ -30,6 +30,6 @@ export async function openImageDriver(
   if (usualNamespace === undefined) return openContainerDriver(config, options);
   const { DATA_DIR: dataDir, SCALE_DOWN_SECONDS: coolDownSeconds } = config;
   const open = (namespace: string) =>
-    openKubernetesDriver({ ...options, namespace, dataDir, autoscaler, coolDownSeconds });
+    openKubernetesDriver({ ...options, namespace, dataDir, rules: podRulesOf(config), autoscaler, coolDownSeconds });
   return new DriversByNamespace({ usual: await open(usualNamespace), usualNamespace, open });
 }

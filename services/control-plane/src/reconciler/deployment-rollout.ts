@@ -213,7 +213,7 @@ export class DeploymentRollout {
     const onUpstreams = () => this.#serving.moved(revision.id);
     return startSlots.run(signal, async () => {
       await options.onBegin?.();
-      const spec = await specOf(this.#parts, revision, access, options);
+      const spec = await specOf(this.#parts, revision, access, { ...options, signal });
       signal.throwIfAborted();
       if (this.#serving.isStopped) throw new Error('stopped');
       return driver.start(spec, { signal, timeoutMs: deployTimeoutMs, onUpstreams });

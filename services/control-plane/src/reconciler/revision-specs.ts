@@ -36,7 +36,7 @@ export async function specOf(
   parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,
   revision: RolloutRevision,
   access: DatabaseAccess,
-  { isFirst }: { isFirst: boolean },
+  { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
 ): Promise<RevisionSpec> {
   const { deploymentId } = revision;
   const source = revision.sourceConfig as SourceConfig;
@@ -47,7 +47,7 @@ export async function specOf(
     revisionId: revision.id,
     isFirst,
     namespace: source.listener_config?.k8s_namespace ?? undefined,
-    artifact: await artifactOf(parts, revision),
+    artifact: await artifactOf(parts, revision, signal),
     resources: resourcesOf(source),
     databaseUri: access.uri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),
@@ -64,20 +64,22 @@ async function referencedSecrets(
   return deployment ? referenced.read(deployment.workspaceId, references) : [];
 }
 
-async function artifactOf({ builds }: Pick<RolloutParts, 'builds'>, revision: RolloutRevision): Promise<Artifact> {
+async function artifactOf(
+  { builds }: Pick<RolloutParts, 'builds'>,
+  revision: RolloutRevision,
+  signal: AbortSignal,
+): Promise<Artifact> {
   if (isImageSource(revision.source)) {
     const { image_uri: imageUri } = revision.sourceRevisionConfig as SourceRevisionConfig;
     if (imageUri == null) throw new Error(`revision ${revision.id} has no image`);
     return { kind: 'image', imageUri };
   }
-  if (!builds.isBuilt(revision.source)) {
-    const source = {
-      ...(revision.sourceConfig as SourceConfig),
-      ...(revision.sourceRevisionConfig as SourceRevisionConfig),
-    };
-    return { kind: 'project', project: await openLocalDirectory(source) };
-  }
-  const project = await builds.find(revision);
-  if (!project) throw new Error(`the build of revision ${revision.id} is gone`);
-  return { kind: 'project', project };
+  const built = await builds.find(revision);
+  if (built) return built;
+  if (builds.isBuilt(revision.source)) throw new Error(`the build of revision ${revision.id} is gone`);
+  const source = {
+    ...(revision.sourceConfig as SourceConfig),
+    ...(revision.sourceRevisionConfig as SourceRevisionConfig),
+  };
+  return builds.ofFolder(revision, await openLocalDirectory(source), signal);
 }

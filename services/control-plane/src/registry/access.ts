@@ -1,5 +1,5 @@
 import { type Exchange, isRead, send } from './exchange.ts';
-import { REGISTRY_USER } from './registry-address.ts';
+import { PROJECT_REPOSITORY, REGISTRY_USER } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 import type { HeldGrant, RegistryGrant } from './registry-tokens.ts';
 
@@ -15,10 +15,21 @@ export function grantOf({ parts, req }: Exchange): HeldGrant {
   throw new RegistryError('UNAUTHORIZED', 'A push token of the deployment is needed.');
 }
 
-/** @throws RegistryError DENIED unless the grant is for this deployment, which takes images, and for what is asked */
-export async function allow(exchange: Exchange, grant: RegistryGrant, deploymentId: string): Promise<void> {
-  const isAllowed = grant.deploymentId === deploymentId && (grant.mayPush || isRead(exchange));
-  if (!isAllowed || !(await exchange.parts.store.takesImages(deploymentId))) {
+/**
+ * @param name the repository that is asked for
+ * @throws RegistryError DENIED unless the grant is for this deployment, which has or takes images, and for what is asked
+ */
+export async function allow(
+  exchange: Exchange,
+  grant: RegistryGrant,
+  { deploymentId, name }: { deploymentId: string; name?: string },
+): Promise<void> {
+  const { store } = exchange.parts;
+  // What is in there was built by the platform, and by nobody else.
+  const mayWrite = grant.mayPush && name !== PROJECT_REPOSITORY;
+  const isAllowed = grant.deploymentId === deploymentId && (mayWrite || isRead(exchange));
+  const look = isRead(exchange) ? store.mayHaveImages(deploymentId) : store.takesImages(deploymentId);
+  if (!(await look) || !isAllowed) {
     throw new RegistryError('DENIED', 'This token is not for that.');
   }
 }

@@ -15,8 +15,8 @@ export interface BlobPart {
   sha256: string;
 }
 
-/** Every object of a deployment's images begins with this. */
-export const imagesPrefix = (deploymentId: string) => `registry/${deploymentId}/`;
+/** Every object of a deployment's images begins with this; others than deployments have objects below their names. */
+export const imagesPrefix = (owner: string) => `registry/${owner}/`;
 
 /** Where bytes come to rest, on their way and for good. */
 export interface PartStorage {
@@ -39,12 +39,12 @@ export interface PartBound {
  */
 export async function writePart(
   { objects, scratch }: PartStorage,
-  deploymentId: string,
+  owner: string,
   body: Readable,
   bound: PartBound,
 ): Promise<BlobPart | null> {
   const id = uuidv7();
-  const key = `${imagesPrefix(deploymentId)}${id}`;
+  const key = `${imagesPrefix(owner)}${id}`;
   const file = join(scratch, id);
   const hash = createHash('sha256');
   let size = 0;

@@ -1,5 +1,7 @@
 /** The registry's own part of the paths below `/v2/`: nothing else of the control plane begins with it. */
 export const REGISTRY_SEGMENT = 'registry';
+/** Images that the platform itself makes of a deployment's projects, beside those that are pushed for it. */
+export const PROJECT_REPOSITORY = 'runyard-project';
 /** The user name image tools log in with beside a token, as with other platforms' registries. */
 export const REGISTRY_USER = 'oauth2accesstoken';
 

@@ -34,14 +34,14 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   if (resource.kind === 'token') return giveToken(exchange, grant);
   if (resource.kind === 'unknown') throw new RegistryError('NAME_UNKNOWN', 'There is nothing by this name.');
   // The list is of the token's deployment: it is for no other.
-  const { deploymentId } = resource.kind === 'catalog' ? grant : resource;
-  await allow(exchange, grant, deploymentId);
+  const place = resource.kind === 'catalog' ? { deploymentId: grant.deploymentId } : resource;
+  await allow(exchange, grant, place);
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'PUT') return takeManifest(exchange, resource);
   if (!isRead(exchange)) throw unsupported(exchange);
   switch (resource.kind) {
     case 'catalog':
-      return sendRepositories(exchange, deploymentId);
+      return sendRepositories(exchange, place.deploymentId);
     case 'tags':
       return sendTags(exchange, resource);
     case 'blob':

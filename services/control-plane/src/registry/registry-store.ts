@@ -43,6 +43,12 @@ export class RegistryStore {
     this.#database = database;
   }
 
+  /** Whether the deployment is there: images of its projects are made by the platform, whatever its source. */
+  async mayHaveImages(deploymentId: string): Promise<boolean> {
+    const where = { id: deploymentId, deleteRequestedAt: null };
+    return (await this.#database.prisma.deployment.findFirst({ where, select: { id: true } })) !== null;
+  }
+
   /** Whether the deployment is there and takes images. */
   async takesImages(deploymentId: string): Promise<boolean> {
     const where = { id: deploymentId, source: 'internal_docker', deleteRequestedAt: null };

@@ -25,6 +25,7 @@ const NOTHING_IS_BUILT: RolloutParts['builds'] = {
   isBuilt: () => false,
   find: async () => null,
   build: async () => undefined,
+  ofFolder: async (_, project) => ({ kind: 'project', project }),
   keepOnly: async () => undefined,
 };
 

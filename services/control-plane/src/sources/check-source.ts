@@ -2,6 +2,7 @@ import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runy
 import { BadRequestError } from '@runyard/service-kit';
 import type { Queries } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
+import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import type { RegistryAddress } from '../registry/registry-address.ts';
 import { checkIntegration } from './github/integrations.ts';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
@@ -17,6 +18,8 @@ export interface SourceRules {
   registry: RegistryAddress;
   /** Networks (CIDR) that are not public and may hold repositories. */
   allowedNetworks?: string[] | undefined;
+  /** Where deployments run in a cluster: what of their pods they may choose. */
+  pods?: PodRules | undefined;
 }
 
 export function repositoryRules({ localProjects, allowedNetworks }: SourceRules): RepositoryRules {

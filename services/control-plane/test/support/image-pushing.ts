@@ -47,8 +47,12 @@ export class ImageClient {
   }
 
   /** An image of one layer; returns its digest. */
-  async pushImage(repository: string, tag: string, layer: Buffer = Buffer.from('a layer')): Promise<string> {
-    const config = Buffer.from('{"architecture":"amd64","os":"linux"}');
+  async pushImage(
+    repository: string,
+    tag: string,
+    layer: Buffer = Buffer.from('a layer'),
+    config: Buffer = Buffer.from('{"architecture":"amd64","os":"linux"}'),
+  ): Promise<string> {
     await this.pushBlob(repository, [config]);
     await this.pushBlob(repository, [layer]);
     const manifest = manifestOf(config, [layer]);

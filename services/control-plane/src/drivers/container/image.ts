@@ -6,7 +6,7 @@ import { lastLine, noEngine, runEngine } from './engine-command.ts';
 
 /** Made by our base image, and so of every image built from it: that it takes part as docs/images.md says. */
 export const AGENT_SERVER_LABEL = 'io.runyard.agent-server';
-const AGENT_SERVER_VERSION = '1';
+export const AGENT_SERVER_VERSION = '1';
 
 const ImageConfig = Type.Object({
   Labels: Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()])),

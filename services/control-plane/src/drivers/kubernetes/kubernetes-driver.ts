@@ -9,9 +9,10 @@ import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
 import { KubernetesRevision, type RevisionParts } from './kubernetes-revision.ts';
-import { isOwnName, nameOf } from './labels.ts';
+import { nameOf } from './labels.ts';
 import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
+import { faultOfWishes, type PodRules } from './pod-wishes.ts';
 import { Removal } from './removal.ts';
 import { type PullCredential, RevisionObjects } from './revision-objects.ts';
 
@@ -27,6 +28,8 @@ export interface KubernetesDriverOptions {
   logger: Logger;
   /** For an image of the platform's own registry; undefined for any other. */
   credentialFor(deploymentId: string, imageUri: string): PullCredential | undefined;
+  /** What of their pods deployments may choose. */
+  rules: PodRules;
   /** Who decides how many pods there are. `auto`: the cluster where it has metrics of others, the platform elsewhere. */
   autoscaler: 'auto' | 'cluster' | 'platform';
   coolDownSeconds: number;
@@ -59,9 +62,8 @@ export class KubernetesDriver implements Driver {
 
   async start(spec: RevisionSpec, { signal: outer, timeoutMs, onUpstreams }: StartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as pods');
-    mustBeRunnable(spec);
-    const { imageUri } = spec.artifact;
-    const { deploymentId, revisionId } = spec;
+    mustBeRunnable(spec, this.#options.rules);
+    const { artifact: image, deploymentId, revisionId } = spec;
     const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler, countsBefore } = this.#options;
     const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
     const logsSince = await lastLineAt({ deploymentId, revisionId });
@@ -76,8 +78,8 @@ export class KubernetesDriver implements Driver {
         const name = nameOf(revisionId, 'agent-api');
         const found = await api.find<V1Deployment>('Deployment', name, signal);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
-        const credential = credentialFor(deploymentId, imageUri);
-        const objects = new RevisionObjects(spec, { platform, imageUri, credential, coolDownSeconds });
+        const credential = credentialFor(deploymentId, image.imageUri);
+        const objects = new RevisionObjects(spec, { platform, image, credential, coolDownSeconds });
         const isScaledByCluster = isScaled(spec) && (await this.#clusterScales(autoscaler));
         const options = {
           objects,
@@ -92,7 +94,7 @@ export class KubernetesDriver implements Driver {
         await revision.start(signal);
         if (credential) {
           revision.keepCredential(async () => {
-            const renewed = credentialFor(deploymentId, imageUri);
+            const renewed = credentialFor(deploymentId, image.imageUri);
             if (renewed) await api.apply(objects.pullSecret(renewed), AbortSignal.timeout(DISCOVERY_TIMEOUT_MS));
           });
         }
@@ -160,11 +162,11 @@ export class KubernetesDriver implements Driver {
 const NOT_RUN = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
 
 /** @throws StartFailure when something is asked for that pods here do not get */
-function mustBeRunnable({ resources }: RevisionSpec): void {
+function mustBeRunnable({ resources }: RevisionSpec, rules: PodRules): void {
   const foreign = Object.entries(resources).find(([name, value]) => value != null && NOT_RUN.test(name));
   if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
-  const own = resources.image_pull_secrets?.find(({ name }) => isOwnName(name));
-  if (own) throw new StartFailure(`the pull secret ${own.name} is not a deployment's to name: leave it out`);
+  const fault = faultOfWishes(resources, rules);
+  if (fault !== null) throw new StartFailure(`its 'resource_spec' asks for what it may not have: ${fault}`);
 }
 
 function isScaled({ resources }: RevisionSpec): boolean {

@@ -9,7 +9,7 @@ const PULL_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 
 type Given = Pick<
   KubernetesDriverOptions,
-  'platform' | 'openLog' | 'running' | 'countsBefore' | 'logger' | 'autoscaler' | 'coolDownSeconds'
+  'platform' | 'openLog' | 'running' | 'countsBefore' | 'logger' | 'rules' | 'autoscaler' | 'coolDownSeconds'
 >;
 
 export async function openKubernetesDriver(

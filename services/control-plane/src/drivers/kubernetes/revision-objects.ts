@@ -8,7 +8,7 @@ import type {
 } from '@kubernetes/client-node';
 import { capacityOf } from '../../monitoring/scaling-policy.ts';
 import { graceSecondsOf, type PlatformSettings, partVariables } from '../deployment-variables.ts';
-import type { RevisionSpec } from '../driver.ts';
+import type { ImageArtifact, RevisionSpec } from '../driver.ts';
 import { type Role, scaleBounds } from '../scale-bounds.ts';
 import { labelsOf, nameOf } from './labels.ts';
 import { PORT, podTemplate } from './pod-template.ts';
@@ -23,7 +23,7 @@ export interface PullCredential {
 
 export interface ObjectOptions {
   platform: PlatformSettings;
-  imageUri: string;
+  image: ImageArtifact;
   credential: PullCredential | undefined;
   /** How long a load has to be gone before the cluster takes pods away. */
   coolDownSeconds: number;
@@ -78,7 +78,7 @@ export class RevisionObjects {
 
   /** @param replicas undefined when the cluster decides on them itself */
   deployment(role: Role, replicas: number | undefined): V1Deployment {
-    const { imageUri, platform, credential } = this.#options;
+    const { image, platform, credential } = this.#options;
     const { image_pull_secrets } = this.#spec.resources;
     const secretsContent = JSON.stringify([this.#variables(role).secrets, this.#environment(role)]);
     return {
@@ -93,8 +93,8 @@ export class RevisionObjects {
         selector: { matchLabels: labelsOf(this.#spec, role) },
         template: podTemplate(this.#spec, {
           role,
-          imageUri,
-          graceSeconds: graceSecondsOf(this.#spec.secrets, platform.graceSeconds),
+          imageUri: image.imageUri,
+          graceSeconds: graceSecondsOf(this.#own, platform.graceSeconds),
           secretsContent,
           pullSecrets: [
             ...(credential ? [nameOf(this.#spec.revisionId, 'pull')] : []),
@@ -151,14 +151,19 @@ export class RevisionObjects {
     }));
     if (role === 'agent-api') return targets;
     const matchLabels = { project_id: this.#spec.deploymentId, revision_id: this.#spec.revisionId };
-    const name = (this.#spec.secrets.METRIC_PREFIX ?? METRIC_PREFIX) + PENDING_RUNS_METRIC;
+    const name = (this.#own.METRIC_PREFIX ?? METRIC_PREFIX) + PENDING_RUNS_METRIC;
     const metric = { name, selector: { matchLabels } };
     const target = { type: 'AverageValue', averageValue: String(PENDING_RUNS_PER_WORKER) };
     return [...targets, { type: 'External', external: { metric, target } }];
   }
 
+  /** Variables of the deployment, and of its project where they are known. */
+  get #own(): Record<string, string> {
+    return { ...this.#options.image.settings, ...this.#spec.secrets };
+  }
+
   #variables(role: Role) {
-    return partVariables(this.#spec, this.#spec.secrets, this.#options.platform, role);
+    return partVariables(this.#spec, this.#own, this.#options.platform, role);
   }
 
   #environment(role: Role): Record<string, string> {

@@ -1,4 +1,5 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
+import type { PodRules } from './pod-wishes.ts';
 
 export const kubernetesVariables = {
   KUBERNETES_NAMESPACE: Type.Optional(
@@ -13,4 +14,23 @@ export const kubernetesVariables = {
     description:
       'Who scales deployments in the cluster: its own autoscaler (`cluster`), this service (`platform`), or the first where the cluster has an external metrics API.',
   }),
+  KUBERNETES_POD_METADATA: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description:
+      'Keys of labels and annotations that deployments may give their pods: `team`, `example.com/*` for all with a prefix, `*` for all without one.',
+  }),
+  KUBERNETES_PULL_SECRETS: Type.Array(Type.String({ minLength: 1 }), {
+    default: [],
+    description: 'Secrets of the namespace, by name, that deployments may have their images pulled with.',
+  }),
 };
+
+const Settings = Type.Object(kubernetesVariables);
+
+/** What of their pods deployments may choose. */
+export function podRulesOf({
+  KUBERNETES_POD_METADATA: metadata,
+  KUBERNETES_PULL_SECRETS: pullSecrets,
+}: Static<typeof Settings>): PodRules {
+  return { metadata, pullSecrets };
+}

@@ -23,12 +23,14 @@ export class StandInCluster {
   // Addresses of pods: 127.0.0.0/8 is this machine's.
   readonly #subnet = `127.${randomInt(16, 250)}.${randomInt(0, 250)}`;
   #addresses = 0;
+  readonly #originOf: (host: string) => string | undefined;
   readonly controllers = new Controllers(this.store, (name) => this.#remove(name, undefined));
   readonly api: ApiServer;
   #url = '';
 
-  private constructor(folder: string, rules: Rule[]) {
+  private constructor(folder: string, rules: Rule[], originOf: (host: string) => string | undefined) {
     this.#folder = folder;
+    this.#originOf = originOf;
     this.api = new ApiServer({
       store: this.store,
       token: TOKEN,
@@ -47,10 +49,17 @@ export class StandInCluster {
     });
   }
 
-  /** @param agent what runs in place of the services */
-  static async start(agent: string, rules: Rule[]): Promise<StandInCluster> {
+  /**
+   * @param agent what runs in place of the services
+   * @param originOf where nodes reach a registry, by its host; left out, every image is there, whatever its name
+   */
+  static async start(
+    agent: string,
+    rules: Rule[],
+    originOf: (host: string) => string | undefined = () => undefined,
+  ): Promise<StandInCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'runyard-cluster-'));
-    const cluster = new StandInCluster(folder, rules);
+    const cluster = new StandInCluster(folder, rules, originOf);
     const command = join(folder, 'commands/runyard-agent');
     await mkdir(join(folder, 'commands'));
     await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${agent}"\n`);
@@ -110,6 +119,7 @@ export class StandInCluster {
       folder: this.#folder,
       commands: join(this.#folder, 'commands'),
       address: `${this.#subnet}.${this.#addresses}`,
+      originOf: this.#originOf,
     });
     this.#pods.set(pod.name, pod);
     // Not before everybody has heard that it is there.

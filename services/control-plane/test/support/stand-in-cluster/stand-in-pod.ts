@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { type UnpackedImage, unpackImage } from './unpack-image.ts';
 
 export interface PodSurroundings {
   store: ObjectStore;
@@ -12,6 +13,8 @@ export interface PodSurroundings {
   commands: string;
   /** Where the pod's services listen. */
   address: string;
+  /** Where a registry is reached, by its host; undefined where images of that host are taken for granted. */
+  originOf(host: string): string | undefined;
 }
 
 interface Instance {
@@ -51,6 +54,7 @@ export class StandInPod {
   #killAtMs = Infinity;
   #isEnding = false;
   #isUnschedulable = false;
+  #image: UnpackedImage | undefined;
 
   constructor(pod: StoredObject, surroundings: PodSurroundings) {
     this.name = pod.metadata.name;
@@ -118,9 +122,10 @@ export class StandInPod {
       this.#isUnschedulable = true;
       return this.#report();
     }
-    if (this.#spec.containers[0]!.image!.includes('missing')) {
+    const missing = await this.#pull();
+    if (missing !== undefined) {
       for (const reason of ['ErrImagePull', 'ImagePullBackOff']) {
-        Object.assign(this.#containers[0]!, { waiting: reason, waitingMessage: 'manifest unknown' });
+        Object.assign(this.#containers[0]!, { waiting: reason, waitingMessage: missing });
         this.#report();
         await this.#pause(PROBE_MS);
       }
@@ -139,6 +144,25 @@ export class StandInPod {
       }
     }
     await Promise.all(this.#containers.filter(({ isInit }) => !isInit).map((container) => this.#keep(container)));
+  }
+
+  /** @returns why the image is not here */
+  async #pull(): Promise<string | undefined> {
+    const { store, folder, originOf } = this.#surroundings;
+    const { image = '' } = this.#spec.containers[0]!;
+    if (image.includes('missing')) return 'manifest unknown';
+    const host = image.split('/', 1)[0]!;
+    const origin = originOf(host);
+    if (origin === undefined) return undefined;
+    const secrets = (this.#spec.imagePullSecrets ?? []).map(({ name }) => store.find('secrets', name!)?.data);
+    const logins = secrets.map((data) => JSON.parse(Buffer.from(data['.dockerconfigjson'], 'base64').toString()));
+    const password = logins.map(({ auths }) => auths[host]?.password).find(Boolean) ?? 'none';
+    try {
+      this.#image = await unpackImage(image, origin, password, join(folder, this.name, 'image'));
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   async #keep(container: RunningContainer): Promise<void> {
@@ -220,6 +244,7 @@ export class StandInPod {
     const image = {
       PATH: `${spec.image!.includes('foreign') ? '' : `${commands}:`}${process.env.PATH}`,
       ...(spec.image!.includes('with-auth') && { LANGGRAPH_AUTH: '{"path":"./auth.ts:auth"}' }),
+      ...this.#imageVariables(),
     };
     // Every pod has an address of its own here, but no network: where it listens is that address.
     const own = spec.ports ? { HOST: address } : {};
@@ -227,6 +252,7 @@ export class StandInPod {
     // It ends with the test, however that ends.
     const child = spawn('setpriv', ['--pdeathsig=KILL', command!, ...args], {
       env: { ...image, ...Object.fromEntries(variables), ...own },
+      cwd: this.#image?.workingDir,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
@@ -262,6 +288,14 @@ export class StandInPod {
       changed();
     });
     return instance;
+  }
+
+  /** A path of the image is one of this machine here. Its programs are those of this machine. */
+  #imageVariables(): Record<string, string> {
+    const { root, env } = this.#image ?? { root: '', env: {} };
+    const { PATH: _, ...others } = env as Record<string, string>;
+    const entries = Object.entries(others).map(([name, value]) => [name, value.startsWith('/') ? root + value : value]);
+    return Object.fromEntries(entries);
   }
 
   #withPlaces(word: string, container: RunningContainer): string {

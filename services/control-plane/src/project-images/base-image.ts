@@ -1,0 +1,93 @@
+import { arch } from 'node:os';
+import { buffer } from 'node:stream/consumers';
+import Type from 'typebox';
+import { BuildFailure } from '../builds/build-failure.ts';
+import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
+import { type Descriptor, digestOf, ImageConfig, ImageIndex, ImageManifest, parsed } from './image-content.ts';
+import type { ImageSource } from './image-source.ts';
+
+/** The image that projects are put on, as it is now. */
+export interface BaseImage {
+  /** As the operator has named it. */
+  name: string;
+  /** Of its manifest for machines like this one: what was installed here runs on no others. */
+  digest: string;
+  config: ImageConfig;
+  layers: Descriptor[];
+  source: ImageSource;
+}
+
+/** As images call machines, by what Node.js calls them. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+const CONFIG_LIMIT_BYTES = 1024 * 1024;
+
+/**
+ * Looks at the base image, without fetching its layers.
+ *
+ * @param version a tag, or a digest
+ * @throws BuildFailure when it cannot be had, or no project can be put on it
+ */
+export async function openBaseImage(
+  name: string,
+  source: ImageSource,
+  version: string,
+  signal: AbortSignal,
+): Promise<BaseImage> {
+  const { digest, manifest } = await manifestFor(name, source, version, signal);
+  const { size } = manifest.config;
+  if (size > CONFIG_LIMIT_BYTES) throw new BuildFailure(`The configuration of ${name} is larger than any image's`);
+  const content = await buffer(await source.blob(manifest.config.digest, signal));
+  checkDigest(content, manifest.config.digest, name);
+  const config = parsed(ImageConfig, content, `The configuration of ${name}`);
+  const architecture = ARCHITECTURES[arch()] ?? arch();
+  if (config.os !== 'linux' || config.architecture !== architecture) {
+    const machine = `${config.os}/${config.architecture}`;
+    throw new BuildFailure(`${name} is for ${machine}, and what is built here runs on linux/${architecture}`);
+  }
+  if (config.config?.Labels?.[AGENT_SERVER_LABEL] !== AGENT_SERVER_VERSION) {
+    const label = `${AGENT_SERVER_LABEL}=${AGENT_SERVER_VERSION}`;
+    throw new BuildFailure(`PROJECT_BASE_IMAGE ${name} is not runyard/agent-server: it has no label ${label}`);
+  }
+  checkNode(name, config);
+  if (config.rootfs.diff_ids.length !== manifest.layers.length) {
+    throw new BuildFailure(`${name} has other layers than its configuration says`);
+  }
+  return { name, digest, config, layers: manifest.layers, source };
+}
+
+/** Packages with native code are installed for one major version. @throws BuildFailure */
+function checkNode(name: string, { config }: ImageConfig): void {
+  const [, major] = config?.Env?.map((variable) => /^NODE_VERSION=v?(\d+)\./.exec(variable)).find(Boolean) ?? [];
+  const [own] = process.versions.node.split('.');
+  if (major === undefined || major === own) return;
+  throw new BuildFailure(`${name} has Node.js ${major}, and packages are installed here for Node.js ${own}`);
+}
+
+/** The manifest of an image, where there are several for several machines the one for machines like this. */
+async function manifestFor(
+  name: string,
+  source: ImageSource,
+  version: string,
+  signal: AbortSignal,
+): Promise<{ digest: string; manifest: ImageManifest }> {
+  const content = await source.manifest(version, signal);
+  const digest = digestOf(content);
+  if (version.includes(':')) checkDigest(content, version, name);
+  if (!isIndex(content)) return { digest, manifest: parsed(ImageManifest, content, `The manifest of ${name}`) };
+  const { manifests } = parsed(ImageIndex, content, `The manifest of ${name}`);
+  const architecture = ARCHITECTURES[arch()] ?? arch();
+  const found = manifests.find(({ platform }) => platform?.os === 'linux' && platform.architecture === architecture);
+  if (!found) throw new BuildFailure(`${name} is not there for linux/${architecture}`);
+  const chosen = await source.manifest(found.digest, signal);
+  checkDigest(chosen, found.digest, name);
+  return { digest: found.digest, manifest: parsed(ImageManifest, chosen, `The manifest of ${name}`) };
+}
+
+function isIndex(content: Buffer): boolean {
+  return 'manifests' in parsed(Type.Object({}), content, 'What the registry gives');
+}
+
+/** @throws BuildFailure when these are not the bytes that the digest is of */
+function checkDigest(content: Buffer, digest: string, name: string): void {
+  if (digestOf(content) !== digest) throw new BuildFailure(`A part of ${name} is not what its digest says: ${digest}`);
+}

@@ -1,0 +1,75 @@
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Logger } from '@runyard/service-kit';
+import pRetry from 'p-retry';
+import { BuildFailure } from '../builds/build-failure.ts';
+import { HourlySweep } from '../duties/hourly-sweep.ts';
+import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
+import { RegistryError } from '../registry/registry-error.ts';
+import type { BaseImage } from './base-image.ts';
+import type { Descriptor } from './image-content.ts';
+import type { ProjectImageStore } from './project-image-store.ts';
+
+/** Whose objects they are, in the place of a deployment. */
+const OWNER = 'base-layers';
+const RETRIES = 2;
+/** Longer than any image takes to be made. */
+const UNUSED_MS = 25 * 60 * 60 * 1000;
+
+/** The layers of base images: fetched once, for the images of all deployments. */
+export class BaseLayers extends HourlySweep {
+  readonly #store: ProjectImageStore;
+  readonly #storage: PartStorage;
+
+  constructor(options: { store: ProjectImageStore; storage: PartStorage; logger: Logger }) {
+    super('layers of base images that no image has any more could not be removed', options.logger);
+    this.#store = options.store;
+    this.#storage = options.storage;
+  }
+
+  /** @returns the digests of all layers, which are here now @throws BuildFailure when one cannot be had */
+  async ensure(base: BaseImage, say: (line: string) => void, signal: AbortSignal): Promise<string[]> {
+    const layers = new Map(base.layers.map((layer) => [layer.digest, layer]));
+    const digests = [...layers.keys()];
+    const here = await this.#store.useBaseLayers(digests);
+    for (const layer of layers.values()) {
+      if (here.has(layer.digest)) continue;
+      say(`Fetching ${layer.digest} of ${base.name} (${layer.size} bytes)`);
+      const part = await this.#fetch(base, layer, signal);
+      if (!(await this.#store.addBaseLayer({ ...layer, parts: [part] }))) await this.#storage.objects.remove(part.key);
+    }
+    return digests;
+  }
+
+  async sweep(now = Date.now()): Promise<void> {
+    const keys = await this.#store.forgetBaseLayers(new Date(now - UNUSED_MS));
+    for (const key of keys) await this.#storage.objects.remove(key);
+  }
+
+  /** A connection that breaks on the way is no reason to give up. */
+  async #fetch(base: BaseImage, { digest, size }: Descriptor, signal: AbortSignal): Promise<BlobPart> {
+    const fetchOnce = async () => {
+      const bytes = new PassThrough();
+      const received = pipeline(await base.source.blob(digest, signal), bytes, { signal });
+      const bound = { bytes: size, refusal: new RegistryError('SIZE_INVALID', `it has more than ${size} bytes`) };
+      const [part] = await Promise.all([writePart(this.#storage, OWNER, bytes, bound), received]).catch((error) => {
+        bytes.destroy();
+        throw error;
+      });
+      if (part && `sha256:${part.sha256}` === digest) return part;
+      if (part) await this.#storage.objects.remove(part.key);
+      throw new BuildFailure(`A layer of ${base.name} is not what its digest says: ${digest}`);
+    };
+    try {
+      return await pRetry(fetchOnce, {
+        retries: RETRIES,
+        signal,
+        shouldRetry: ({ error }) => !(error instanceof BuildFailure),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BuildFailure) throw error;
+      throw new BuildFailure(`${base.name} could not be read: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { BaseImage } from './base-image.ts';
+import { CONFIG_TYPE, type Descriptor, digestOf, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from './image-content.ts';
+import { PROJECT_FOLDER } from './project-layer.ts';
+
+export interface ProjectLayer {
+  digest: string;
+  size: number;
+  /** Of its content before it was packed. */
+  diffId: string;
+}
+
+export interface ImageWishes {
+  layer: ProjectLayer;
+  /** Variables that containers of the image have, beside those of the base. */
+  env: Record<string, string>;
+  annotations: Record<string, string>;
+}
+
+/** Said of the base in every image, by the names of the image specification. */
+const BASE_NAME = 'org.opencontainers.image.base.name';
+const BASE_DIGEST = 'org.opencontainers.image.base.digest';
+
+/**
+ * An image of the base with one more layer, which is its working directory: its configuration and its manifest. The same for the
+ * same, byte for byte.
+ */
+export function composeImage(base: BaseImage, { layer, env, annotations }: ImageWishes) {
+  const { config: own, rootfs, history, ...machine } = base.config;
+  const kept = (own?.Env ?? []).filter((variable) => !(variable.split('=', 1)[0]! in env));
+  const created = base.config.created ?? new Date(0).toISOString();
+  const config = Buffer.from(
+    JSON.stringify({
+      ...machine,
+      created,
+      config: {
+        ...own,
+        Env: [...kept, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)],
+        WorkingDir: PROJECT_FOLDER,
+      },
+      rootfs: { ...rootfs, diff_ids: [...rootfs.diff_ids, layer.diffId] },
+      history: [...(history ?? []), { created, created_by: `COPY . ${PROJECT_FOLDER}`, comment: 'runyard' }],
+    }),
+  );
+  const layers: Descriptor[] = [
+    ...base.layers.map(({ mediaType, digest, size }) => ({ mediaType: ociLayerType(mediaType), digest, size })),
+    { mediaType: LAYER_TYPE, digest: layer.digest, size: layer.size },
+  ];
+  const manifest = Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: MANIFEST_TYPE,
+      config: { mediaType: CONFIG_TYPE, digest: digestOf(config), size: config.length },
+      layers,
+      annotations: { ...annotations, [BASE_NAME]: base.name, [BASE_DIGEST]: base.digest },
+    }),
+  );
+  return { config, manifest };
+}

@@ -1,0 +1,33 @@
+/** Where an image is: its registry, its name there, and which one of that name. */
+export interface ImageReference {
+  /** `host[:port]` */
+  host: string;
+  repository: string;
+  /** A tag, or a digest. */
+  version: string;
+}
+
+const DOCKER_HUB = 'registry-1.docker.io';
+const NAME = /^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
+const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
+const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/;
+
+/** Reads the name of an image as image tools do: `[host/]name[:tag][@digest]`. Null for what is no name of one. */
+export function parseImageReference(text: string): ImageReference | null {
+  const [named = '', digest] = text.split('@');
+  const slash = named.indexOf('/');
+  const first = slash < 0 ? '' : named.slice(0, slash);
+  const hasHost = /[.:]/.test(first) || first === 'localhost';
+  const [path = '', tag = 'latest'] = (hasHost ? named.slice(slash + 1) : named).split(':');
+  const isOnHub = !hasHost || first === 'docker.io';
+  const host = isOnHub ? DOCKER_HUB : first;
+  const isWhole = NAME.test(path) && HOST.test(host) && /^\w[\w.-]{0,127}$/.test(tag);
+  if (!isWhole || (digest !== undefined && !/^sha256:[0-9a-f]{64}$/.test(digest))) return null;
+  const repository = isOnHub && !path.includes('/') ? `library/${path}` : path;
+  return { host, repository, version: digest ?? tag };
+}
+
+/** Image tools speak plain HTTP to their own machine alone. */
+export function originOf({ host }: ImageReference): string {
+  return `${LOCAL_HOST.test(host) ? 'http' : 'https'}://${host}`;
+}

@@ -1,0 +1,35 @@
+import type { Readable } from 'node:stream';
+import { BuildFailure } from '../builds/build-failure.ts';
+import type { ObjectStorage } from '../object-storage/object-storage.ts';
+import { readParts } from '../registry/blob-parts.ts';
+import { REGISTRY_SEGMENT } from '../registry/registry-address.ts';
+import type { RegistryStore, Repository } from '../registry/registry-store.ts';
+import type { ImageSource } from './image-source.ts';
+
+/** An image that was pushed to the platform's own registry, for whichever deployment. */
+export class OwnRegistrySource implements ImageSource {
+  readonly #repository: Repository;
+  readonly #store: RegistryStore;
+  readonly #objects: ObjectStorage;
+
+  /** @param name as image tools call it there: `registry/<deployment>/<name>` */
+  constructor(name: string, store: RegistryStore, objects: ObjectStorage) {
+    const [, deploymentId = '', ...rest] = name.split('/');
+    this.#repository = { deploymentId, name: rest.join('/') };
+    this.#store = store;
+    this.#objects = objects;
+  }
+
+  async manifest(version: string): Promise<Buffer> {
+    const manifest = await this.#store.findManifest(this.#repository, version);
+    if (manifest) return Buffer.from(manifest.content);
+    const { deploymentId, name } = this.#repository;
+    throw new BuildFailure(`This platform's registry has no ${REGISTRY_SEGMENT}/${deploymentId}/${name} of ${version}`);
+  }
+
+  async blob(digest: string): Promise<Readable> {
+    const blob = await this.#store.findBlob(this.#repository.deploymentId, digest);
+    if (!blob) throw new BuildFailure(`This platform's registry has no blob ${digest} any more`);
+    return readParts(this.#objects, blob.parts, { first: 0, last: blob.size - 1 });
+  }
+}

@@ -1,0 +1,153 @@
+import { lockFor } from '@runyard/database';
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import { type BlobPart, imagesPrefix } from '../registry/blob-parts.ts';
+import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
+import { blobsOf } from '../registry/unneeded-manifests.ts';
+import { CONFIG_TYPE, digestOf, MANIFEST_TYPE } from './image-content.ts';
+
+export interface KeptBlob {
+  digest: string;
+  size: number;
+  parts: BlobPart[];
+}
+
+export interface NewImage {
+  manifest: Buffer;
+  /** Digests of layers that are known already. */
+  baseLayers: string[];
+  /** What else it consists of. */
+  blobs: KeptBlob[];
+  tags: string[];
+}
+
+/** What is known of the images that are made of projects: they are images of the registry, in a repository of their own. */
+export class ProjectImageStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The manifest that has the tag; null when there is none. */
+  async find(deploymentId: string, tag: string): Promise<{ digest: string; content: Buffer } | null> {
+    const { prisma } = this.#database;
+    const place = { deploymentId, repository: PROJECT_REPOSITORY };
+    const tagged = await prisma.registryTag.findUnique({
+      where: { deploymentId_repository_tag: { ...place, tag } },
+    });
+    if (!tagged) return null;
+    const { digest } = tagged;
+    const where = { deploymentId_repository_digest: { ...place, digest } };
+    const { content } = await prisma.registryManifest.findUniqueOrThrow({ where });
+    return { digest, content: Buffer.from(content) };
+  }
+
+  async tag(deploymentId: string, tag: string, digest: string): Promise<void> {
+    await this.#database.change((transaction) => putTags(transaction, deploymentId, digest, [tag]));
+  }
+
+  /**
+   * The image is there from now on, whole.
+   *
+   * @returns the parts of blobs that the deployment had already: they are nobody's
+   */
+  async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<BlobPart[]> {
+    const digest = digestOf(manifest);
+    return this.#database.change(async (transaction) => {
+      await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
+      const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
+      const known = await transaction.registryBlob.findMany({
+        where: { deploymentId, digest: { in: blobs.map((blob) => blob.digest) } },
+        select: { digest: true },
+      });
+      const rows = [...shared, ...blobs].map((blob) => ({ ...withoutUse(blob), deploymentId }));
+      await transaction.registryBlob.createMany({ data: rows, skipDuplicates: true });
+      const content = Uint8Array.from(manifest);
+      const row = { deploymentId, repository: PROJECT_REPOSITORY, digest, mediaType: MANIFEST_TYPE, content };
+      await transaction.registryManifest.createMany({
+        data: [{ ...row, artifactType: CONFIG_TYPE }],
+        skipDuplicates: true,
+      });
+      await putTags(transaction, deploymentId, digest, tags);
+      const had = new Set(known.map((blob) => blob.digest));
+      return blobs.filter((blob) => had.has(blob.digest)).flatMap(({ parts }) => parts);
+    });
+  }
+
+  /** Forgets the deployment's images without such a tag. @returns names of the objects that are nobody's now */
+  async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<string[]> {
+    const place = { deploymentId, repository: PROJECT_REPOSITORY };
+    return this.#database.change(async (transaction) => {
+      await lockFor(transaction, tagsOf(deploymentId));
+      const tags = await transaction.registryTag.findMany({ where: place });
+      const gone = tags.filter(({ tag }) => !isKept(tag)).map(({ tag }) => tag);
+      await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: gone } } });
+      const digests = tags.filter(({ tag }) => isKept(tag)).map(({ digest }) => digest);
+      const unnamed = { ...place, digest: { notIn: digests } };
+      const forgotten = await transaction.registryManifest.findMany({ where: unnamed });
+      if (forgotten.length === 0) return [];
+      await transaction.registryManifest.deleteMany({ where: unnamed });
+      // The deployment may have images that were pushed, too.
+      const others = await transaction.registryManifest.findMany({ where: { deploymentId } });
+      const needed = blobsOf(others);
+      const free = [...blobsOf(forgotten)].filter((digest) => !needed.has(digest));
+      const where = { deploymentId, digest: { in: free } };
+      const blobs = await transaction.registryBlob.findMany({ where });
+      await transaction.registryBlob.deleteMany({ where });
+      const keys = blobs.flatMap(({ parts }) => partsOf(parts)).map(({ key }) => key);
+      return keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+    });
+  }
+
+  /** Those of the layers that are here. From now on they stay for a day at least. */
+  async useBaseLayers(digests: string[]): Promise<Set<string>> {
+    const { prisma } = this.#database;
+    const where = { digest: { in: digests } };
+    await prisma.baseLayer.updateMany({ where, data: { usedAt: new Date() } });
+    const rows = await prisma.baseLayer.findMany({ where, select: { digest: true } });
+    return new Set(rows.map(({ digest }) => digest));
+  }
+
+  /** False when another process was faster: then its parts are nobody's. */
+  async addBaseLayer({ digest, size, parts }: KeptBlob): Promise<boolean> {
+    const data = [{ digest, size, parts: toJson(parts) }];
+    const { count } = await this.#database.prisma.baseLayer.createMany({ data, skipDuplicates: true });
+    return count > 0;
+  }
+
+  /** Forgets layers that no image has, and that none was made with since. @returns names of their objects */
+  async forgetBaseLayers(usedBefore: Date): Promise<string[]> {
+    const rows = await this.#database.prisma.$queryRaw<{ parts: BlobPart[] }[]>`
+      DELETE FROM base_layer WHERE used_at < ${usedBefore}
+        AND NOT EXISTS (SELECT 1 FROM registry_blob WHERE registry_blob.digest = base_layer.digest)
+      RETURNING parts`;
+    return rows.flatMap(({ parts }) => parts).map(({ key }) => key);
+  }
+}
+
+const tagsOf = (deploymentId: string) => `image tags of ${deploymentId}`;
+
+async function putTags(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  digest: string,
+  tags: string[],
+): Promise<void> {
+  await lockFor(transaction, tagsOf(deploymentId));
+  for (const tag of tags) {
+    const place = { deploymentId, repository: PROJECT_REPOSITORY, tag };
+    await transaction.registryTag.upsert({
+      where: { deploymentId_repository_tag: place },
+      create: { ...place, digest },
+      update: { digest },
+    });
+  }
+}
+
+function withoutUse({ digest, size, parts }: { digest: string; size: number | bigint; parts: unknown }) {
+  return { digest, size, parts: toJson(partsOf(parts)) };
+}
+
+const partsOf = (json: unknown) => json as BlobPart[];
+const toJson = (parts: BlobPart[]) => parts as unknown as Prisma.InputJsonArray;

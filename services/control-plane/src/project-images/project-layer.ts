@@ -1,0 +1,117 @@
+import { constants, type Dirent } from 'node:fs';
+import { type FileHandle, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { Header, type HeaderData, Pax } from 'tar';
+import { BuildFailure } from '../builds/build-failure.ts';
+
+/** Where projects lie in their images, as in those that the CLI builds. */
+export const PROJECT_FOLDER = '/deps/project';
+
+/** `node` in the images of Node: projects run as it, and may write beside their code as they may elsewhere. */
+const OWNER = 1000;
+/** When a file was written is no part of what it is: the same project is the same layer. */
+const WRITTEN_AT = new Date(0);
+const BLOCK_BYTES = 512;
+/** Larger files are read piece by piece. */
+const WHOLE_BYTES = 1024 * 1024;
+/** In layers such a name says that a file of the layers below is gone. */
+const WHITEOUT = '.wh.';
+
+/**
+ * The folder of a project as a tar archive, the way layers of images are: the same bytes for the same files, whenever and in
+ * which order they were written. Links are kept as links, and never followed. What is no file, folder or link is left out.
+ *
+ * @param note told in a sentence of what is not in the image as it is in the folder
+ * @throws BuildFailure when a file cannot be read, or changes meanwhile
+ */
+export async function* projectLayer(directory: string, note: (line: string) => void): AsyncGenerator<Buffer> {
+  const roots = [directory, await readable('', () => realpath(directory))];
+  const at = PROJECT_FOLDER.slice(1);
+  yield headOf({ path: `${dirname(at)}/`, type: 'Directory', mode: 0o755, uid: 0, gid: 0 });
+  yield headOf({ path: `${at}/`, type: 'Directory', mode: 0o755 });
+  for await (const { path, item } of entriesOf(directory)) {
+    const place = join(at, path);
+    if (item.name.startsWith(WHITEOUT)) {
+      note(`${path} is left out: images have no files of such a name`);
+    } else if (item.isDirectory()) {
+      yield headOf({ path: `${place}/`, type: 'Directory', mode: 0o755 });
+    } else if (item.isSymbolicLink()) {
+      const target = await readable(path, () => readlink(join(directory, path)));
+      yield headOf({ path: place, type: 'SymbolicLink', mode: 0o777, linkpath: linkFrom(path, target, roots, note) });
+    } else if (item.isFile()) {
+      yield* fileAt(directory, path, place);
+    } else {
+      note(`${path} is left out: it is neither a file nor a folder`);
+    }
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES);
+}
+
+/** All below the folder, each after the one it lies in. By code units, whatever the language of the machine is. */
+async function* entriesOf(directory: string): AsyncGenerator<{ path: string; item: Dirent }> {
+  const waiting: { path: string; item: Dirent }[] = [];
+  const look = async (folder: string) => {
+    const found = await readable(folder, () => readdir(join(directory, folder), { withFileTypes: true }));
+    // The first one is taken from the end.
+    found.sort((one, other) => (one.name < other.name ? 1 : -1));
+    waiting.push(...found.map((item) => ({ path: join(folder, item.name), item })));
+  };
+  await look('');
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    yield next;
+    if (next.item.isDirectory() && !next.item.name.startsWith(WHITEOUT)) await look(next.path);
+  }
+}
+
+/** Where a link leads in the image: within the project to the same, which lies elsewhere there. */
+function linkFrom(path: string, target: string, roots: string[], note: (line: string) => void): string {
+  const inside = roots
+    .map((root) => relative(root, resolve(root, dirname(path), target)))
+    .find((place) => place !== '..' && !place.startsWith('../'));
+  if (inside === undefined) note(`${path} leads out of the project, to what may not be in its image: ${target}`);
+  return inside !== undefined && isAbsolute(target) ? relative(dirname(path), inside) || '.' : target;
+}
+
+async function* fileAt(directory: string, path: string, place: string): AsyncGenerator<Buffer> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+  const handle = await readable(path, () => open(join(directory, path), flags));
+  try {
+    const { size, mode } = await handle.stat();
+    // Nothing in it is to run as somebody else.
+    yield headOf({ path: place, type: 'File', mode: mode & 0o100 ? 0o755 : 0o644, size });
+    let bytes = 0;
+    for await (const chunk of contentOf(handle, size)) {
+      bytes += chunk.length;
+      yield chunk;
+    }
+    if (bytes !== size) throw new BuildFailure(`${path} has changed while it was put into an image`);
+    if (size % BLOCK_BYTES > 0) yield Buffer.alloc(BLOCK_BYTES - (size % BLOCK_BYTES));
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* contentOf(handle: FileHandle, size: number): AsyncGenerator<Buffer> {
+  if (size > WHOLE_BYTES) yield* handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>;
+  else if (size > 0) yield await handle.readFile();
+}
+
+/** The head of one entry, after another one for names that do not fit. */
+function headOf(described: HeaderData & { path: string }): Buffer {
+  const data = { uid: OWNER, gid: OWNER, size: 0, mtime: WRITTEN_AT, ...described };
+  const header = new Header(data);
+  const isWhole = !header.encode();
+  if (isWhole) return header.block!;
+  const { path, linkpath } = data;
+  return Buffer.concat([new Pax({ path, ...(linkpath !== undefined && { linkpath }) }).encode(), header.block!]);
+}
+
+/** @throws BuildFailure in place of what the file system says of a path */
+async function readable<Read>(path: string, read: () => Promise<Read>): Promise<Read> {
+  try {
+    return await read();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new BuildFailure(`${path || 'The project'} cannot be put into an image: ${code}`, { cause: error });
+  }
+}

@@ -1,0 +1,115 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { type OutboundClient, OutboundRefusedError, type OutboundStream } from '@runyard/outbound';
+import pRetry from 'p-retry';
+import { BuildFailure } from '../builds/build-failure.ts';
+import { MANIFEST_LIMIT_BYTES } from '../registry/manifests.ts';
+import { MANIFEST_TYPES } from './image-content.ts';
+import { type ImageReference, originOf } from './image-reference.ts';
+import type { ImageSource } from './image-source.ts';
+import { tokenFor } from './registry-token.ts';
+
+export interface RegistryClientOptions {
+  reference: ImageReference;
+  /** Reaches the registry that the operator has named, wherever it is. */
+  registry: OutboundClient;
+  /** Reaches what that one names: where tokens are had, and where bytes lie. */
+  others: OutboundClient;
+  login: { username: string; password: string } | undefined;
+}
+
+const IDLE_MS = 30_000;
+const REDIRECTS_MAX = 5;
+const RETRIES = 4;
+const FIRST_RETRY_MS = 500;
+
+/** It may be there the next time. */
+class PassingFailure extends Error {
+  override readonly name = 'PassingFailure';
+}
+
+/** Reads one repository of a registry by the distribution specification, as engines pull. */
+export class RegistryClient implements ImageSource {
+  readonly #options: RegistryClientOptions;
+  readonly #origin: string;
+  #authorization: string | undefined;
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options;
+    this.#origin = originOf(options.reference);
+  }
+
+  async manifest(version: string, signal: AbortSignal): Promise<Buffer> {
+    return this.#insist(signal, async () => {
+      const { body } = await this.#get(`manifests/${version}`, { accept: MANIFEST_TYPES.join(', ') }, signal);
+      return buffer(bounded(body, MANIFEST_LIMIT_BYTES));
+    });
+  }
+
+  blob(digest: string, signal: AbortSignal): Promise<Readable> {
+    return this.#insist(signal, async () => (await this.#get(`blobs/${digest}`, {}, signal)).body);
+  }
+
+  /** Asks again for a while where that may help. */
+  async #insist<Answer>(signal: AbortSignal, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await pRetry(ask, {
+        retries: RETRIES,
+        minTimeout: FIRST_RETRY_MS,
+        signal,
+        shouldRetry: ({ error }) => !(error instanceof BuildFailure || error instanceof OutboundRefusedError),
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BuildFailure) throw error;
+      const { host } = this.#options.reference;
+      throw new BuildFailure(`The registry ${host} could not be asked: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  async #get(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStream> {
+    const { repository } = this.#options.reference;
+    const url = `${this.#origin}/v2/${repository}/${path}`;
+    const known = this.#authorization;
+    let answer = await this.#follow(url, headers, signal);
+    // Tokens end while large layers are read.
+    if (answer.status === 401 && this.#authorization === known) {
+      answer.discard();
+      this.#authorization = await tokenFor(String(answer.headers['www-authenticate'] ?? ''), this.#options, signal);
+      answer = await this.#follow(url, headers, signal);
+    }
+    if (answer.status === 200) return answer;
+    answer.discard();
+    if (answer.status === 429 || answer.status >= 500) throw new PassingFailure(`it answers ${answer.status}`);
+    const { host } = this.#options.reference;
+    if (answer.status === 404) throw new BuildFailure(`The registry ${host} has no ${path} of ${repository}`);
+    const hint = answer.status === 401 || answer.status === 403 ? ' (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)' : '';
+    throw new BuildFailure(`The registry ${host} answers ${answer.status} for ${repository}${hint}`);
+  }
+
+  /** The credential is for the registry alone, not for where it says that bytes lie. */
+  async #follow(url: string, headers: Record<string, string>, signal: AbortSignal): Promise<OutboundStream> {
+    let target = url;
+    for (let turns = 0; turns <= REDIRECTS_MAX; turns += 1) {
+      const isOwn = new URL(target).origin === this.#origin;
+      const credential = isOwn && this.#authorization ? { authorization: this.#authorization } : undefined;
+      const client = isOwn ? this.#options.registry : this.#options.others;
+      const answer = await client.download(target, { headers: { ...headers, ...credential }, idleMs: IDLE_MS, signal });
+      const { location } = answer.headers;
+      if (answer.status < 300 || answer.status >= 400 || typeof location !== 'string') return answer;
+      answer.discard();
+      target = new URL(location, target).href;
+    }
+    throw new BuildFailure(`The registry ${this.#options.reference.host} leads from one place to the next`);
+  }
+}
+
+/** @throws BuildFailure for what is longer */
+async function* bounded(chunks: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > limitBytes) throw new BuildFailure('A manifest is larger than any registry has to take');
+    yield chunk;
+  }
+}

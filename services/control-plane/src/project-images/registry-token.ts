@@ -1,0 +1,64 @@
+import { conforms } from '@runyard/contracts';
+import Type from 'typebox';
+import { BuildFailure } from '../builds/build-failure.ts';
+import { originOf } from './image-reference.ts';
+import type { RegistryClientOptions } from './registry-client.ts';
+
+const TokenAnswer = Type.Object({
+  token: Type.Optional(Type.String({ minLength: 1 })),
+  access_token: Type.Optional(Type.String({ minLength: 1 })),
+});
+const TIMEOUT_MS = 30_000;
+const ANSWER_LIMIT_BYTES = 256 * 1024;
+
+/**
+ * What a registry wants to see with each request, by how it refused one without: a bearer token from where it says that they
+ * are had, or the password itself.
+ *
+ * @returns the value of the header `authorization`
+ * @throws BuildFailure when there is none to be had
+ */
+export async function tokenFor(
+  challenge: string,
+  { reference, registry, others, login }: RegistryClientOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const [, scheme = '', rest = ''] = /^(\w+)\s+(.*)$/s.exec(challenge) ?? [];
+  const basic = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`;
+  const { host, repository } = reference;
+  if (scheme.toLowerCase() === 'basic' && basic) return basic;
+  const fields = Object.fromEntries([...rest.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+  const { realm = '', service, scope = `repository:${repository}:pull` } = fields;
+  if (scheme.toLowerCase() !== 'bearer' || !URL.canParse(realm)) {
+    throw new BuildFailure(
+      `The registry ${host} wants a login for ${repository} (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)`,
+    );
+  }
+  const url = new URL(realm);
+  if (service !== undefined) url.searchParams.set('service', service);
+  url.searchParams.set('scope', scope);
+  const client = url.origin === originOf(reference) ? registry : others;
+  const answer = await client.request(url.href, {
+    method: 'GET',
+    headers: basic ? { authorization: basic } : {},
+    timeoutMs: TIMEOUT_MS,
+    maxBodyBytes: ANSWER_LIMIT_BYTES,
+    signal,
+  });
+  if (answer.status >= 500 || answer.status === 429) throw new Error(`${url.host} answers ${answer.status}`);
+  const token = answer.status === 200 ? tokenIn(answer.body) : undefined;
+  if (token === undefined) {
+    const hint = login ? '' : ' without a login (PROJECT_BASE_IMAGE_USERNAME, …_PASSWORD)';
+    throw new BuildFailure(`The registry ${host} gives no token for ${repository}${hint}: ${answer.status}`);
+  }
+  return `Bearer ${token}`;
+}
+
+function tokenIn(body: Buffer): string | undefined {
+  try {
+    const answer: unknown = JSON.parse(body.toString('utf8'));
+    return conforms(TokenAnswer, answer) ? (answer.token ?? answer.access_token) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,325 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type Lifecycle, silentLogger } from '@runyard/service-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BuildFailure } from '../src/builds/build-failure.ts';
+import { FolderStorage } from '../src/object-storage/folder-storage.ts';
+import { BaseLayers } from '../src/project-images/base-layers.ts';
+import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
+import { ProjectImageStore } from '../src/project-images/project-image-store.ts';
+import type { RevisionImages } from '../src/project-images/revision-images.ts';
+import { openLocalDirectory } from '../src/sources/local-directory.ts';
+import { BaseRegistry, LOGIN } from './support/base-registry.ts';
+import { digestOf, type ImageClient } from './support/image-pushing.ts';
+import { errorOf, TestRegistry } from './support/test-registry.ts';
+
+const LIMIT_BYTES = 1_000_000;
+const BUILD = '0'.repeat(32);
+
+let own: TestRegistry;
+let base: BaseRegistry;
+let folder: string;
+let images: RevisionImages;
+const closings: (() => Promise<unknown>)[] = [];
+const lifecycle: Pick<Lifecycle, 'onStop'> = { onStop: (_, close) => void closings.push(async () => close()) };
+
+beforeAll(async () => {
+  [own, base, folder] = await Promise.all([
+    TestRegistry.open({ blobLimitBytes: LIMIT_BYTES }),
+    BaseRegistry.start(),
+    mkdtemp(join(tmpdir(), 'runyard-project-images-')),
+  ]);
+  images = opened();
+});
+afterAll(async () => {
+  for (const close of closings) await close();
+  await base?.close();
+  await own?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const storage = () => ({
+  objects: new FolderStorage(join(own.folder, 'objects')),
+  scratch: join(own.folder, 'scratch'),
+});
+
+/** As the platform opens them. */
+function opened(changes: Partial<ProjectImageSettings> = {}): RevisionImages {
+  const config: ProjectImageSettings = {
+    KUBERNETES_NAMESPACE: 'agents',
+    PROJECT_BASE_IMAGE: base.image,
+    PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
+    PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
+    REGISTRY_BLOB_LIMIT_BYTES: LIMIT_BYTES,
+    OUTBOUND_ALLOWED_NETWORKS: ['127.0.0.1/32'],
+    ...changes,
+  };
+  const { database, registry } = own;
+  const quota = { room: async () => ({ bytes: Number.MAX_SAFE_INTEGER, refusal: new Error('full') as never }) };
+  return openRevisionImages(config, {
+    database,
+    storage: storage(),
+    registry,
+    quota,
+    lifecycle,
+    logger: silentLogger,
+  })!;
+}
+
+let projects = 0;
+async function project(files: Record<string, string> = {}, config: object = {}): Promise<string> {
+  projects += 1;
+  const directory = join(folder, String(projects));
+  await mkdir(directory);
+  const all = { 'langgraph.json': JSON.stringify({ graphs: { agent: './agent.js:graph' }, ...config }), ...files };
+  for (const [name, content] of Object.entries(all)) await writeFile(join(directory, name), content);
+  return directory;
+}
+
+interface Revision {
+  id: string;
+  deploymentId: string;
+  pull: ImageClient;
+}
+let revisions = 0;
+async function revision(source = 'internal_source', deploymentId?: string): Promise<Revision> {
+  revisions += 1;
+  const id = deploymentId ?? (await own.deployment(source)).id;
+  return {
+    id: `00000000-0000-4000-8000-${String(revisions).padStart(12, '0')}`,
+    deploymentId: id,
+    pull: own.client(id, false),
+  };
+}
+
+const { signal } = new AbortController();
+const told: string[] = [];
+async function make(of: Revision, directory: string, by = images, build = BUILD) {
+  const making = await by.begin(of, build, signal);
+  const local = await openLocalDirectory({ project_path: directory });
+  return making ? making(local, (line) => told.push(line)) : (await by.find(of))!;
+}
+const failing = (of: Revision, directory: string, by = images) =>
+  make(of, directory, by).then(
+    () => 'it was made',
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(BuildFailure);
+      return (error as Error).message;
+    },
+  );
+
+/** As nodes pull it. */
+async function pulled({ pull }: Revision, imageUri: string) {
+  const [, repository, digest] = /^agents\.example\.com\/(.+)@(.+)$/.exec(imageUri)!;
+  const get = async (path: string) => {
+    const answer = await pull.send('GET', `/v2/${repository}/${path}`);
+    expect(answer.status, path).toBe(200);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  const content = await get(`manifests/${digest}`);
+  expect(digestOf(content)).toBe(digest);
+  const manifest = JSON.parse(content.toString()) as {
+    config: { digest: string };
+    layers: { digest: string; mediaType: string }[];
+    annotations: Record<string, string>;
+  };
+  const config = JSON.parse((await get(`blobs/${manifest.config.digest}`)).toString());
+  const layers = await Promise.all(manifest.layers.map(({ digest: each }) => get(`blobs/${each}`)));
+  return { manifest, config, layers };
+}
+
+const objects = (owner: string) => readdir(join(own.folder, 'objects/registry', owner)).catch(() => []);
+
+describe('the image of a project', () => {
+  it('is the base for this machine, with its layers, and one more layer, which is the project', async () => {
+    const of = await revision();
+    const auth = { path: './auth.js:auth', disable_studio_auth: true };
+    const env = { N_JOBS_PER_WORKER: '7', MODEL: 'small' };
+    const { imageUri, settings } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
+    expect(settings).toEqual({ N_JOBS_PER_WORKER: '7' });
+    const { manifest, config, layers } = await pulled(of, imageUri);
+    expect(config.config).toEqual({
+      User: '',
+      Entrypoint: ['runyard-agent'],
+      Labels: { 'io.runyard.agent-server': '1' },
+      WorkingDir: '/deps/project',
+      Env: [
+        'PATH=/usr/bin',
+        'PROJECT_DIR=/deps/project',
+        'LANGGRAPH_CONFIG_PATH=langgraph.json',
+        `LANGGRAPH_AUTH=${JSON.stringify(auth)}`,
+      ],
+    });
+    expect(config.rootfs.diff_ids).toEqual(layers.map((layer) => digestOf(gunzipSync(layer))));
+    expect(config.history).toHaveLength(3);
+    expect(new Set(manifest.layers.map(({ mediaType }) => mediaType))).toEqual(
+      new Set(['application/vnd.oci.image.layer.v1.tar+gzip']),
+    );
+    expect(gunzipSync(layers[2]!).toString()).toContain('code');
+    expect(manifest.annotations['org.opencontainers.image.base.name']).toBe(base.image);
+  });
+
+  it('is the same when it is made again, by whoever gave up in the middle of it', async () => {
+    const of = await revision();
+    const files = { 'agent.js': 'the same' };
+    const { imageUri } = await make(of, await project(files));
+    await images.keepOnly(of.deploymentId, [], []);
+    expect(await images.find(of)).toBeNull();
+    // Gone with its tags is the image too: what of it was left is what is made anew.
+    expect(await objects(of.deploymentId)).toEqual([]);
+    expect((await make(of, await project(files), opened())).imageUri).toBe(imageUri);
+  });
+
+  it('has the layers of the base from where they were fetched once, without a token where none is wanted', async () => {
+    base.layersAsked.length = 0;
+    const layers = base.publish({ file: 'app/of-this-test.js' });
+    const [one, other] = [await revision(), await revision()];
+    const made = await make(one, await project({ a: '1' }));
+    await make(other, await project({ b: '2' }));
+    const asked = base.layersAsked.filter(({ path }) => layers.includes(path));
+    expect(asked.filter(({ path }) => path === layers[0])).toHaveLength(1);
+    expect(base.layersAsked.map(({ authorization }) => authorization).filter(Boolean)).toEqual([]);
+    expect(JSON.stringify((await pulled(one, made.imageUri)).manifest)).toContain(layers[0]);
+  });
+
+  it('stays that of its revision; the next revision of the same build has it too, unless there is a newer base', async () => {
+    const of = await revision();
+    const directory = await project({ 'agent.js': 'shared' });
+    const first = await make(of, directory);
+    const second = await revision('internal_source', of.deploymentId);
+    expect(await images.begin(second, BUILD, signal)).toBeNull();
+    expect(await images.find(second)).toEqual(first);
+    base.publish({ file: 'app/newer.js' });
+    expect(await images.begin(of, BUILD, signal)).toBeNull();
+    const third = await revision('internal_source', of.deploymentId);
+    const newer = await make(third, directory);
+    expect(newer.imageUri).not.toBe(first.imageUri);
+    expect(await images.find(of)).toEqual(first);
+  });
+
+  it('goes when no revision needs it, with its bytes; what was pushed for the deployment stays', async () => {
+    const { id, repository, push } = await own.deployment('internal_docker');
+    await push.pushImage(repository, 'pushed');
+    const pushed = (await objects(id)).length;
+    const [old, kept] = [await revision('internal_docker', id), await revision('internal_docker', id)];
+    await make(old, await project({ a: 'old' }), images, '1'.repeat(32));
+    const { imageUri } = await make(kept, await project({ a: 'kept' }), images, '2'.repeat(32));
+    await images.keepOnly(id, [kept.id], ['2'.repeat(32)]);
+    expect([await images.find(old), (await objects(id)).length]).toEqual([null, pushed + 2]);
+    await pulled(kept, imageUri);
+    expect((await push.send('HEAD', `/v2/${repository}/manifests/pushed`)).status).toBe(200);
+  });
+
+  it('is nobody else’s to push to, and pulled with the token of its deployment alone', async () => {
+    const { id, push } = await own.deployment('internal_docker');
+    const of = await revision('internal_docker', id);
+    const { imageUri } = await make(of, await project());
+    const repository = `registry/${id}/runyard-project`;
+    expect(await errorOf(await push.send('POST', `/v2/${repository}/blobs/uploads/`))).toEqual([403, 'DENIED']);
+    const stranger = own.client((await own.deployment()).id, false);
+    const path = `/v2/${repository}/manifests/${imageUri.split('@')[1]}`;
+    expect(await errorOf(await stranger.send('GET', path))).toEqual([403, 'DENIED']);
+  });
+
+  it('does not hold what links of the project lead to', async () => {
+    const of = await revision();
+    const secret = join(folder, 'secret');
+    await writeFile(secret, 'a secret of this machine');
+    const directory = await project();
+    await symlink(secret, join(directory, 'stolen'));
+    told.length = 0;
+    const { layers } = await pulled(of, (await make(of, directory)).imageUri);
+    expect(gunzipSync(layers[2]!).toString()).not.toContain('a secret of this machine');
+    expect(told.join('\n')).toMatch(/stolen leads out of the project/);
+  });
+});
+
+describe('layers of a base', () => {
+  it('are removed a day after the last image that had them', async () => {
+    const of = await revision();
+    const layers = base.publish({ file: 'app/short-lived.js' });
+    await make(of, await project());
+    const { database } = own;
+    const store = new ProjectImageStore(database);
+    const baseLayers = new BaseLayers({ store, storage: storage(), logger: silentLogger });
+    const later = Date.now() + 26 * 60 * 60 * 1000;
+    const known = () => database.prisma.baseLayer.count({ where: { digest: { in: layers } } });
+    const [before, files] = [await known(), (await objects('base-layers')).length];
+    await baseLayers.sweep(later);
+    expect(await known()).toBe(before);
+    await database.prisma.deployment.delete({ where: { id: of.deploymentId } });
+    await baseLayers.sweep();
+    expect(await known(), 'somebody may be about to use them').toBe(before);
+    await baseLayers.sweep(later);
+    expect(await known()).toBeLessThan(before);
+    expect((await objects('base-layers')).length).toBeLessThan(files);
+  });
+});
+
+describe('a build says why there is no image:', () => {
+  it('no base is set', async () => {
+    const none = opened({ PROJECT_BASE_IMAGE: undefined } as never);
+    expect(await failing(await revision(), await project(), none)).toMatch(/PROJECT_BASE_IMAGE.* is not set/);
+  });
+
+  it('the registry has no such image, wants another login, or is not there', async () => {
+    const [of, directory] = [await revision(), await project()];
+    const missing = base.image.replace(':20', ':21');
+    expect(await failing(of, directory, opened({ PROJECT_BASE_IMAGE: missing }))).toMatch(/has no manifests\/21/);
+    const anybody = opened({ PROJECT_BASE_IMAGE_PASSWORD: undefined } as never);
+    expect(await failing(of, directory, anybody)).toMatch(/gives no token .*without a login/);
+    const publicOnly = opened({ OUTBOUND_ALLOWED_NETWORKS: [] });
+    expect(await failing(of, directory, publicOnly)).toMatch(/must begin with https/);
+  });
+
+  it('it is not the base image, or one for another Node.js', async () => {
+    const [of, directory] = [await revision(), await project()];
+    base.publish({ labels: {} });
+    expect(await failing(of, directory)).toMatch(/is not runyard\/agent-server: it has no label/);
+    base.publish({ env: ['NODE_VERSION=4.2.0'] });
+    expect(await failing(of, directory)).toMatch(/has Node.js 4, and packages are installed here for/);
+    base.publish();
+  });
+
+  it('bytes are not what their digest says', async () => {
+    const of = await revision();
+    const [layer] = base.publish({ file: 'app/tampered.js' });
+    base.tamper(layer!);
+    expect(await failing(of, await project())).toMatch(/is not what its digest says/);
+    base.publish();
+  });
+
+  it('it is larger than the registry takes', async () => {
+    const of = await revision();
+    const directory = await project({ data: randomBytes(LIMIT_BYTES).toString('base64') });
+    expect(await failing(of, directory)).toMatch(/larger than 1000000 bytes, packed/);
+    expect(await objects(of.deploymentId)).toEqual([]);
+    expect(await readdir(join(own.folder, 'scratch'))).toEqual([]);
+  });
+});
+
+it('a registry that is out of breath is asked again', async () => {
+  base.failures.push(503, 429);
+  const of = await revision();
+  expect((await make(of, await project())).imageUri).toContain(of.deploymentId);
+});
+
+it('the base may lie in the platform’s own registry', async () => {
+  const { id, repository, push } = await own.deployment('internal_docker');
+  const config = Buffer.from(
+    JSON.stringify({
+      architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+      os: 'linux',
+      config: { Labels: { 'io.runyard.agent-server': '1' } },
+      rootfs: { type: 'layers', diff_ids: [digestOf(Buffer.from('a layer'))] },
+    }),
+  );
+  await push.pushImage(repository, '20', Buffer.from('a layer'), config);
+  const of = await revision();
+  const here = opened({ PROJECT_BASE_IMAGE: `agents.example.com/registry/${id}/agent:20` });
+  const { layers } = await pulled(of, (await make(of, await project(), here)).imageUri);
+  expect(layers[0]!.toString()).toBe('a layer');
+});

@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { extract } from 'tar';
+import { ImageClient } from '../image-pushing.ts';
+
+export interface UnpackedImage {
+  /** Stands for the `/` of its containers. */
+  root: string;
+  workingDir: string;
+  env: Record<string, string>;
+}
+
+interface Described {
+  config: { digest: string };
+  layers: { digest: string }[];
+}
+interface Configured {
+  config: { Env: string[]; WorkingDir: string };
+}
+
+/**
+ * Pulls an image as a kubelet has it pulled, and lays its layers over each other in a folder.
+ *
+ * @param name with its digest
+ * @param origin where its registry is reached from here
+ */
+export async function unpackImage(
+  name: string,
+  origin: string,
+  password: string,
+  root: string,
+): Promise<UnpackedImage> {
+  const [, repository, digest] = /^[^/]+\/(.+)@(sha256:\w+)$/.exec(name)!;
+  const client = new ImageClient(origin, password);
+  const get = async (path: string): Promise<Response> => {
+    const answer = await client.send('GET', `/v2/${repository}/${path}`);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  };
+  const manifest = (await (await get(`manifests/${digest}`)).json()) as Described;
+  const { config } = (await (await get(`blobs/${manifest.config.digest}`)).json()) as Configured;
+  await mkdir(root, { recursive: true });
+  for (const layer of manifest.layers) {
+    const { body } = await get(`blobs/${layer.digest}`);
+    // Links stay as they are, whoever unpacks them.
+    const unpacking = extract({ cwd: root, preserveOwner: false, preservePaths: true });
+    await pipeline(Readable.fromWeb(body as never), unpacking as unknown as NodeJS.WritableStream);
+  }
+  const variables = config.Env.map((variable) => [
+    variable.split('=', 1)[0]!,
+    variable.slice(variable.indexOf('=') + 1),
+  ]);
+  return { root, workingDir: join(root, config.WorkingDir), env: Object.fromEntries(variables) };
+}
