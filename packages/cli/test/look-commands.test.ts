@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Interruption } from '../src/cli-error.ts';
+import { pointInTime } from '../src/commands/options.ts';
 import { folderWith, removeFolders, runyard } from './support/command.ts';
 import { API_KEY, FakeControlPlane, logEntry } from './support/control-plane.ts';
 
@@ -120,6 +121,28 @@ describe('deploy logs', () => {
       start_time: '2026-11-20T11:00:00.000Z',
       end_time: '2026-11-21T00:00:00.000Z',
     });
+  });
+
+  it.each([
+    ['2026-11-20 12:00:00.542', '2026-11-20T12:00:00.542Z'],
+    ['2026-11-20T12:00', '2026-11-20T12:00:00.000Z'],
+    ['2026-11-20T12:00:00+0530', '2026-11-20T06:30:00.000Z'],
+    ['2026-11-20 12:00 -05', '2026-11-20T17:00:00.000Z'],
+    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+  ])('takes a time as it shows them, in UTC: %s', async (text, time) => {
+    const { TZ } = process.env;
+    process.env.TZ = 'Asia/Tokyo';
+    try {
+      expect(pointInTime(text)).toBe(time);
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
+  });
+
+  it.each(['soon', '12:00', '2026-13-01', '2026-11-20 25:00'])('takes no time that is none: %s', async (text) => {
+    const ended = await runyard(['deploy', 'logs', '--start-time', text], { env: env() });
+    expect(ended).toMatchObject({ exitCode: 2, err: expect.stringContaining('It is a time such as') });
   });
 
   it('shows the build of the newest revision with --type build', async () => {

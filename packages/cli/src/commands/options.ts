@@ -21,6 +21,8 @@ export function someText(text: string): string {
   throw new InvalidArgumentError('It is empty.');
 }
 
+const POINT_IN_TIME = /^(\d{4}-\d\d-\d\d)(?:[tT ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?([zZ]|[+-]\d\d(?::?\d\d)?)?)?$/;
+
 /** A whole number in a range. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
@@ -30,10 +32,12 @@ export function wholeNumber(from: number, to: number): (text: string) => number 
   };
 }
 
-/** A point in time in any form that has a date, as the platform takes it. */
+/** A date, or a date with a time, as the platform takes it. Without a zone it is UTC, as the times that are shown are. */
 export function pointInTime(text: string): string {
-  const time = new Date(text);
-  if (!Number.isNaN(time.getTime()) && /\d{4}-\d{2}-\d{2}/.test(text)) return time.toISOString();
+  const [, date, time = '', zone = ''] = POINT_IN_TIME.exec(text.trim()) ?? [];
+  const hours = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
+  const point = new Date(time === '' ? `${date}` : `${date}T${time}${hours || 'Z'}`);
+  if (!Number.isNaN(point.getTime())) return point.toISOString();
   throw new InvalidArgumentError('It is a time such as 2026-11-20T12:00:00Z.');
 }
 

@@ -1,5 +1,7 @@
 import { UnprocessableError } from '@runyard/service-kit';
 
+const ZONE = /(?:z|[+-]\d\d(?::?\d\d)?)$/i;
+
 /**
  * Milliseconds since 1970 of a date or a date with a time, as a request names it. Without a zone it is UTC, wherever this
  * process runs.
@@ -9,8 +11,10 @@ import { UnprocessableError } from '@runyard/service-kit';
  */
 export function parseRequestTime(text: string, location: string[]): number {
   const hasTime = /[t ]/i.test(text);
-  const hasZone = /(z|[+-]\d\d(:?\d\d)?)$/i.test(text);
-  const ms = Date.parse(hasTime ? `${text.replace(/[t ]/i, 'T')}${hasZone ? '' : 'Z'}` : text);
+  const zone = ZONE.exec(text)?.[0] ?? 'Z';
+  // Of a zone in whole hours the parser wants the minutes too.
+  const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
+  const ms = Date.parse(hasTime ? `${text.replace(ZONE, '').replace(/[t ]/i, 'T')}${offset}` : text);
   if (Number.isNaN(ms)) throw faultyField(location, 'Value must be a date, or a date with a time');
   return ms;
 }
