@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from '../packages/test-kit/src/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -7,6 +8,12 @@ export default defineConfig({
     globalSetup: ['harness/global-setup.ts'],
     // Files share one platform and two cores; a file that starts a platform of its own goes beside one that does not.
     maxWorkers: 2,
+    // What they import is loaded once, not once for each file.
+    pool: 'forks',
+    isolate: false,
+    sequence: {
+      sequencer: longestFirst(['deploy-cli', 'restart', 'runyard-cli', 'fields', 'deployments', 'listeners']),
+    },
     testTimeout: 60_000,
     hookTimeout: 300_000,
   },

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The fast tier of the fault bench: one goal after the other, each with all the machine has. */
+/** The fast tier of the fault bench: one goal after the other. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { startPlatform } from './platform.ts';
+import { pythonWithPackages } from './python.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -9,7 +10,11 @@ declare module 'vitest' {
 
 /** One platform for all test files that do not need one of their own. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const platform = await startPlatform();
+  const [platform] = await Promise.all([
+    startPlatform(),
+    // No test's time, and made once. Who needs it and has it not is told why.
+    pythonWithPackages().catch(() => undefined),
+  ]);
   project.provide('platform', {
     url: platform.url,
     apiKey: platform.apiKey,

@@ -31,6 +31,12 @@ export const pythonCli: OfficialCli = {
   deploy: async (args, options) => run([await pythonWithPackages(), '-m', 'langgraph_cli'], args, options),
 };
 
+/** Stands in for a package manager where it is not looked at: the packages are those of this folder. */
+export const LINK_PACKAGES = `echo linking packages && mkdir -p node_modules && ln -s ${path.resolve(
+  import.meta.dirname,
+  '../node_modules/@langchain',
+)} node_modules/@langchain`;
+
 /** A copy of a project of `e2e/projects` that a test may change. */
 export async function copyProject(name: string): Promise<{ folder: string; remove(): Promise<void> }> {
   const parent = await mkdtemp(path.join(tmpdir(), 'runyard-deployed-'));

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { controlPlane, type Deployment } from '../harness/control-plane.ts';
 import { ImageEngine } from '../harness/image-engine.ts';
-import { copyProject, javascriptCli, type OfficialCli, pythonCli } from '../harness/official-cli.ts';
+import { copyProject, javascriptCli, LINK_PACKAGES, type OfficialCli, pythonCli } from '../harness/official-cli.ts';
 
 /** Polls every three seconds, and a build fetches packages. */
 const DEPLOY_MS = 120_000;
@@ -76,7 +76,7 @@ describe.each<[string, OfficialCli, string]>([
 
       const requests = traffic(client);
       await change('greeter.ts', "'hello'", "'goodbye'");
-      expect(await inProject()).toMatchObject({ code: 0 });
+      expect(await inProject('--install-command', LINK_PACKAGES)).toMatchObject({ code: 0 });
       await expect.poll(() => greet(client, 'ada'), { timeout: 10_000 }).toBe('goodbye ada from-the-env-file');
       const said = await requests.stop();
       expect(new Set(said.map((text) => text.split(' ')[0]))).toEqual(new Set(['hello', 'goodbye']));
@@ -91,7 +91,7 @@ describe.each<[string, OfficialCli, string]>([
       const failing = await inProject('--install-command', 'echo packages are away && exit 3');
       expect(failing).toMatchObject({ code: 1, output: expect.stringContaining('packages are away') });
       await change('langgraph.json', '"env"', '"http": { "app": "./missing.ts:app" }, "env"');
-      const notStarting = await inProject('--install-command', 'npm ci --no-audit --no-fund');
+      const notStarting = await inProject('--install-command', LINK_PACKAGES);
       expect(notStarting).toMatchObject({ code: 1, output: expect.stringMatching(/deployment failed/i) });
       expect(await greet(deployed(), 'ada')).toBe('goodbye ada from-the-env-file');
     },
@@ -109,7 +109,7 @@ describe.each<[string, OfficialCli, string]>([
       const revisions = await cli.deploy(['revisions', 'list', id]);
       for (const status of ['DEPLOY_FAILED', 'BUILD_FAILED', 'DEPLOYED']) expect(revisions.output).toContain(status);
       const logs = await cli.deploy(['logs', '--deployment-id', id, '--type', 'build', '--limit', '50']);
-      expect(logs).toMatchObject({ code: 0, output: expect.stringContaining('npm ci') });
+      expect(logs).toMatchObject({ code: 0, output: expect.stringContaining('linking packages') });
 
       expect(await cli.deploy(['delete', id, '--force'])).toMatchObject({ code: 0 });
       const status = async () => (await controlPlane('GET', `/deployments/${id}`)).status;

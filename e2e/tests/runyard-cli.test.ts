@@ -4,7 +4,7 @@ import type { Client } from '@langchain/langgraph-sdk';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { newClient } from '../harness/client.ts';
 import { controlPlane } from '../harness/control-plane.ts';
-import { copyProject } from '../harness/official-cli.ts';
+import { copyProject, LINK_PACKAGES } from '../harness/official-cli.ts';
 import { linesOf, runyard, startRunyard } from '../harness/runyard-cli.ts';
 
 interface Event {
@@ -18,10 +18,6 @@ interface Row {
   id: string;
   status: string;
 }
-
-/** Stands in for a package manager, which the official commands' tests run: the packages are those of this folder. */
-const modules = path.resolve(import.meta.dirname, '../node_modules/@langchain');
-const LINK_PACKAGES = `echo linking packages && mkdir -p node_modules && ln -s ${modules} node_modules/@langchain`;
 
 const greet = async (client: Client, name: string): Promise<string> => {
   const values = await client.runs.wait(null, 'greeter', { input: { name } });

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installed, run, say } from './steps.mjs';
+import { Turns } from './turns.mjs';
 
 /** What must hold without running the product. */
 const checks = [
@@ -9,10 +10,13 @@ const checks = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
 ];
 
-const suites = [
-  { name: 'unit and integration tests', config: 'vitest.config.ts' },
-  { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
-  { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
+/** Rows of suites, side by side: the fault bench waits for most of its time, and judges what happened, not how long it took. */
+const rows = [
+  [
+    { name: 'unit and integration tests', config: 'vitest.config.ts' },
+    { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
+  ],
+  [{ name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' }],
 ];
 
 /** Gives how many passed and failed, each check counted as one test. */
@@ -29,23 +33,37 @@ export async function runChecks() {
 
 /** All checks and all tests. With `requireInfrastructure`, a server that cannot be had is a failure rather than a reason to skip. */
 export async function runTests({ requireInfrastructure }) {
-  const outcomes = [await runChecks()];
+  const checked = await runChecks();
+  // What the tests start is what was built a moment ago.
+  const env = { RUNYARD_TESTS_ARE_OF_BUILD: '1', ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
+  const turns = new Turns((text) => process.stdout.write(text));
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
-    for (const [index, { name, config }] of suites.entries()) {
-      say(`Running ${name}`);
-      const report = join(folder, `${index}.json`);
-      await run(
-        name,
-        installed('vitest'),
-        ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-        { allowFailure: true, env: requireInfrastructure ? { RUNYARD_REQUIRE_INFRA: '1' } : {} },
-      ).then((code) => outcomes.push(readReport(report, code)));
-    }
+    const outcomes = await Promise.all(
+      rows.map(async (suites) => {
+        const outcomes = [];
+        for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env, output: turns.take() }));
+        return sum(outcomes);
+      }),
+    );
+    return sum([checked, ...outcomes]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return sum(outcomes);
+}
+
+async function runSuite({ name, config }, { folder, env, output }) {
+  const { write } = output;
+  say(`Running ${name}`, write);
+  const report = join(folder, `${name}.json`);
+  const code = await run(
+    name,
+    installed('vitest'),
+    ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    { allowFailure: true, env, write },
+  );
+  output.end();
+  return readReport(report, code);
 }
 
 function readReport(path, exitCode) {

@@ -39,8 +39,9 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   const runs: AcceptedRun[] = [];
   const stale: StaleRun[] = [];
   const streams = { foreign: [] as string[], seen: 0 };
-  while (stale.length < wanted) {
-    const round = await createRuns(deployment, Math.min(2 * SLOTS, 2 * (wanted - stale.length)));
+  // Most items are written over by the attempt that executes the same step again, on a busy machine sometimes all of a round.
+  while (stale.length < wanted || (await itemsOf(deployment, stale)).length === 0) {
+    const round = await createRuns(deployment, Math.min(2 * SLOTS, 2 * Math.max(1, wanted - stale.length)));
     runs.push(...round);
     const held = await standStill(deployment, round);
     stale.push(...held);
@@ -95,31 +96,48 @@ function busiest({ workers }: BenchDeployment, attempts: Attempt[]): Part {
   return workers.reduce((most, worker) => (runsOf(worker) > runsOf(most) ? worker : most));
 }
 
+const TAKEN_OVER = `(SELECT run_id, min(at) AS at FROM bench_status_change
+  WHERE old = 'running' AND new = 'pending' GROUP BY run_id)`;
+
+/** Something that a stale attempt wrote, and whether it came to be after the take-over. */
+interface Written {
+  name: string;
+  late: boolean;
+}
+
 /** Checkpoints and items of the stale attempt that came to be after the take-over. */
 async function measureWrites(bench: Bench, deployment: BenchDeployment, stale: StaleRun[]): Promise<void> {
-  const ids = stale.map(({ runId }) => runId);
-  const takenOver = `(SELECT run_id, min(at) AS at FROM bench_status_change WHERE old = 'running' AND new = 'pending' GROUP BY run_id)`;
   /** None of what the first attempts wrote, and there is something of it, is younger than the take-over. */
-  const none = async (what: string, needed: number, text: string) => {
-    const { rows } = await deployment.pool.query<{ name: string; late: boolean }>(text, [ids]);
-    const late = rows.filter((row) => row.late).map(({ name }) => name);
-    bench.measureNone(`${what} of stale attempts after the take-over`, late, rows.length, needed);
+  const none = (what: string, needed: number, written: Written[]) => {
+    const late = written.filter((each) => each.late).map(({ name }) => name);
+    bench.measureNone(`${what} of stale attempts after the take-over`, late, written.length, needed);
   };
-  await none(
-    'checkpoints',
-    stale.length,
+  none('checkpoints', stale.length, await checkpointsOf(deployment, stale));
+  none('items', 1, await itemsOf(deployment, stale));
+}
+
+function checkpointsOf(deployment: BenchDeployment, stale: StaleRun[]): Promise<Written[]> {
+  return writtenBy(
+    deployment,
+    stale,
     `SELECT c.run_id || ' has ' || c.checkpoint_id AS name, c.created_at > t.at AS late
-     FROM checkpoint c JOIN ${takenOver} t USING (run_id)
+     FROM checkpoint c JOIN ${TAKEN_OVER} t USING (run_id)
      WHERE c.run_id = ANY($1::uuid[]) AND c.metadata->>'run_attempt' = '1'`,
   );
-  await none(
-    'items',
-    // Most are written over by the attempt that executes the same step again.
-    1,
+}
+
+function itemsOf(deployment: BenchDeployment, stale: StaleRun[]): Promise<Written[]> {
+  return writtenBy(
+    deployment,
+    stale,
     `SELECT i.namespace[2] || ' has ' || i.key AS name, i.updated_at > t.at AS late
-     FROM store_item i JOIN ${takenOver} t ON t.run_id::text = i.namespace[2]
+     FROM store_item i JOIN ${TAKEN_OVER} t ON t.run_id::text = i.namespace[2]
      WHERE t.run_id = ANY($1::uuid[]) AND i.value->>'attempt' = '1'`,
   );
+}
+
+async function writtenBy(deployment: BenchDeployment, stale: StaleRun[], text: string): Promise<Written[]> {
+  return (await deployment.pool.query<Written>(text, [stale.map(({ runId }) => runId)])).rows;
 }
 
 /** What a client sees of the stream: nothing of an earlier attempt behind the beginning of a later one. */
