@@ -252,6 +252,17 @@ describe('a token', () => {
     expect((await one.push.send('GET', '/v2/')).status).toBe(200);
   });
 
+  it('is had by GET: who asks by POST first is sent there', async () => {
+    const { id } = await test.deployment();
+    const password = test.registry.tokens.issue({ deploymentId: id, mayPush: true }, 60_000);
+    const form = { grant_type: 'password', username: 'oauth2accesstoken', password, service: 'agents.example.com' };
+    const answer = await fetch(new URL('/v2/registry/token', test.origin), {
+      method: 'POST',
+      body: new URLSearchParams(form),
+    });
+    expect(await errorOf(answer)).toEqual([401, 'UNAUTHORIZED']);
+  });
+
   it('for pulling does not push, and one that is over does nothing', async () => {
     const { id, repository } = await test.deployment();
     const answer = await test.client(id, false).send('POST', `/v2/${repository}/blobs/uploads/`);

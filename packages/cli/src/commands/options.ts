@@ -8,7 +8,7 @@ export function addConnectionOptions(command: Command): Command {
     .option('--api-key <key>', 'who asks; better as RUNYARD_API_KEY, which no list of processes shows')
     .option('--tenant-id <id>', 'the workspace, for keys of a whole organization (LANGSMITH_TENANT_ID)')
     .option('--no-input', 'never ask; fail where something is missing')
-    .option('--verbose', 'tell each request on the error stream');
+    .option('--verbose', 'tell each request on the error stream; deploy: what pushes and starting servers say, too');
 }
 
 export function jsonOption(what: string): Option {
