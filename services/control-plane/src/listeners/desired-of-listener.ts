@@ -30,7 +30,11 @@ export async function desiredOfListener(
     ...(activeRevisionId === null ? [] : [activeRevisionId]),
   ]);
   const revisions = await queries.revision.findMany({
-    where: { deployment: { listenerId }, OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }] },
+    where: {
+      // Of a deployment that is made meanwhile nothing is told yet.
+      deploymentId: { in: deployments.map(({ id }) => id) },
+      OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }],
+    },
     orderBy: { number: 'asc' },
   });
   return {
