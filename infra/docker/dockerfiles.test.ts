@@ -19,10 +19,11 @@ afterEach(async () => {
 });
 
 const images = new ImageBuilder(repository);
-/** The stage that they have in common takes nearly all of the time. */
+/** The stage that they have in common takes nearly all of the time: it installs the packages of all services and builds them. */
+const STAGE_MS = 180_000;
 beforeAll(async () => {
   await build('gateway');
-});
+}, STAGE_MS);
 afterAll(() => images.close());
 
 const build = (service: string): Promise<BuiltImage> => images.build(`services/${service}/Dockerfile`);
