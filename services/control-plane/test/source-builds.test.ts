@@ -112,6 +112,9 @@ it('graphs are loaded with the secrets that are kept elsewhere too, which the lo
   expect(logs.map(({ message }) => message)).toEqual(['it is ***']);
 });
 
+/** Managers and packages come from a registry, which takes its time. */
+const FETCHED_WITHIN_MS = 60_000;
+
 it.each(lockedProjects())(
   'what is locked is installed by $manager, of which nothing has to be on this machine',
   async ({ files, configPath, fetched, installed }) => {
@@ -119,12 +122,13 @@ it.each(lockedProjects())(
     const build_command = `${LINK_PACKAGES} && node -p "'ms ' + require('ms/package.json').version"`;
     const order = { files, install_command: null, build_command, ...(configPath !== undefined && { configPath }) };
     const { body } = await deploy(platform, id, order);
-    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
+    await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED', { timeoutMs: FETCHED_WITHIN_MS });
     const path = `/v1/projects/${id}/revisions/${body.latest_revision_id}/build_logs`;
     const { logs } = (await platform.call<LogPage>('POST', path, { body: { limit: 200 } })).body;
     const said = logs.map(({ message }) => message);
     expect(said).toEqual(expect.arrayContaining([fetched, installed, `ms ${LOCKED_RELEASE}`]));
   },
+  FETCHED_WITHIN_MS + 10_000,
 );
 
 describe('a build that fails', () => {
