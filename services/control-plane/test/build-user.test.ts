@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
 import { createEmpty, deploy, LINK_PACKAGES } from './support/sources.ts';
 
@@ -14,7 +15,7 @@ describe.runIf(process.geteuid?.() === 0)('with a user for builds', () => {
 
   it('commands are that user, and what they made is run by the service as its own', async () => {
     const { id } = await createEmpty(platform);
-    const install_command = `id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
+    const install_command = `pnpm --version > manager && id -u > uid && echo $HOME > "$HOME/home" && cp "$HOME/home" . && ${LINK_PACKAGES}`;
     const { body } = await deploy(platform, id, { install_command, build_command: 'npm --version' });
     await platform.untilStatus(id, body.latest_revision_id!, 'DEPLOYED');
     const answer = await fetch(`${await platform.upstreamOf(id)}/started-with`);
@@ -22,6 +23,10 @@ describe.runIf(process.geteuid?.() === 0)('with a user for builds', () => {
     expect(await readFile(join(env.PROJECT_DIR, 'uid'), 'utf8')).toBe('20000\n');
     expect(await readFile(join(env.PROJECT_DIR, 'home'), 'utf8')).toBe(`${join(platform.folder, 'builds', id)}\n`);
     expect((await stat(join(env.PROJECT_DIR, 'uid'))).uid).toBe(0);
+    // What the next build of the workspace runs is nothing that this one could change.
+    expect(await readFile(join(env.PROJECT_DIR, 'manager'), 'utf8')).toMatch(/^\d+\.\d+/);
+    const [release] = await readdir(join(platform.folder, 'package-managers', WORKSPACE, 'tools'));
+    expect((await stat(join(platform.folder, 'package-managers', WORKSPACE, 'tools', release!))).uid).toBe(0);
   });
 
   it('commands cannot read what this service keeps of others', async () => {
