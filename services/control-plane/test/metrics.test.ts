@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DeploymentMetrics, LogPage } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -47,6 +48,23 @@ describe('the metrics of a deployment', () => {
     await waitFor(() => newest(id));
     await fetch(`${await platform.upstreamOf(id)}/crash`).catch(() => undefined);
     await waitFor(async () => (await read(id)).body.points.some(({ restarts }) => restarts === 1));
+  });
+
+  it('are told of all samples, also where there are more than are held at once', async () => {
+    const { id } = await platform.createHealthy();
+    const client = new pg.Client(platform.database.url);
+    await client.connect();
+    const samples = 9_000;
+    await client.query(
+      `INSERT INTO deployment_sample SELECT $1, now() - interval '20 hours' + n * interval '1 second', '{"requests": 1}'
+       FROM generate_series(1, $2::int) AS n`,
+      [id, samples],
+    );
+    await client.end();
+    const [from, to] = [20, 17].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
+    const { points } = (await read(id, `?start_time=${from}&end_time=${to}`)).body;
+    expect(points.length).toBeLessThanOrEqual(501);
+    expect(points.reduce((sum, { requests }) => sum + (requests ?? 0), 0)).toBe(samples);
   });
 
   it('are those of whoever may read the deployment', async () => {

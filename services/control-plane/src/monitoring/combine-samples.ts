@@ -21,27 +21,57 @@ const WORST: ReadonlySet<string> = new Set([
   'request_latency_ms_p95',
 ]);
 
-/** One sample for each step of time: counts are added, latencies the highest, everything else the mean. In order of time. */
-export function combine(samples: Taken[], stepMs: number): Taken[] {
-  const steps = new Map<number, Taken[]>();
-  for (const sample of samples) {
-    const step = Math.floor(sample.takenAt.getTime() / stepMs);
-    steps.set(step, [...(steps.get(step) ?? []), sample]);
+type Name = keyof DeploymentFigures;
+
+interface Sum {
+  total: number;
+  count: number;
+  highest: number;
+}
+
+interface Step {
+  takenAt: Date;
+  figures: DeploymentFigures;
+  sums: Map<Name, Sum>;
+}
+
+/**
+ * One sample for each step of time: counts are added, latencies the highest, everything else the mean. However many are added, it
+ * holds no more than its steps.
+ */
+export class CombinedSamples {
+  readonly #stepMs: number;
+  readonly #steps = new Map<number, Step>();
+
+  constructor(stepMs: number) {
+    this.#stepMs = stepMs;
   }
-  return [...steps.values()].map((taken) => (taken.length === 1 ? taken[0]! : combined(taken)));
+
+  /** In order of time. */
+  add({ takenAt, figures }: Taken): void {
+    const number = Math.floor(takenAt.getTime() / this.#stepMs);
+    const step: Step = { takenAt, figures, sums: this.#steps.get(number)?.sums ?? new Map() };
+    this.#steps.set(number, step);
+    for (const [name, value] of Object.entries(figures) as [Name, number | null][]) {
+      if (value === null) continue;
+      const { total, count, highest } = step.sums.get(name) ?? { total: 0, count: 0, highest: -Infinity };
+      step.sums.set(name, { total: total + value, count: count + 1, highest: Math.max(highest, value) });
+    }
+  }
+
+  /** Each at the time of its last sample. */
+  all(): Taken[] {
+    return [...this.#steps.values()].map(({ takenAt, figures, sums }) => {
+      const names = Object.keys(figures) as Name[];
+      const combined = Object.fromEntries(names.map((name) => [name, combinedValue(name, sums.get(name))]));
+      return { takenAt, figures: combined as DeploymentFigures };
+    });
+  }
 }
 
-function combined(taken: Taken[]): Taken {
-  const last = taken.at(-1)!;
-  const names = Object.keys(last.figures) as (keyof DeploymentFigures)[];
-  const figures = Object.fromEntries(names.map((name) => [name, combinedValue(name, taken)]));
-  return { takenAt: last.takenAt, figures: figures as DeploymentFigures };
-}
-
-function combinedValue(name: keyof DeploymentFigures, taken: Taken[]): number | null {
-  const values = taken.map(({ figures }) => figures[name]).filter((value) => value !== null);
-  if (values.length === 0) return null;
-  if (WORST.has(name)) return Math.max(...values);
-  const total = values.reduce((sum, value) => sum + value, 0);
-  return COUNTED.has(name) ? total : total / values.length;
+/** Null when none of the samples told it. */
+function combinedValue(name: Name, sum: Sum | undefined): number | null {
+  if (!sum) return null;
+  if (WORST.has(name)) return sum.highest;
+  return COUNTED.has(name) ? sum.total : sum.total / sum.count;
 }

@@ -1,7 +1,7 @@
 import type { MetricValues } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
 import type { RunningPart } from '../drivers/driver.ts';
-import { combine } from './combine-samples.ts';
+import { CombinedSamples } from './combine-samples.ts';
 import { figuresBetween } from './deployment-figures.ts';
 import type { PartReading, Reading } from './part-readings.ts';
 import { figuresOf, quantile } from './service-figures.ts';
@@ -239,16 +239,16 @@ describe('samples of a step', () => {
   });
 
   it('are one: counts added, latencies the worst, the rest the mean', () => {
-    const combined = combine(
-      [
-        sample(NOW, { requests: 3, pending_runs: 4, request_latency_ms_p95: 70 }),
-        sample(NOW + 15_000, { requests: 5, pending_runs: 8, request_latency_ms_p95: 20 }),
-        sample(NOW + 30_000, { requests: null, pending_runs: null }),
-        sample(NOW + 60_000, { requests: 1 }),
-      ],
-      60_000,
-    );
-    expect(combined).toMatchObject([
+    const combined = new CombinedSamples(60_000);
+    for (const each of [
+      sample(NOW, { requests: 3, pending_runs: 4, request_latency_ms_p95: 70 }),
+      sample(NOW + 15_000, { requests: 5, pending_runs: 8, request_latency_ms_p95: 20 }),
+      sample(NOW + 30_000, { requests: null, pending_runs: null }),
+      sample(NOW + 60_000, { requests: 1 }),
+    ]) {
+      combined.add(each);
+    }
+    expect(combined.all()).toMatchObject([
       { takenAt: new Date(NOW + 30_000), figures: { requests: 8, pending_runs: 6, request_latency_ms_p95: 70 } },
       { takenAt: new Date(NOW + 60_000), figures: { requests: 1 } },
     ]);

@@ -3,7 +3,7 @@ import type { Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { mustBeReadable } from '../deployments/must-be-readable.ts';
 import { faultyField, parseRequestTime } from '../logs/request-time.ts';
-import { combine } from './combine-samples.ts';
+import { CombinedSamples } from './combine-samples.ts';
 import type { SampleStore } from './sample-store.ts';
 
 const DEFAULT_WINDOW_MS = 15 * 60_000;
@@ -34,14 +34,17 @@ export class MetricsService {
       start_time === undefined ? toMs - DEFAULT_WINDOW_MS : parseRequestTime(start_time, ['query', 'start_time']);
     if (fromMs > toMs) throw faultyField(['query', 'start_time'], 'Value must not be after end_time');
     const stepMs = Math.max(Math.ceil((toMs - fromMs) / POINTS_MAX / this.#everyMs), 1) * this.#everyMs;
-    const samples = await this.#samples.between(deploymentId, new Date(fromMs), new Date(toMs));
+    const combined = new CombinedSamples(stepMs);
+    for await (const page of this.#samples.between(deploymentId, new Date(fromMs), new Date(toMs))) {
+      for (const sample of page) combined.add(sample);
+    }
     return {
       start_time: new Date(fromMs).toISOString(),
       end_time: new Date(toMs).toISOString(),
       step_seconds: Math.round(stepMs / 1000),
-      points: combine(samples, stepMs).map(
-        ({ takenAt, figures }): DeploymentMetricsPoint => ({ time: takenAt.toISOString(), ...figures }),
-      ),
+      points: combined
+        .all()
+        .map(({ takenAt, figures }): DeploymentMetricsPoint => ({ time: takenAt.toISOString(), ...figures })),
     };
   }
 }

@@ -7,6 +7,9 @@ export interface Sample {
   figures: DeploymentFigures;
 }
 
+/** Some two megabytes. */
+const PAGE_ROWS = 4_000;
+
 /** What was measured of deployments, where every control-plane finds it. */
 export class SampleStore {
   readonly #pool: pg.Pool;
@@ -32,15 +35,19 @@ export class SampleStore {
     );
   }
 
-  /** Oldest first; both ends belong to it. */
-  async between(deploymentId: string, from: Date, to: Date): Promise<Omit<Sample, 'deploymentId'>[]> {
-    const { rows } = await this.#pool.query<{ takenAt: Date; figures: DeploymentFigures }>(
-      `SELECT taken_at AS "takenAt", figures FROM deployment_sample
-       WHERE deployment_id = $1 AND taken_at BETWEEN $2 AND $3
-       ORDER BY taken_at`,
-      [deploymentId, from, to],
-    );
-    return rows;
+  /** Oldest first, in pages; both ends belong to it. A long retention is more than one process should hold at once. */
+  async *between(deploymentId: string, from: Date, to: Date): AsyncGenerator<Omit<Sample, 'deploymentId'>[]> {
+    for (let after: Date | null = null; ; ) {
+      const { rows }: pg.QueryResult<{ takenAt: Date; figures: DeploymentFigures }> = await this.#pool.query(
+        `SELECT taken_at AS "takenAt", figures FROM deployment_sample
+         WHERE deployment_id = $1 AND taken_at BETWEEN $2 AND $3 AND ($4::timestamptz IS NULL OR taken_at > $4)
+         ORDER BY taken_at LIMIT $5`,
+        [deploymentId, from, to, after, PAGE_ROWS],
+      );
+      yield rows;
+      if (rows.length < PAGE_ROWS) return;
+      after = rows.at(-1)?.takenAt ?? null;
+    }
   }
 
   async removeBefore(time: Date): Promise<void> {
