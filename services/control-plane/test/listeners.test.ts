@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   type Deployment,
   type DeploymentMetrics,
@@ -13,8 +14,13 @@ import {
   type LogPage,
   type Revision,
 } from '@runyard/contracts';
+import { Sealer } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, type Queries } from '../src/database/database.ts';
+import type { Prisma } from '../src/generated/client.ts';
+import { desiredOfListener } from '../src/listeners/desired-of-listener.ts';
+import { SecretSets } from '../src/secrets/secret-set.ts';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
@@ -24,6 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 const unknownId = '0192f7a0-0000-7000-8000-00000000ffff';
 let names = 0;
 const NOTHING_MEASURED = Object.fromEntries(Object.keys(DeploymentMetricsPoint.properties).map((name) => [name, null]));
@@ -241,6 +248,28 @@ describe('a deployment', () => {
     expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
     expect((await platform.get(deployment.id)).status).toBe(404);
     expect((await dataPlane.reportDeployment(deployment.id, 'DELETED')).status).toBe(204);
+  });
+
+  it('that is made while its data plane is being answered is told of whole, with the next answer', async () => {
+    const listener = await listenerOf('process');
+    const { url: connectionString } = platform.database;
+    const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
+    try {
+      const secrets = new SecretSets(new Sealer(platform.encryptionKey));
+      const { deployment, revision } = database.prisma;
+      const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
+        const found = await deployment.findMany(query);
+        await deploy(listener);
+        return found;
+      };
+      const queries = { deployment: { findMany }, revision } as unknown as Queries;
+      const nothing = await desiredOfListener(database.prisma, listener.id, secrets);
+      expect(await desiredOfListener(queries, listener.id, secrets)).toEqual(nothing);
+      const next = await desiredOfListener(database.prisma, listener.id, secrets);
+      expect(next.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
+    } finally {
+      await database.close();
+    }
   });
 
   it('is UNKNOWN while its data plane is silent, and with its first word what it was', async () => {
