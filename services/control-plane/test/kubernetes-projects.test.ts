@@ -56,6 +56,8 @@ describe('a project that is deployed where there is a cluster', () => {
     const [image, other] = imagesOf(id);
     expect(image).toMatch(new RegExp(`^agents\\.example\\.com/registry/${id}/runyard-project@sha256:[0-9a-f]{64}$`));
     expect(other).toBe(image);
+    const [pod] = cluster.objects('pods');
+    expect(pod?.spec.nodeSelector).toEqual({ 'kubernetes.io/arch': process.arch === 'x64' ? 'amd64' : process.arch });
     expect(await run(id)).toEqual({ text: 'hello' });
   });
 

@@ -138,8 +138,9 @@ describe('the image of a project', () => {
     const of = await revision();
     const auth = { path: './auth.js:auth', disable_studio_auth: true };
     const env = { N_JOBS_PER_WORKER: '7', MODEL: 'small' };
-    const { imageUri, settings } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
+    const { imageUri, settings, architecture } = await make(of, await project({ 'agent.js': 'code' }, { auth, env }));
     expect(settings).toEqual({ N_JOBS_PER_WORKER: '7' });
+    expect(architecture).toBe(process.arch === 'x64' ? 'amd64' : process.arch);
     const { manifest, config, layers } = await pulled(of, imageUri);
     expect(config.config).toEqual({
       User: '',

@@ -10,6 +10,8 @@ export interface ImageArtifact {
   imageUri: string;
   /** Of the project's own variables those that tune the platform's part, where they are known. The deployment's win over them. */
   settings?: Record<string, string>;
+  /** Of the machines it is for, as images call it; where it is not known, the image may be for several. */
+  architecture?: string;
 }
 
 /** All it takes to run one revision. */

@@ -57,6 +57,7 @@ export class ProjectImageStore {
     return this.#database.change(async (transaction) => {
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
+      if (shared.length < baseLayers.length) throw new Error('a layer of the base image is gone');
       const known = await transaction.registryBlob.findMany({
         where: { deploymentId, digest: { in: blobs.map((blob) => blob.digest) } },
         select: { digest: true },

@@ -42,6 +42,8 @@ export interface ImageOrder {
 
 /** What of a project's own variables tunes the platform's part: who starts a container has to know it before. */
 const SETTINGS = 'io.runyard.settings';
+/** What was installed for one kind of machine runs on no other. */
+const ARCHITECTURE = 'io.runyard.architecture';
 /** More of them in a log help nobody. */
 const NOTES_MAX = 20;
 
@@ -79,7 +81,10 @@ export class ProjectImages {
     const { config, manifest } = composeImage(base, {
       layer,
       env: await variablesOf(project),
-      annotations: { [SETTINGS]: JSON.stringify(settingsOf(project.env)) },
+      annotations: {
+        [SETTINGS]: JSON.stringify(settingsOf(project.env)),
+        [ARCHITECTURE]: base.config.architecture,
+      },
     });
     const configPart = await this.#write(deploymentId, Readable.from([config]));
     const blobs = [
@@ -148,6 +153,7 @@ export class ProjectImages {
       kind: 'image',
       imageUri: `${this.#options.address.imagesOf(deploymentId)}/${PROJECT_REPOSITORY}@${digest}`,
       settings: JSON.parse(annotations[SETTINGS] ?? '{}'),
+      architecture: annotations[ARCHITECTURE]!,
     };
   }
 }

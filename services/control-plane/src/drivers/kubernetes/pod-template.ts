@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { V1Container, V1PodTemplateSpec, V1Probe, V1ResourceRequirements } from '@kubernetes/client-node';
 import type { ResourceSpec } from '@runyard/contracts';
-import type { RevisionSpec } from '../driver.ts';
+import type { ImageArtifact, RevisionSpec } from '../driver.ts';
 import type { Role } from '../scale-bounds.ts';
 import { labelsOf, nameOf } from './labels.ts';
 import { handingContainer, handoverVolumes, preparingContainer, takingOver } from './secret-handover.ts';
@@ -18,7 +18,7 @@ const START_SECONDS = 300;
 
 export interface PodOptions {
   role: Role;
-  imageUri: string;
+  image: ImageArtifact;
   graceSeconds: number;
   /** Of the Secrets the pod uses: pods are replaced when they change. */
   secretsContent: string;
@@ -28,7 +28,8 @@ export interface PodOptions {
 
 /** A pod of one of the services of a revision. What the Pod Security Standard `restricted` asks for holds for it. */
 export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTemplateSpec {
-  const { role, imageUri, graceSeconds, secretsContent, pullSecrets } = options;
+  const { role, image, graceSeconds, secretsContent, pullSecrets } = options;
+  const { imageUri, architecture } = image;
   const common = {
     image: imageUri,
     // A tag may have moved; a digest never does.
@@ -45,6 +46,7 @@ export function podTemplate(spec: RevisionSpec, options: PodOptions): V1PodTempl
       // What a project's code may do with the cluster's API is nothing.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      ...(architecture !== undefined && { nodeSelector: { 'kubernetes.io/arch': architecture } }),
       imagePullSecrets: pullSecrets.map((name) => ({ name })),
       securityContext: {
         runAsNonRoot: true,

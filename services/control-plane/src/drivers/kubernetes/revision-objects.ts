@@ -93,7 +93,7 @@ export class RevisionObjects {
         selector: { matchLabels: labelsOf(this.#spec, role) },
         template: podTemplate(this.#spec, {
           role,
-          imageUri: image.imageUri,
+          image,
           graceSeconds: graceSecondsOf(this.#own, platform.graceSeconds),
           secretsContent,
           pullSecrets: [
