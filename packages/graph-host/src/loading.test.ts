@@ -94,7 +94,7 @@ it('lets processes that the project starts understand TypeScript', async () => {
     import { fileURLToPath } from 'node:url';
     const [said] = await once(fork(fileURLToPath(new URL('./part.ts', import.meta.url))), 'message');
     throw new Error(said);`;
-  const part = `const said: string = 'typed'; process.send!(said);`;
+  const part = `const said: string = 'typed'; process.send!(said, () => process.exit());`;
   const { message } = await loadFailure(await temporaryProject({ 'agent.ts': source, 'part.ts': part }));
   expect(message).toContain('did not load: typed');
 });
