@@ -12,7 +12,15 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     sequence: {
-      sequencer: longestFirst(['python-sdk', 'deploy-cli', 'restart', 'runyard-cli', 'fields', 'deployments', 'listeners']),
+      sequencer: longestFirst([
+        'python-sdk',
+        'deploy-cli',
+        'restart',
+        'runyard-cli',
+        'fields',
+        'deployments',
+        'listeners',
+      ]),
     },
     testTimeout: 60_000,
     hookTimeout: 300_000,
