@@ -155,6 +155,10 @@ describe('a claim', () => {
     const [intruder, victim] = await createOn(threadId, 2);
     const other = await fixture.engine.createRun(aRun());
     const client = await fixture.pool.connect();
+    let left = 0;
+    fixture.pool.on('remove', () => {
+      left += 1;
+    });
     await client.query('BEGIN');
     await client.query(`UPDATE run SET status = 'running' WHERE run_id = $1`, [victim]);
     const claim = fixture.engine.claimRuns(await fixture.worker(), 10);
@@ -168,6 +172,8 @@ describe('a claim', () => {
     client.release();
     expect((await claim).map((run) => run.runId)).toEqual([other.run.runId]);
     expect(intruder).not.toBe(victim);
+    // On a connection of its own the second try would meet what the first has still locked.
+    expect(left).toBe(0);
   });
 });
 

@@ -41,19 +41,37 @@ export async function claimRuns(
   event: RunEventTemplate,
   atRest: AtRest,
 ): Promise<Claims> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return opened(await claimOnce(db, claim, event), atRest);
-    } catch (error) {
-      // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
-      // Its row is visible now, so the next try passes that thread over.
-      if (attempt >= 3 || sqlState(error) !== UNIQUE_VIOLATION) throw error;
+  return opened(await claimRows(db, claim, event), atRest);
+}
+
+/** All tries are on one connection: the next begins once the one before has let go of its rows, which it would else pass over. */
+async function claimRows(
+  db: pg.Pool,
+  claim: { workerId: string; limit: number } & ClaimOptions,
+  event: RunEventTemplate,
+): Promise<ClaimedRow[]> {
+  const client = await db.connect();
+  let failure: Error | undefined;
+  try {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await claimOnce(client, claim, event);
+      } catch (error) {
+        // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
+        // Its row is visible now, so the next try passes that thread over.
+        if (attempt >= 3 || sqlState(error) !== UNIQUE_VIOLATION) throw error;
+      }
     }
+  } catch (error) {
+    failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
   }
 }
 
 async function claimOnce(
-  db: pg.Pool,
+  db: pg.PoolClient,
   { workerId, limit, among, suspectsMax = limit }: { workerId: string; limit: number } & ClaimOptions,
   event: RunEventTemplate,
 ): Promise<ClaimedRow[]> {
