@@ -6,8 +6,8 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ['tests/**/*.test.ts', 'parity/{fields,statuses}.test.ts'],
     globalSetup: ['harness/global-setup.ts'],
-    // Files share one platform and two cores; a file that starts a platform of its own goes beside one that does not.
-    maxWorkers: 2,
+    // Files share one platform, and wait more than they compute: three at once keep two cores busy.
+    maxWorkers: 3,
     // What they import is loaded once, not once for each file.
     pool: 'forks',
     isolate: false,
