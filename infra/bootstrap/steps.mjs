@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,15 +20,21 @@ export function installed(program) {
 
 /**
  * Runs a program in the repository. With `quiet` its output is kept back and comes only with the error, should it fail; with
- * `write` it is given to that.
+ * `write` it is given to that. A `priority` below the normal one leaves the processor to others that want it.
  * Resolves to its exit code when `allowFailure` is set, and throws otherwise.
  */
-export async function run(name, command, args, { quiet = false, write, allowFailure = false, env = {} } = {}) {
+export async function run(
+  name,
+  command,
+  args,
+  { quiet = false, write, allowFailure = false, env = {}, priority } = {},
+) {
   const child = spawn(command, args, {
     cwd: repository,
     stdio: quiet || write ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
   });
+  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority);
   let output = '';
   const take = write ?? ((text) => (output += text));
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take);

@@ -9,7 +9,10 @@ const NOWHERE = digestOf(Buffer.from('never pushed'));
 
 let test: TestRegistry;
 beforeAll(async () => {
-  test = await TestRegistry.open({ blobLimitBytes: 1_000_000 });
+  test = await TestRegistry.open({
+    blobLimitBytes: 1_000_000,
+    quota: { STORAGE_MAX_BYTES_PER_DEPLOYMENT: 6_000_000 },
+  });
 });
 afterAll(() => test?.close());
 

@@ -44,10 +44,16 @@ describe('what is kept', () => {
     await uploaded(id, null);
     await test.database.prisma.registryUpload.create({ data: { id: randomUUID(), deploymentId: id, size: 100 } });
     await test.database.prisma.registryBlob.create({ data: { deploymentId: id, digest: 'a', size: 200, parts: [] } });
-    await quotaOf().check(id, 400);
-    await expect(quotaOf().check(id, 401)).rejects.toMatchObject({
+    // There once for all whose images have it.
+    const shared = { digest: 'b', size: 5000, parts: [{ key: 'shared' }] };
+    await test.database.prisma.baseLayer.create({ data: shared });
+    await test.database.prisma.registryBlob.create({ data: { deploymentId: id, ...shared } });
+    const manifest = { repository: 'agent', digest: 'c', mediaType: 'x', content: Buffer.alloc(100) };
+    await test.database.prisma.registryManifest.create({ data: { deploymentId: id, ...manifest } });
+    await quotaOf().check(id, 300);
+    await expect(quotaOf().check(id, 301)).rejects.toMatchObject({
       status: 507,
-      message: 'There is no room for it: sources and images of this deployment take 600 bytes, of 1000 that they may.',
+      message: 'There is no room for it: sources and images of this deployment take 700 bytes, of 1000 that they may.',
     });
   });
 
@@ -82,6 +88,20 @@ it('a layer that there is no room for is refused in words that image tools show,
   const small = Buffer.from('a small layer');
   expect((await push.pushBlob(repository, [small])).status).toBe(201);
   expect(await test.database.prisma.registryBlob.count({ where: { deploymentId: id } })).toBe(2);
+});
+
+it('a manifest that there is no room for is refused too', async () => {
+  const { id, repository, push } = await test.deployment();
+  await test.database.prisma.registryUpload.create({ data: { id: randomUUID(), deploymentId: id, size: 2_999_990 } });
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json';
+  const config = {
+    mediaType: 'application/vnd.oci.image.config.v1+json',
+    digest: digestOf(Buffer.from('{}')),
+    size: 2,
+  };
+  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: [] }));
+  expect(await errorOf(await push.putManifest(repository, 'v1', manifest))).toEqual([403, 'DENIED']);
+  expect(await test.database.prisma.registryManifest.count({ where: { deploymentId: id } })).toBe(0);
 });
 
 it('layers that are received at once are bounded by their buffers', async () => {

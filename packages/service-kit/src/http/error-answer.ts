@@ -57,7 +57,7 @@ function report(error: unknown, log: Logger): void {
   // Being unavailable for a while is part of starting, stopping and of others' faults, and probes ask often.
   if (error.status < 500) log.http('request refused', fields);
   else
-    log[error.status === 503 ? 'warn' : 'error'](
+    log[error.status === 503 || error.status === 507 ? 'warn' : 'error'](
       'request failed',
       error.cause === undefined ? fields : { ...fields, error: error.cause },
     );

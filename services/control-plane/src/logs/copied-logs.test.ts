@@ -30,6 +30,20 @@ async function messagesOf(revisionId: string): Promise<string[]> {
 }
 
 describe('a copy of a log', () => {
+  it('has no room for a file that is older than all it may keep, and says so', async () => {
+    const owner = ownerOf('full');
+    const large = 'x'.repeat(2 * 1024 * 1024);
+    const old = entry(large);
+    for (let file = 0; file < 9; file += 1) {
+      const newer = entry(large);
+      await copies.append(owner, { firstId: newer.id, after: null, entries: [newer] });
+    }
+    const before = await logSegments.list(folder, owner);
+    const adding = copies.append(owner, { firstId: old.id, after: null, entries: [old] });
+    await expect(adding).rejects.toThrow(FileFull);
+    expect(await logSegments.list(folder, owner)).toEqual(before);
+  });
+
   it('takes what follows what it has, and says how far it goes where something else comes', async () => {
     const owner = ownerOf('in-order');
     const [one, two, three] = [entry('one'), entry('two'), entry('three')];

@@ -16,7 +16,7 @@ export interface CopyPart {
   entries: StoredEntry[];
 }
 
-/** The file has all the lines it may have. */
+/** The file has all the lines it may have, or its log has newer ones in its place. */
 export class FileFull extends Error {
   override readonly name = 'FileFull';
 }
@@ -53,7 +53,9 @@ export class CopiedLogs {
     } finally {
       await file.close();
     }
-    if (lastId === null) await keepWithinLimit(this.#dataDir, owner);
+    if (lastId === null && (await keepWithinLimit(this.#dataDir, owner)).includes(segment.path)) {
+      throw new FileFull(`the log has no room for its file ${firstId} any more`);
+    }
     return newest.id;
   }
 

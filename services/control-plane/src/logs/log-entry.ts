@@ -72,7 +72,8 @@ export function messageOf({ message, fields }: Pick<StoredEntry, 'message' | 'fi
   return [message, ...reasons].join(': ');
 }
 
-const ID_LENGTH_MAX = 255;
+/** Of the ids of runs, threads and graphs in a line. */
+export const ID_LENGTH_MAX = 255;
 
 /** What has the name of an id and is none stays among the fields. */
 function withRun(content: Record<string, unknown>): Partial<LineContent> {

@@ -5,12 +5,20 @@ export const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
 /** Of one log of one revision, all its files together. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** Removes the oldest files of a log beyond its limit, the newest aside, which is being written and counts as full. */
-export async function keepWithinLimit(dataDir: string, owner: LogOwner): Promise<void> {
+/**
+ * Removes the oldest files of a log beyond its limit, the newest aside, which is being written and counts as full.
+ *
+ * @returns paths of what was removed
+ */
+export async function keepWithinLimit(dataDir: string, owner: LogOwner): Promise<string[]> {
   const segments = await logSegments.list(dataDir, owner);
+  const removed: string[] = [];
   let bytes = SEGMENT_LIMIT_BYTES;
   for (const segment of segments.slice(0, -1).reverse()) {
     bytes += (await logSegments.stats(segment))?.size ?? 0;
-    if (bytes > LOG_LIMIT_BYTES) await logSegments.remove(segment);
+    if (bytes <= LOG_LIMIT_BYTES) continue;
+    await logSegments.remove(segment);
+    removed.push(segment.path);
   }
+  return removed;
 }

@@ -156,7 +156,7 @@ class SegmentedLog implements RevisionLog {
     }
     // What is still on its way to the disk would not be counted.
     this.#tidying = Promise.all([this.#tidying, written])
-      .then(() => keepWithinLimit(this.#options.dataDir, this.#owner))
+      .then(async () => void (await keepWithinLimit(this.#options.dataDir, this.#owner)))
       .catch((error: unknown) => this.#complain(error));
   }
 

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { type BlobPart, imagesPrefix } from '../registry/blob-parts.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
-import { blobsOf } from '../registry/unneeded-manifests.ts';
+import { blobsOf, linkedManifests } from '../registry/unneeded-manifests.ts';
 import { CONFIG_TYPE, digestOf, MANIFEST_TYPE } from './image-content.ts';
 
 export interface KeptBlob {
@@ -55,6 +55,7 @@ export class ProjectImageStore {
   async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<BlobPart[]> {
     const digest = digestOf(manifest);
     return this.#database.change(async (transaction) => {
+      await lockFor(transaction, tagsOf(deploymentId));
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
       if (shared.length < baseLayers.length) throw new Error('a layer of the base image is gone');
@@ -86,11 +87,11 @@ export class ProjectImageStore {
       await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: gone } } });
       const digests = tags.filter(({ tag }) => isKept(tag)).map(({ digest }) => digest);
       const unnamed = { ...place, digest: { notIn: digests } };
-      const forgotten = await transaction.registryManifest.findMany({ where: unnamed });
+      const forgotten = await linkedManifests(transaction, unnamed);
       if (forgotten.length === 0) return [];
       await transaction.registryManifest.deleteMany({ where: unnamed });
       // The deployment may have images that were pushed, too.
-      const others = await transaction.registryManifest.findMany({ where: { deploymentId } });
+      const others = await linkedManifests(transaction, { deploymentId });
       const needed = blobsOf(others);
       const free = [...blobsOf(forgotten)].filter((digest) => !needed.has(digest));
       const where = { deploymentId, digest: { in: free } };

@@ -86,16 +86,30 @@ export class ProjectImages {
         [ARCHITECTURE]: base.config.architecture,
       },
     });
-    const configPart = await this.#write(deploymentId, Readable.from([config]));
-    const blobs = [
-      { digest: layer.digest, size: layer.size, parts: [part] },
-      { digest: digestOf(config), size: config.length, parts: [configPart] },
-    ];
-    const surplus = await store.keep(deploymentId, { manifest, baseLayers: shared, blobs, tags });
-    for (const { key } of surplus) await storage.objects.remove(key);
+    const written = [part];
+    try {
+      const configPart = await this.#write(deploymentId, Readable.from([config]));
+      written.push(configPart);
+      const blobs = [
+        { digest: layer.digest, size: layer.size, parts: [part] },
+        { digest: digestOf(config), size: config.length, parts: [configPart] },
+      ];
+      const surplus = await store.keep(deploymentId, { manifest, baseLayers: shared, blobs, tags });
+      for (const { key } of surplus) await storage.objects.remove(key);
+    } catch (error) {
+      await this.#discard(deploymentId, tags, written).catch(() => undefined);
+      throw error;
+    }
     const digest = digestOf(manifest);
     say(`Made the image ${digest}, ${layer.size} bytes of it the project`);
     return this.#artifactOf(deploymentId, digest, manifest);
+  }
+
+  /** What was written for an image that is not kept. A database that went away may have kept it all the same. */
+  async #discard(deploymentId: string, tags: readonly string[], written: readonly BlobPart[]): Promise<void> {
+    const { store, storage } = this.#options;
+    for (const tag of tags) if (await store.find(deploymentId, tag)) return;
+    for (const { key } of written) await storage.objects.remove(key);
   }
 
   /** Removes the deployment's images without such a tag. */

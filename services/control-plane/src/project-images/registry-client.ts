@@ -73,9 +73,12 @@ export class RegistryClient implements ImageSource {
     const known = this.#authorization;
     let answer = await this.#follow(url, headers, signal);
     // Tokens end while large layers are read.
-    if (answer.status === 401 && this.#authorization === known) {
+    if (answer.status === 401) {
       answer.discard();
-      this.#authorization = await tokenFor(String(answer.headers['www-authenticate'] ?? ''), this.#options, signal);
+      // Another build may have a new one meanwhile.
+      if (this.#authorization === known) {
+        this.#authorization = await tokenFor(String(answer.headers['www-authenticate'] ?? ''), this.#options, signal);
+      }
       answer = await this.#follow(url, headers, signal);
     }
     if (answer.status === 200) return answer;

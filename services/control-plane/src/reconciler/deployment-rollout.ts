@@ -101,6 +101,7 @@ export class DeploymentRollout {
   async #bringUp(deployment: RolloutDeployment, revisionId: string): Promise<StepResult> {
     const { store, driver } = this.#parts;
     const revision = await store.findRevision(revisionId);
+    if (this.#serving.isStopped) return 'settled';
     // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
     // outlive their control plane.
     const kind = revision && isImageSource(revision.source) ? 'image' : 'project';

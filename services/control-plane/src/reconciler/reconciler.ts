@@ -139,7 +139,8 @@ export class Reconciler implements Rollouts {
   }
 
   #workOn(id: string, owned: Owned): void {
-    if (this.#isStopping) return;
+    // What was lost is another process's to change, its route too.
+    if (this.#isStopping || owned.isLost) return;
     owned.isAskedAgain = true;
     owned.working ??= this.#work(id, owned).finally(() => {
       owned.working = undefined;
@@ -147,7 +148,7 @@ export class Reconciler implements Rollouts {
   }
 
   async #work(id: string, owned: Owned): Promise<void> {
-    while (owned.isAskedAgain && !this.#isStopping && this.#owned.get(id) === owned) {
+    while (owned.isAskedAgain && !this.#isStopping && !owned.isLost && this.#owned.get(id) === owned) {
       owned.isAskedAgain = false;
       clearTimeout(owned.retryTimer);
       const result = await owned.rollout.step().catch((error: unknown) => {

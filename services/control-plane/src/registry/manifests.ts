@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import { DIGEST } from './digest.ts';
 import { LIST_TYPE, MEDIA_TYPE, readManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
@@ -18,9 +19,11 @@ export interface Referrers {
 /** What images consist of: kept as they were pushed, once all they name is there. */
 export class Manifests {
   readonly #store: RegistryStore;
+  readonly #quota: Pick<StorageQuota, 'room'>;
 
-  constructor(store: RegistryStore) {
+  constructor({ store, quota }: { store: RegistryStore; quota: Pick<StorageQuota, 'room'> }) {
     this.#store = store;
+    this.#quota = quota;
   }
 
   async find(repository: Repository, reference: string): Promise<Manifest> {
@@ -47,18 +50,16 @@ export class Manifests {
     }
     if (!isByDigest && !TAG.test(reference)) throw new RegistryError('MANIFEST_INVALID', 'This is no name of a tag.');
     const { mediaType, parts, subject, artifactType } = readManifest(content, contentType);
-    const missing =
-      parts.kind === 'blob'
-        ? await this.#store.missingBlobs(repository.deploymentId, parts.digests)
-        : await this.#store.missingManifests(repository, parts.digests);
+    const room = await this.#quota.room(repository.deploymentId);
+    if (room.bytes < content.length) throw new RegistryError('DENIED', room.refusal.message);
+    const missing = await this.#store.putManifest(
+      repository,
+      { digest, mediaType, content: Uint8Array.from(content) },
+      { tag: isByDigest ? null : reference, subject, artifactType, parts },
+    );
     if (missing.length > 0) {
       throw new RegistryError('MANIFEST_BLOB_UNKNOWN', `It names what is not here: ${missing.join(', ')}.`);
     }
-    await this.#store.putManifest(
-      repository,
-      { digest, mediaType, content: Uint8Array.from(content) },
-      { tag: isByDigest ? null : reference, subject, artifactType },
-    );
     return { digest, subject };
   }
 

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { BlobPart } from './blob-parts.ts';
+import type { ManifestContent } from './manifest-content.ts';
 
 export interface Upload {
   id: string;
@@ -104,38 +105,44 @@ export class RegistryStore {
     return row && { size: Number(row.size), parts: partsOf(row.parts) };
   }
 
-  /** Those of the digests that are not there. */
-  async missingBlobs(deploymentId: string, digests: string[]): Promise<string[]> {
-    const where = { deploymentId, digest: { in: digests } };
-    const rows = await this.#database.prisma.registryBlob.findMany({ where, select: { digest: true } });
-    return without(digests, rows);
-  }
-
-  async missingManifests({ deploymentId, name }: Repository, digests: string[]): Promise<string[]> {
-    const where = { deploymentId, repository: name, digest: { in: digests } };
-    const rows = await this.#database.prisma.registryManifest.findMany({ where, select: { digest: true } });
-    return without(digests, rows);
-  }
-
-  /** Keeps it, under the tag too where one is given. */
+  /**
+   * Keeps it, under the tag too where one is given, if all it consists of is there.
+   *
+   * @returns digests of what is not: then nothing is kept
+   */
   async putManifest(
     { deploymentId, name }: Repository,
     manifest: Manifest,
-    { tag, subject, artifactType }: { tag: string | null; subject: string | null; artifactType: string | null },
-  ): Promise<void> {
+    {
+      tag,
+      subject,
+      artifactType,
+      parts,
+    }: Pick<ManifestContent, 'subject' | 'artifactType' | 'parts'> & { tag: string | null },
+  ): Promise<string[]> {
     const { digest, mediaType, content } = manifest;
-    await this.#database.change(async (transaction) => {
+    return this.#database.change(async (transaction) => {
+      // Before it looks: what no image needs any more is removed under the same lock.
+      await lockFor(transaction, `image tags of ${deploymentId}`);
+      const of = { deploymentId, digest: { in: parts.digests } };
+      const select = { digest: true };
+      const there =
+        parts.kind === 'blob'
+          ? await transaction.registryBlob.findMany({ where: of, select })
+          : await transaction.registryManifest.findMany({ where: { ...of, repository: name }, select });
+      const missing = without(parts.digests, there);
+      if (missing.length > 0) return missing;
       await transaction.registryManifest.createMany({
         data: [{ deploymentId, repository: name, digest, mediaType, content, subject, artifactType }],
         skipDuplicates: true,
       });
-      if (tag === null) return;
-      await lockFor(transaction, `image tags of ${deploymentId}`);
+      if (tag === null) return [];
       await transaction.registryTag.upsert({
         where: { deploymentId_repository_tag: { deploymentId, repository: name, tag } },
         create: { deploymentId, repository: name, tag, digest },
         update: { digest },
       });
+      return [];
     });
   }
 

@@ -55,7 +55,7 @@ export function openRegistry(options: RegistryOptions): Registry {
   const store = new RegistryStore(database);
   const blobs = new Blobs({ store, storage: { objects, scratch }, limitBytes: blobLimitBytes, quota });
   return {
-    handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests(store) }),
+    handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests({ store, quota }) }),
     address,
     tokens,
     removeImages: (deploymentId) => objects.removeBelow(imagesPrefix(deploymentId)),

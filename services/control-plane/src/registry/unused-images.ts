@@ -6,7 +6,7 @@ import type { Prisma } from '../generated/client.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { type BlobPart, imagesPrefix } from './blob-parts.ts';
-import { blobsOf, type NamedImages, unneededManifests } from './unneeded-manifests.ts';
+import { blobsOf, linkedManifests, type NamedImages, unneededManifests } from './unneeded-manifests.ts';
 
 export interface UnusedImagesOptions {
   database: Database;
@@ -60,15 +60,20 @@ export class UnusedImages {
   }
 
   async remove(): Promise<void> {
-    const { database, objects, revisionsKept } = this.#options;
+    const { database, objects, revisionsKept, logger } = this.#options;
     const candidates = await database.prisma.revision.findMany({
       where: { source: 'internal_docker', number: { gt: revisionsKept } },
       distinct: ['deploymentId'],
       select: { deploymentId: true },
     });
     for (const { deploymentId } of candidates) {
-      const keys = await database.change((transaction) => forgetUnneeded(transaction, deploymentId, revisionsKept));
-      for (const key of keys) await objects.remove(key);
+      try {
+        const keys = await database.change((transaction) => forgetUnneeded(transaction, deploymentId, revisionsKept));
+        for (const key of keys) await objects.remove(key);
+      } catch (error) {
+        // One deployment's is no reason to keep what others do not need.
+        logger.warn('images that no revision needs could not be removed', { deploymentId, error });
+      }
     }
   }
 }
@@ -83,7 +88,7 @@ async function forgetUnneeded(
   const where = { deploymentId };
   const named = await namedImages(transaction, deploymentId, revisionsKept);
   if (named.old.length === 0) return [];
-  const manifests = await transaction.registryManifest.findMany({ where });
+  const manifests = await linkedManifests(transaction, where);
   const tags = await transaction.registryTag.findMany({ where });
   const unneeded = unneededManifests({ manifests, tags }, named);
   for (const { repository, digest } of unneeded) {

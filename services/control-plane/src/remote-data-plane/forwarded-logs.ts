@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReportedLogEntry } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
-import type { StoredEntry } from '../logs/log-entry.ts';
+import { ID_LENGTH_MAX, type StoredEntry } from '../logs/log-entry.ts';
 import { LOG_KINDS, type LogOwner, type LogSegment, logSegments } from '../logs/log-segments.ts';
 import { lastIdOf, linesFrom } from '../logs/segment-lines.ts';
 import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
@@ -184,14 +184,17 @@ export class ForwardedLogs {
 
 const keyOf = ({ revisionId, kind }: LogOwner) => `${kind}/${revisionId}`;
 
+/** The release before this one kept ids of any length: one that is none must not cost the lines around it. */
+const isShort = (id: string | undefined): id is string => id !== undefined && id.length <= ID_LENGTH_MAX;
+
 /** None for what a machine that stopped in the middle left. */
 function entryOf(text: string): ReportedLogEntry[] {
   try {
     const { id, level, message, source, runId, threadId, graphId, fields } = JSON.parse(text) as StoredEntry;
     const run = {
-      ...(runId !== undefined && { run_id: runId }),
-      ...(threadId !== undefined && { thread_id: threadId }),
-      ...(graphId !== undefined && { graph_id: graphId }),
+      ...(isShort(runId) && { run_id: runId }),
+      ...(isShort(threadId) && { thread_id: threadId }),
+      ...(isShort(graphId) && { graph_id: graphId }),
     };
     return [{ id, level, message, source, ...run, ...(fields !== undefined && { fields }) }];
   } catch {

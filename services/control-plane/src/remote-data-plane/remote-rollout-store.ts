@@ -27,6 +27,8 @@ const MESSAGE_LENGTH_MAX = 65_536;
  */
 export class RemoteRolloutStore implements RolloutStore {
   readonly #options: RemoteRolloutStoreOptions;
+  /** Whose role has the password that is kept here: another data plane may have given it one of its own meanwhile. */
+  readonly #ensured = new Set<string>();
   /** Grows with every change, over restarts too. */
   #routeVersion = Date.now();
 
@@ -59,7 +61,7 @@ export class RemoteRolloutStore implements RolloutStore {
     return {
       id,
       workspaceId: found.tenant_id,
-      status: found.status,
+      status: this.#ensured.has(id) ? found.status : 'AWAITING_DATABASE',
       activeRevisionId: found.active_revision_id,
       latestRevisionId: found.latest_revision_id,
       deleteRequestedAt: found.is_deleted ? new Date() : null,
@@ -88,6 +90,7 @@ export class RemoteRolloutStore implements RolloutStore {
   }
 
   async databaseIsReady(id: string): Promise<void> {
+    this.#ensured.add(id);
     const status = this.#deployment(id)?.status;
     if (status !== 'AWAITING_DATABASE' && status !== 'UNUSED') return;
     await this.#reportDeployment(id, 'READY');

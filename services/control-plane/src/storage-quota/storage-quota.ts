@@ -38,6 +38,10 @@ export interface Room {
 const STORED = `
   SELECT deployment_id, bytes FROM source_upload WHERE bytes IS NOT NULL
   UNION ALL SELECT deployment_id, size FROM registry_blob
+    -- Layers of base images are there once for all.
+    WHERE NOT EXISTS (SELECT 1 FROM base_layer
+                      WHERE base_layer.digest = registry_blob.digest AND base_layer.parts = registry_blob.parts)
+  UNION ALL SELECT deployment_id, octet_length(content) FROM registry_manifest
   UNION ALL SELECT deployment_id, size FROM registry_upload`;
 
 /**

@@ -47,8 +47,8 @@ export class TestRegistry {
     this.#close = close;
   }
 
-  /** @param options.limits of requests, as the environment has them */
-  static async open(options: { blobLimitBytes: number; limits?: object }): Promise<TestRegistry> {
+  /** @param options.limits of requests, as the environment has them @param options.quota where it is not the usual one */
+  static async open(options: { blobLimitBytes: number; limits?: object; quota?: object }): Promise<TestRegistry> {
     const testDatabase = await createTestDatabase(migrationsDir);
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
     const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
@@ -58,7 +58,7 @@ export class TestRegistry {
       scratch: join(folder, 'scratch'),
       sealer: new Sealer(randomBytes(32).toString('base64')),
       url: 'https://agents.example.com',
-      quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, DATA_DIR: folder } }),
+      quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, ...options.quota, DATA_DIR: folder } }),
       blobLimitBytes: options.blobLimitBytes,
     });
     const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false, ...options.limits });

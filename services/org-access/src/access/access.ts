@@ -68,14 +68,18 @@ export async function reachesWorkspace(
   return (await accessOf(queries, scope))?.workspace != null && (await isAlive(queries, scope));
 }
 
-/** A service account is there as long as it has a key. That it ended with the last one is written down a little later. */
+/** A service account is there as long as it has a key, and the one that the organization begins with for good. That it ended with the last one is written down a little later. */
 async function isAlive(
   queries: Queries,
   { organizationId, identityId }: { organizationId: string; identityId: string },
 ): Promise<boolean> {
   const hasKey = { some: { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] } };
   const identity = await queries.identity.findFirst({
-    where: { organizationId, id: identityId, OR: [{ kind: { not: 'service_account' } }, { keys: hasKey }] },
+    where: {
+      organizationId,
+      id: identityId,
+      OR: [{ kind: { not: 'service_account' } }, { isBootstrap: true }, { keys: hasKey }],
+    },
     select: { id: true },
   });
   return identity !== null;

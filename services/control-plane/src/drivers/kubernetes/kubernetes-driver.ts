@@ -62,7 +62,6 @@ export class KubernetesDriver implements Driver {
 
   async start(spec: RevisionSpec, { signal: outer, timeoutMs, onUpstreams }: StartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as pods');
-    mustBeRunnable(spec, this.#options.rules);
     const { artifact: image, deploymentId, revisionId } = spec;
     const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler, countsBefore } = this.#options;
     const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
@@ -77,6 +76,8 @@ export class KubernetesDriver implements Driver {
         await removal.ended(revisionId);
         const name = nameOf(revisionId, 'agent-api');
         const found = await api.find<V1Deployment>('Deployment', name, signal);
+        // What is there was allowed when it was made, and is looked after.
+        if (!found) mustBeRunnable(spec, this.#options.rules);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
         const credential = credentialFor(deploymentId, image.imageUri);
         const objects = new RevisionObjects(spec, { platform, image, credential, coolDownSeconds });

@@ -162,6 +162,8 @@ export class ProviderService {
     mustManageOrganization(caller);
     const { database, revocations } = this.#parts;
     const provider = await this.find(caller.organizationId, providerId);
+    // A token that arrives from here on is revoked by whoever asked for it.
+    await endFlows(database.prisma, { providerUuid: provider.id });
     const tokens = await database.prisma.oAuthToken.findMany({ where: { providerUuid: provider.id } });
     const { failed } = await revocations.revokeAll(tokens.map((token) => ({ ...token, provider })));
     await database.prisma.oAuthProvider.deleteMany({ where: { id: provider.id } });

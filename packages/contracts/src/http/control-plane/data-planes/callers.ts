@@ -12,7 +12,7 @@ export const CallerQuestion = Type.Object(
     epoch: Epoch,
     key: VerifyKeyRequest.properties.key,
     /** `deployment:<id>` of one of its own, or `gateway` only to learn whether the key is good. */
-    audience: Type.String({ pattern: '^(gateway|deployment:[0-9a-f-]{36})$' }),
+    audience: Type.String({ pattern: '^(gateway|deployment:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$' }),
     workspace_id: OptionalNullable(Type.String({ maxLength: 100 })),
   },
   { $id: 'CallerQuestion' },
