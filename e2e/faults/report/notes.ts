@@ -3,6 +3,7 @@ export const notes: Record<string, string> = {
   R2: 'A new client whose connection is cut by a kill before its first event tells nothing about how soon that comes; one that stays connected without an event counts with all it waited.',
   R7: 'All four holes are there at the same time; the seed says which direction each swallows.',
   R9: 'A wake-up goes to one worker. That all come for the same runs in the same moment is brought about by stopping them while the runs are created.',
+  R10: 'Memory is the most that the system counts for agent-api while it serves, what is yet to be collected included: that differs by some 20 MB from one time to the next. Buffers for one slow reader are bounded by 256 KiB.',
   R11: 'The gateway lets 256 requests wait for each server and refuses the others before it reads them. Client, gateway, server and Postgres share two cores, and the client alone takes 1.2 to 2.7 s to send its 2,000 requests. Of them 256 were admitted each time: no answer came before all of them had been received, and the last 3.4 to 4.0 s after it was asked for. A profile of the gateway shows 1.4 s for 2,000 connections, of which 0.34 s are refusals with their log lines; 500 places instead of 256 made it 3.9 s with more admitted.',
   R12: 'The creates go to real processes. The random sequences are executed by the engine itself on a real Postgres, without processes around it.',
   R13: 'Orders and losses come at random moments of runs that take half a second, not at named points of the code.',
