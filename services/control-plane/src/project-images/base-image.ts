@@ -3,7 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import Type from 'typebox';
 import { BuildFailure } from '../builds/build-failure.ts';
 import { AGENT_SERVER_LABEL, AGENT_SERVER_VERSION } from '../drivers/container/image.ts';
-import { type Descriptor, digestOf, ImageConfig, ImageIndex, ImageManifest, parsed } from './image-content.ts';
+import { digestOf } from '../registry/digest.ts';
+import { type Descriptor, ImageConfig, ImageIndex, ImageManifest, parsed } from './image-content.ts';
 import type { ImageSource } from './image-source.ts';
 
 /** The image that projects are put on, as it is now. */

@@ -1,5 +1,6 @@
+import { digestOf } from '../registry/digest.ts';
 import type { BaseImage } from './base-image.ts';
-import { CONFIG_TYPE, type Descriptor, digestOf, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from './image-content.ts';
+import { CONFIG_TYPE, type Descriptor, LAYER_TYPE, MANIFEST_TYPE, ociLayerType } from './image-content.ts';
 import { PROJECT_FOLDER } from './project-layer.ts';
 
 export interface ProjectLayer {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { conforms, OptionalNullable } from '@runyard/contracts';
 import Type, { type Static, type TSchema } from 'typebox';
 import { BuildFailure } from '../builds/build-failure.ts';
@@ -50,10 +49,6 @@ export const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar+gzip';
 /** A layer of an image that Docker made is the same under another name. */
 export function ociLayerType(mediaType: string): string {
   return mediaType === 'application/vnd.docker.image.rootfs.diff.tar.gzip' ? LAYER_TYPE : mediaType;
-}
-
-export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
 /** @throws BuildFailure when it is not what it should be */

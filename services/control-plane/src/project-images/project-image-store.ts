@@ -1,10 +1,10 @@
-import { lockFor } from '@runyard/database';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import { type BlobPart, imagesPrefix } from '../registry/blob-parts.ts';
+import type { BlobPart } from '../registry/blob-parts.ts';
+import { forgetBlobs, linkedManifests, lockImages } from '../registry/deployment-images.ts';
+import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
-import { blobsOf, linkedManifests } from '../registry/unneeded-manifests.ts';
-import { CONFIG_TYPE, digestOf, MANIFEST_TYPE } from './image-content.ts';
+import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';
 
 export interface KeptBlob {
   digest: string;
@@ -55,7 +55,7 @@ export class ProjectImageStore {
   async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<BlobPart[]> {
     const digest = digestOf(manifest);
     return this.#database.change(async (transaction) => {
-      await lockFor(transaction, tagsOf(deploymentId));
+      await lockImages(transaction, deploymentId);
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
       if (shared.length < baseLayers.length) throw new Error('a layer of the base image is gone');
@@ -81,7 +81,7 @@ export class ProjectImageStore {
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<string[]> {
     const place = { deploymentId, repository: PROJECT_REPOSITORY };
     return this.#database.change(async (transaction) => {
-      await lockFor(transaction, tagsOf(deploymentId));
+      await lockImages(transaction, deploymentId);
       const tags = await transaction.registryTag.findMany({ where: place });
       const gone = tags.filter(({ tag }) => !isKept(tag)).map(({ tag }) => tag);
       await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: gone } } });
@@ -92,13 +92,7 @@ export class ProjectImageStore {
       await transaction.registryManifest.deleteMany({ where: unnamed });
       // The deployment may have images that were pushed, too.
       const others = await linkedManifests(transaction, { deploymentId });
-      const needed = blobsOf(others);
-      const free = [...blobsOf(forgotten)].filter((digest) => !needed.has(digest));
-      const where = { deploymentId, digest: { in: free } };
-      const blobs = await transaction.registryBlob.findMany({ where });
-      await transaction.registryBlob.deleteMany({ where });
-      const keys = blobs.flatMap(({ parts }) => partsOf(parts)).map(({ key }) => key);
-      return keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+      return forgetBlobs(transaction, deploymentId, { gone: forgotten, left: others });
     });
   }
 
@@ -128,15 +122,13 @@ export class ProjectImageStore {
   }
 }
 
-const tagsOf = (deploymentId: string) => `image tags of ${deploymentId}`;
-
 async function putTags(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
   digest: string,
   tags: string[],
 ): Promise<void> {
-  await lockFor(transaction, tagsOf(deploymentId));
+  await lockImages(transaction, deploymentId);
   for (const tag of tags) {
     const place = { deploymentId, repository: PROJECT_REPOSITORY, tag };
     await transaction.registryTag.upsert({

@@ -8,6 +8,7 @@ import { TUNABLE_VARIABLES } from '@runyard/contracts';
 import { BuildFailure } from '../builds/build-failure.ts';
 import type { ImageArtifact } from '../drivers/driver.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
+import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY, type RegistryAddress } from '../registry/registry-address.ts';
 import { RegistryError } from '../registry/registry-error.ts';
 import type { LocalProject } from '../sources/local-directory.ts';
@@ -15,7 +16,6 @@ import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import type { BaseImage } from './base-image.ts';
 import type { BaseLayers } from './base-layers.ts';
 import { composeImage, type ProjectLayer } from './image-composition.ts';
-import { digestOf } from './image-content.ts';
 import type { ProjectImageStore } from './project-image-store.ts';
 import { PROJECT_FOLDER, projectLayer } from './project-layer.ts';
 

@@ -101,7 +101,7 @@ async function* bytesBetween(
 }
 
 /** `sha256:<hex>` over all parts together. */
-export async function digestOf(objects: ObjectStorage, parts: readonly BlobPart[]): Promise<string> {
+export async function digestOfParts(objects: ObjectStorage, parts: readonly BlobPart[]): Promise<string> {
   const [first] = parts;
   if (first && parts.length === 1) return `sha256:${first.sha256}`;
   const hash = createHash('sha256');

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { type BlobPart, digestOf, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import { type BlobPart, digestOfParts, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
 import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
@@ -78,7 +78,7 @@ export class Blobs {
   ): Promise<void> {
     if (!DIGEST.test(digest)) throw new RegistryError('DIGEST_INVALID', 'Digests are sha256:<64 hexadecimal digits>.');
     const upload = await this.append(deploymentId, id, body, start);
-    const actual = await digestOf(this.#storage.objects, upload.parts);
+    const actual = await digestOfParts(this.#storage.objects, upload.parts);
     if (actual !== digest) {
       await this.#discard(deploymentId, upload);
       throw new RegistryError('DIGEST_INVALID', `The upload has the digest ${actual}, not ${digest}.`);

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { DIGEST } from './digest.ts';
+import { DIGEST, digestOf } from './digest.ts';
 import { LIST_TYPE, MEDIA_TYPE, readManifest } from './manifest-content.ts';
 import { RegistryError } from './registry-error.ts';
 import type { Manifest, RegistryStore, Repository } from './registry-store.ts';
@@ -43,7 +42,7 @@ export class Manifests {
     content: Buffer,
     contentType?: string,
   ): Promise<{ digest: string; subject: string | null }> {
-    const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
+    const digest = digestOf(content);
     const isByDigest = reference.includes(':');
     if (isByDigest && reference !== digest) {
       throw new RegistryError('DIGEST_INVALID', `The manifest has the digest ${digest}, not ${reference}.`);

@@ -1,8 +1,8 @@
-import { lockFor } from '@runyard/database';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { BlobPart } from './blob-parts.ts';
+import { lockImages } from './deployment-images.ts';
 import type { ManifestContent } from './manifest-content.ts';
 
 export interface Upload {
@@ -123,7 +123,7 @@ export class RegistryStore {
     const { digest, mediaType, content } = manifest;
     return this.#database.change(async (transaction) => {
       // Before it looks: what no image needs any more is removed under the same lock.
-      await lockFor(transaction, `image tags of ${deploymentId}`);
+      await lockImages(transaction, deploymentId);
       const of = { deploymentId, digest: { in: parts.digests } };
       const select = { digest: true };
       const there =

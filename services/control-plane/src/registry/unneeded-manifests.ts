@@ -1,18 +1,4 @@
-import type { Prisma } from '../generated/client.ts';
-import { readManifest } from './manifest-content.ts';
-
-/** What a manifest that was pushed names, without its content. */
-export interface LinkedManifest {
-  /** The name it was pushed by. */
-  repository: string;
-  digest: string;
-  /** Digests of the manifests that a list of several images names. */
-  parts: string[];
-  /** Digests of the blobs that an image consists of. */
-  blobs: string[];
-  /** Digest of the manifest that it says something of. */
-  subject: string | null;
-}
+import type { LinkedManifest } from './deployment-images.ts';
 
 export interface PushedImages {
   manifests: readonly LinkedManifest[];
@@ -25,41 +11,6 @@ export interface NamedImages {
   kept: readonly string[];
   /** That cannot. */
   old: readonly string[];
-}
-
-/** One may have 4 MiB: so many are in memory at once. */
-const PAGE = 16;
-
-/** All manifests of a deployment. */
-export async function linkedManifests(
-  transaction: Prisma.TransactionClient,
-  where: Prisma.RegistryManifestWhereInput & { deploymentId: string },
-): Promise<LinkedManifest[]> {
-  const { deploymentId } = where;
-  const found: LinkedManifest[] = [];
-  for (;;) {
-    const last = found.at(-1);
-    const page = await transaction.registryManifest.findMany({
-      where,
-      orderBy: [{ repository: 'asc' }, { digest: 'asc' }],
-      take: PAGE,
-      ...(last && {
-        cursor: {
-          deploymentId_repository_digest: { deploymentId, repository: last.repository, digest: last.digest },
-        },
-        skip: 1,
-      }),
-    });
-    found.push(...page.map(linked));
-    if (page.length < PAGE) return found;
-  }
-}
-
-function linked(row: { repository: string; digest: string; mediaType: string; content: Uint8Array }): LinkedManifest {
-  const { repository, digest, content, mediaType } = row;
-  const { parts, subject } = readManifest(Buffer.from(content), mediaType);
-  const isList = parts.kind === 'manifest';
-  return { repository, digest, parts: isList ? parts.digests : [], blobs: isList ? [] : parts.digests, subject };
 }
 
 /**
@@ -93,11 +44,6 @@ export function unneededManifests({ manifests, tags }: PushedImages, { kept, old
   const unneeded = closure(manifests.filter((each) => isOld(each) && !needed.has(each)));
   for (const manifest of needed) unneeded.delete(manifest);
   return unneeded;
-}
-
-/** Digests of the blobs that these manifests consist of. */
-export function blobsOf(manifests: Iterable<LinkedManifest>): Set<string> {
-  return new Set([...manifests].flatMap(({ blobs }) => blobs));
 }
 
 const placeOf = ({ repository, digest }: { repository: string; digest: string }) => `${repository}@${digest}`;

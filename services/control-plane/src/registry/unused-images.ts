@@ -1,12 +1,12 @@
 import type { SourceRevisionConfig } from '@runyard/contracts';
-import { Duty, DutyRounds, leaseMsOfRounds, lockFor } from '@runyard/database';
+import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
-import { type BlobPart, imagesPrefix } from './blob-parts.ts';
-import { blobsOf, linkedManifests, type NamedImages, unneededManifests } from './unneeded-manifests.ts';
+import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
+import { type NamedImages, unneededManifests } from './unneeded-manifests.ts';
 
 export interface UnusedImagesOptions {
   database: Database;
@@ -84,7 +84,7 @@ async function forgetUnneeded(
   deploymentId: string,
   revisionsKept: number,
 ): Promise<string[]> {
-  await lockFor(transaction, `image tags of ${deploymentId}`);
+  await lockImages(transaction, deploymentId);
   const where = { deploymentId };
   const named = await namedImages(transaction, deploymentId, revisionsKept);
   if (named.old.length === 0) return [];
@@ -94,13 +94,8 @@ async function forgetUnneeded(
   for (const { repository, digest } of unneeded) {
     await transaction.registryManifest.deleteMany({ where: { ...where, repository, digest } });
   }
-  const needed = blobsOf(manifests.filter((manifest) => !unneeded.has(manifest)));
-  const free = [...blobsOf(unneeded)].filter((digest) => !needed.has(digest));
-  const blobs = await transaction.registryBlob.findMany({ where: { ...where, digest: { in: free } } });
-  await transaction.registryBlob.deleteMany({ where: { ...where, digest: { in: free } } });
-  const keys = blobs.flatMap(({ parts }) => parts as unknown as BlobPart[]).map(({ key }) => key);
-  // Layers of base images are shared, and somebody else's to remove.
-  return keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+  const left = manifests.filter((manifest) => !unneeded.has(manifest));
+  return forgetBlobs(transaction, deploymentId, { gone: unneeded, left });
 }
 
 async function namedImages(
