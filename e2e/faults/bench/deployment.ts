@@ -25,6 +25,8 @@ export interface DeploymentOptions {
   bus?: 'kafka' | 'redis';
   /** Where the parts reach the database, given where it is; each has a line of its own to there. Default: there. */
   reachDatabase?: (url: string) => Promise<string>;
+  /** Its parts reach the servers past their lines, as `PartOptions` says. */
+  isDirect?: boolean;
   /** Checkout that the database's tables, and parts that name none, are taken from. Default: this one. */
   checkout?: string;
 }
@@ -33,6 +35,7 @@ export interface DeploymentOptions {
 export const MANY_STREAMS: DeploymentOptions = {
   workers: 2,
   bus: 'redis',
+  isDirect: true,
   env: { N_JOBS_PER_WORKER: '30', RESUMABLE_STREAM_TTL_SECONDS: '600' },
 };
 
@@ -56,14 +59,16 @@ export class BenchDeployment {
   readonly #databaseUrl: string;
   readonly #servers: BenchServers;
   readonly #settings: Record<string, string>;
+  readonly #isDirect: boolean;
 
   private constructor(
     database: TestDatabase,
     databaseUrl: string,
     servers: BenchServers,
     ledger: Ledger,
-    { env = {}, bus = 'kafka' }: DeploymentOptions,
+    { env = {}, bus = 'kafka', isDirect = false }: DeploymentOptions,
   ) {
+    this.#isDirect = isDirect;
     this.#database = database;
     this.#databaseUrl = databaseUrl;
     this.#servers = servers;
@@ -125,6 +130,7 @@ export class BenchDeployment {
       service,
       env: { ...this.#settings, ...env },
       servers: { DATABASE_URI: this.#databaseUrl, REDIS_URI: this.#servers.redis.address.url },
+      isDirect: this.#isDirect,
       ...(checkout !== undefined && { checkout }),
     });
     (service === 'agent-api' ? this.agentApis : this.workers).push(part);

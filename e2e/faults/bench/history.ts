@@ -1,3 +1,5 @@
+import { type Dispatcher, request } from 'undici';
+
 /** What a client sent and what it learned of it. */
 export interface Call {
   /** Milliseconds since 1970. */
@@ -32,14 +34,15 @@ export class History {
     this.calls.push(call);
     const begun = performance.now();
     try {
-      const response = await fetch(url, {
-        method,
+      // Not `fetch`, which takes several times as long: what sends a storm must not be what slows it down.
+      const response = await request(url, {
+        method: method as Dispatcher.HttpMethod,
         headers: { ...(options.body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
         body: options.body === undefined ? null : JSON.stringify(options.body),
         signal: AbortSignal.timeout(options.timeoutMs ?? 60_000),
       });
-      const text = await response.text();
-      call.status = response.status;
+      const text = await response.body.text();
+      call.status = response.statusCode;
       call.body = parsed(text);
       call.outcome = outcomeOf(response);
     } catch (error) {
@@ -60,10 +63,10 @@ export class History {
   }
 }
 
-function outcomeOf({ ok, status, headers }: Response): Call['outcome'] {
-  if (ok) return 'ok';
-  if (status === 503) return headers.has('retry-after') ? 'refused' : 'failed';
-  return status < 500 ? 'refused' : 'failed';
+function outcomeOf({ statusCode, headers }: Dispatcher.ResponseData): Call['outcome'] {
+  if (statusCode >= 200 && statusCode < 300) return 'ok';
+  if (statusCode === 503) return headers['retry-after'] === undefined ? 'failed' : 'refused';
+  return statusCode < 500 ? 'refused' : 'failed';
 }
 
 function parsed(text: string): unknown {

@@ -16,6 +16,8 @@ export interface PartOptions {
   servers: { DATABASE_URI: string; REDIS_URI: string };
   /** Checkout whose built services are run. Default: this one. */
   checkout?: string;
+  /** Reaches the servers past its lines: what goes over them takes time of the process that makes the load. Nothing can be cut then. */
+  isDirect?: boolean;
 }
 
 /** A process of the deployment under test: to be killed, frozen, stopped and started again on its port. */
@@ -78,13 +80,14 @@ export class Part {
   }
 
   async #start(readyPath: string | null, turn: number): Promise<void> {
-    const { service, env, servers, checkout = repository } = this.#options;
+    const { service, env, servers, checkout = repository, isDirect } = this.#options;
+    const overLines = { DATABASE_URI: this.lines.postgres.url, REDIS_URI: this.lines.redis.url };
     const wasKilled = () => this.#turn !== turn;
     this.#earlierOutput = this.output();
     const started = await startServiceProcess({
       entry: path.join(checkout, 'services', service, 'dist/main.js'),
       env: { ...env, PORT: String(this.port) },
-      secrets: { ...servers, DATABASE_URI: this.lines.postgres.url, REDIS_URI: this.lines.redis.url },
+      secrets: isDirect ? servers : { ...servers, ...overLines },
       readyPath: null,
     });
     this.#process = started;

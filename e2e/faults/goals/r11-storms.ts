@@ -24,7 +24,7 @@ export const goal: Goal = {
     const pids = deployment.parts.map(({ pid }) => pid);
     const usualMs = await usualLatency(deployment);
     // Only now: the first request of the storm is the first it ever sees.
-    const gateway = await BenchGateway.start(deployment, bench.servers);
+    const gateway = await BenchGateway.start(deployment, bench.servers, {}, { isDirect: true });
     bench.onClose(() => gateway.close());
     const accepted = await stormOfCreates(bench, deployment, gateway);
     await measureRecovery(bench, deployment, { usualMs, storm: 'creates' });

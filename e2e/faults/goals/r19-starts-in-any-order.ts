@@ -97,7 +97,8 @@ async function watch(name: ServiceName, part: Part, there: ReadonlySet<Piece>, s
     const isReady = await part.isReady();
     const missing = (NEEDS[name] ?? []).filter((piece) => !there.has(piece));
     if (isReady && missing.length > 0) seen.readyTooEarly.push(`${name} without ${missing.join(' and ')}`);
-    return isReady;
+    // One that got there between the two questions is asked again whether it lives.
+    return isReady && isLive;
   };
   const patience = { timeoutMs: 4 * READY_WITHIN_S * 1000, intervalMs: LOOK_MS, what: `${name} to be ready` };
   await waitFor(look, patience).catch((error: Error) => seen.ended.push(error.message));

@@ -1,3 +1,4 @@
+import { waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
@@ -31,6 +32,7 @@ export const goal: Goal = {
     });
     if (!faults) throw new Error('nothing stands before the database');
     const wanted = bench.size({ fast: 250, full: 5_000 });
+    const neededStreams = wanted / 100;
 
     faults.isOn = true;
     const streams = new CutStreams({
@@ -41,6 +43,9 @@ export const goal: Goal = {
       urls: () => [deployment.url()],
     });
     const { kept, cancelled } = await load(bench, deployment, wanted);
+    const streamed = () => streams.accepted.length;
+    // They do not come as fast as runs do.
+    await waitFor(() => streamed() >= neededStreams, { timeoutMs: 180_000, what: `${neededStreams} streams` });
     await streams.stop();
     await deployment.truth.untilAllEnded(SETTLE_MS);
     faults.isOn = false;
@@ -48,8 +53,8 @@ export const goal: Goal = {
     bench.log(`${calls} calls, ${before} failed before and ${after} after they took effect`);
 
     await measureRuns(bench, deployment, [...kept, ...streams.accepted], wanted * 0.8);
-    const streamed = streams.accepted.length;
-    bench.measureNone('streams with events missing, repeated or out of order', streams.faults, streamed, wanted / 100);
+    const what = 'streams with events missing, repeated or out of order';
+    bench.measureNone(what, streams.faults, streamed(), neededStreams);
     bench.measureNone(
       'cancelled runs that are not as ordered',
       await notAsOrdered(deployment, cancelled),

@@ -69,7 +69,6 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
       open: () => {
         const watch = new RunWatch({
           findInFlight: (runIds) => engine.runsInFlight(runIds),
-          onUntold: async () => undefined,
           onError: nothing,
           checkEveryMs: EVERY_MS,
         });
