@@ -5,7 +5,8 @@ import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
 import { type FeedListener, LiveFeeds } from './live-feeds.ts';
 import { ReadBudget } from './read-budget.ts';
 import { bounded, openConnection } from './redis-connection.ts';
-import { defineStreamCommands, type StreamCommands, threadKeys } from './scripts.ts';
+import { defineStreamCommands, type StreamCommands } from './stream-commands.ts';
+import { threadKeys } from './thread-keys.ts';
 import { type RangePage, ThreadReader } from './thread-reader.ts';
 import {
   type AppendEvent,

@@ -1,55 +1,11 @@
-import type { Redis } from 'ioredis';
+import { CURRENT_MS } from './current-ms.ts';
+import { END_RUN } from './end-run.ts';
 
 /**
- * A thread's keys share a hash tag, so they are in one slot of a cluster:
- * - `{prefix:thread}:events`: the stream; one field per entry, the entry's text.
- * - `{prefix:thread}:head`: `epoch` (newest seen), `last` (id), `floor` (entries up to here may be gone), `run` (that appended
- *   last), `until` (ms, when the last ended run's entries may go), and per kept run `start:<run>` (`1` resumable, `0` not,
- *   `e` ended; then the id before its first), `told:<run>` once its end was appended, and, once another run has appended, `stop:<run>` (its last id). It outlives the events, for the fence.
- * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first; `bytes` of
- *   the head are those of all that was ever appended.
- * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; taken off by later appends.
+ * Appends a run's entries under the fence, publishes them, and lets go what is over or too much. Answers the first id and how many
+ * entries were trimmed. All keys and ids of a thread change here, in one piece: a reader never sees half an append.
  */
-export function threadKeys(
-  prefix: string,
-  threadId: string,
-): { events: string; head: string; ends: string; sizes: string; live: string } {
-  const tag = `{${prefix}:${threadId}}`;
-  return {
-    events: `${tag}:events`,
-    head: `${tag}:head`,
-    ends: `${tag}:ends`,
-    sizes: `${tag}:sizes`,
-    live: `${tag}:live`,
-  };
-}
-
-/** Marks a run as ended: when its entries may go, and when the keys may if no run of the thread is under way. */
-const END_RUN = `
-local function endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
-  local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')
-  local last, currentRun, start, stop, untilMs = known[1], known[2], known[3], known[4], known[5]
-  if not start or string.sub(start, 1, 1) == 'e' then return end
-  local due = now + (string.sub(start, 1, 1) == '1' and resumableTtl or graceTtl)
-  redis.call('RPUSH', ends, string.format('%.0f', due) .. ' ' .. (currentRun == runId and last or stop) .. ' ' .. runId)
-  if untilMs and tonumber(untilMs) > due then due = tonumber(untilMs) end
-  redis.call('HSET', head, 'until', string.format('%.0f', due), 'start:' .. runId, 'e' .. string.sub(start, 2))
-  local fields = redis.call('HGETALL', head)
-  for index = 1, #fields, 2 do
-    local isStart = string.sub(fields[index], 1, 6) == 'start:'
-    if isStart and string.sub(fields[index + 1], 1, 1) ~= 'e' then return end
-  end
-  redis.call('PEXPIREAT', events, string.format('%.0f', due))
-  redis.call('PEXPIREAT', ends, string.format('%.0f', due))
-  redis.call('PEXPIREAT', head, string.format('%.0f', due + fenceTtl))
-end
-local function currentMs()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
-`;
-
-const APPEND = `${END_RUN}
+export const APPEND = `${END_RUN}${CURRENT_MS}
 local events, head, ends, sizes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -201,79 +157,3 @@ redis.call('PUBLISH', channel, message)
 if endsRun == '1' then redis.call('HSET', head, 'told:' .. runId, '1') endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
 return { firstId, trimmed }
 `;
-
-const EXPIRE = `${END_RUN}
-endRun(KEYS[1], KEYS[2], KEYS[3], ARGV[1], currentMs(), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]))
-`;
-
-const RANGE = `
-local events, head = KEYS[1], KEYS[2]
-local after, runId, maxBytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local known = redis.call('HMGET', head, 'last', 'floor', 'start:' .. runId)
-local last, floor = known[1], known[2]
-if not last then return {} end
-if redis.call('EXISTS', events) == 0 then floor = last end
-local start = known[3] and string.sub(known[3], 3) or ''
-local from = after
-if after == '$' then from = last
-elseif after == '' then
-  if runId == '' then from = '0-0'
-  elseif start == '' then from = last
-  else from = start end
-end
-
--- One command looks at so much at most, also when hardly anything is of the run asked for: others wait for it.
-local MAX_SCANNED_BYTES = 8 * maxBytes
-local MAX_COUNT = 256
-local reply = { last, floor, start, from, from, '0' }
-local scanned, bytes, scannedBytes, scannedEntries = from, 0, 0, 0
-local count = 1
-while true do
-  local page = redis.call('XRANGE', events, '(' .. scanned, '+', 'COUNT', count)
-  for _, entry in ipairs(page) do
-    local text = entry[2][2]
-    scanned = entry[1]
-    scannedBytes, scannedEntries = scannedBytes + #text + 64, scannedEntries + 1
-    if runId == '' or string.sub(text, 1, #runId + 1) == runId .. '\\31' then
-      reply[#reply + 1] = scanned
-      reply[#reply + 1] = text
-      bytes = bytes + #text + 64
-    end
-    if bytes >= maxBytes then break end
-  end
-  if bytes >= maxBytes or scannedBytes >= MAX_SCANNED_BYTES then reply[6] = '1' break end
-  if #page < count then break end
-  -- As many as there is room for, by the size of those seen.
-  count = math.floor((maxBytes - bytes) * scannedEntries / scannedBytes)
-  count = math.max(1, math.min(MAX_COUNT, count))
-end
-reply[5] = scanned
-return reply
-`;
-
-/** The client's scripted commands; ioredis loads each script once and sends its hash from then on. */
-/**
- * Events go at once. What is left is an epoch (epochs are milliseconds) above that of whoever still writes, and below that of a
- * new thread with the same id.
- */
-const FORGET = `
-local time = redis.call('TIME')
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
-redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)))
-redis.call('PEXPIRE', KEYS[2], ARGV[1])
-`;
-
-export interface StreamCommands {
-  runStreamAppend(...args: string[]): Promise<[firstId: string, trimmed: number]>;
-  runStreamExpire(...args: string[]): Promise<null>;
-  runStreamForget(...args: string[]): Promise<null>;
-  runStreamRange(...args: string[]): Promise<string[]>;
-}
-
-export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
-  redis.defineCommand('runStreamAppend', { numberOfKeys: 4, lua: APPEND });
-  redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
-  redis.defineCommand('runStreamForget', { numberOfKeys: 4, lua: FORGET });
-  redis.defineCommand('runStreamRange', { numberOfKeys: 2, lua: RANGE, readOnly: true });
-  return redis as Redis & StreamCommands;
-}

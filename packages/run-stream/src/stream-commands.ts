@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis';
+import { APPEND } from './scripts/append.ts';
+import { EXPIRE } from './scripts/expire.ts';
+import { FORGET } from './scripts/forget.ts';
+import { RANGE } from './scripts/range.ts';
+
+/** The scripts as commands of the client: keys first, then what each script names at its head. */
+export interface StreamCommands {
+  runStreamAppend(...args: string[]): Promise<[firstId: string, trimmed: number]>;
+  runStreamExpire(...args: string[]): Promise<null>;
+  runStreamForget(...args: string[]): Promise<null>;
+  runStreamRange(...args: string[]): Promise<string[]>;
+}
+
+/** ioredis loads each script once and sends its hash from then on. */
+export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
+  redis.defineCommand('runStreamAppend', { numberOfKeys: 4, lua: APPEND });
+  redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });
+  redis.defineCommand('runStreamForget', { numberOfKeys: 4, lua: FORGET });
+  redis.defineCommand('runStreamRange', { numberOfKeys: 2, lua: RANGE, readOnly: true });
+  return redis as Redis & StreamCommands;
+}
