@@ -40,11 +40,6 @@ export class LiveFeeds {
     });
   }
 
-  /** Channels subscribed now. */
-  get size(): number {
-    return this.#feeds.size + this.#handlers.size;
-  }
-
   join(channel: string, listener: FeedListener): void {
     let feed = this.#feeds.get(channel);
     if (!feed) {

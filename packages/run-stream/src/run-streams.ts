@@ -3,20 +3,21 @@ import { encodeEntry } from './entry-codec.ts';
 import { StaleEpochError, StreamUnavailableError } from './errors.ts';
 import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
 import { type FeedListener, LiveFeeds } from './live-feeds.ts';
+import { type RangePage, toRangePage } from './range-page.ts';
 import { ReadBudget } from './read-budget.ts';
 import { bounded, openConnection } from './redis-connection.ts';
 import { defineStreamCommands, type StreamCommands } from './stream-commands.ts';
+import { gapAfter } from './stream-gap.ts';
 import { threadKeys } from './thread-keys.ts';
-import { type RangePage, ThreadReader } from './thread-reader.ts';
-import {
-  type AppendEvent,
-  type AppendOptions,
-  type CancelSignal,
-  CONTROL_KINDS,
-  type ReadOptions,
-  type StreamEntry,
-  type StreamFence,
-  type StreamGap,
+import { ThreadReader } from './thread-reader.ts';
+import type {
+  AppendEvent,
+  AppendOptions,
+  CancelSignal,
+  ReadOptions,
+  StreamEntry,
+  StreamFence,
+  StreamGap,
 } from './types.ts';
 
 export interface RunStreamsOptions {
@@ -270,19 +271,7 @@ export class RunStreams {
   async #range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage> {
     const { events, head } = threadKeys(this.#prefix, threadId);
     const reply = await this.#command(() => this.#redis.runStreamRange(events, head, after, runId, `${maxBytes}`));
-    const [last, floor = BEFORE_ALL, start = '', from, scannedTo = BEFORE_ALL, hasMore] = reply;
-    const isId = after !== '' && after !== '$';
-    const entries: [string, string][] = [];
-    for (let index = 6; index < reply.length; index += 2) entries.push([reply[index]!, reply[index + 1]!]);
-    return {
-      last,
-      floor,
-      start,
-      from: from ?? (isId ? after : BEFORE_ALL),
-      scannedTo,
-      hasMore: hasMore === '1',
-      entries,
-    };
+    return toRangePage(reply, after);
   }
 
   #remember(threadId: string, appending: Appending): void {
@@ -293,8 +282,7 @@ export class RunStreams {
 }
 
 function lostMark({ runId, attempt }: AppendEvent, lastId: string): AppendEvent {
-  const gap: StreamGap = { reason: 'lost', after: lastId === BEFORE_ALL ? null : lastId };
-  return { runId, attempt, kind: CONTROL_KINDS.gap, event: 'gap', data: JSON.stringify(gap) };
+  return { runId, attempt, ...gapAfter(lastId, 'lost') };
 }
 
 function latest(a: string | undefined, b: string | undefined): string {

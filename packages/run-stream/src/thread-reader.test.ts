@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeBatch, encodeEntry } from './entry-codec.ts';
 import { compareIds } from './event-id.ts';
+import type { ReaderLimits } from './live-buffer.ts';
+import type { RangePage } from './range-page.ts';
 import { ReadBudget } from './read-budget.ts';
-import { type RangePage, type ReaderLimits, type ReaderSource, ThreadReader } from './thread-reader.ts';
+import { type ReaderSource, ThreadReader } from './thread-reader.ts';
 import type { StreamEntry } from './types.ts';
 
 /** A stream in memory whose deliveries the test decides on. */

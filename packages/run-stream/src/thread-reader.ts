@@ -2,25 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { decodeEntry, type LiveBatch } from './entry-codec.ts';
 import { BEFORE_ALL, compareIds, parseEventId } from './event-id.ts';
+import { LiveBuffer, type ReaderLimits } from './live-buffer.ts';
 import type { FeedListener } from './live-feeds.ts';
+import { missingUpTo, type RangePage } from './range-page.ts';
 import type { ReadBudget } from './read-budget.ts';
-import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } from './types.ts';
-
-/** One answer of the range script. */
-export interface RangePage {
-  /** Newest id of the stream. Undefined: Redis knows nothing of this thread. */
-  last?: string;
-  /** Entries up to here may be gone. */
-  floor: string;
-  /** The id before the run's first entry; empty when it has none. */
-  start: string;
-  /** Where the range began. */
-  from: string;
-  /** How far it went. */
-  scannedTo: string;
-  hasMore: boolean;
-  entries: [id: string, text: string][];
-}
+import { gapAfter } from './stream-gap.ts';
+import type { ReadOptions, StreamEntry, StreamGap } from './types.ts';
 
 export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
@@ -34,13 +21,6 @@ const OUTAGE_PAUSE_MS = 200;
 /** How long a stream whose run is over waits for Redis. */
 const READ_OUT_MS = 2_000;
 
-export interface ReaderLimits {
-  /** Live batches that wait for this reader. */
-  bufferBytes: number;
-  /** Shared with all readers of the process. */
-  budget: ReadBudget;
-}
-
 /**
  * Reads one thread's stream for one client: subscribes first, then reads the range from where the client stands, then goes on
  * live, dropping what was seen. Whenever the live batches do not join up with what was read (the connection was lost, the client
@@ -52,12 +32,11 @@ export class ThreadReader implements FeedListener {
   readonly #runId: string;
   readonly #signal: AbortSignal | undefined;
   readonly #over: AbortSignal | undefined;
-  readonly #limits: ReaderLimits;
+  readonly #budget: ReadBudget;
+  readonly #live: LiveBuffer;
   /** The last id read; undefined until the first range said where the client stands. */
   #position: string | undefined;
   readonly #after: string;
-  #buffer: LiveBatch[] = [];
-  #bufferBytes = 0;
   #isSubscribed = false;
   /** Live batches are not the continuation of what was read: a range must be read. */
   #isBehind = true;
@@ -73,13 +52,14 @@ export class ThreadReader implements FeedListener {
     this.#runId = options.runId ?? '';
     this.#signal = options.signal;
     this.#over = options.over;
-    this.#limits = limits;
+    this.#budget = limits.budget;
+    this.#live = new LiveBuffer(limits);
     this.#after = startOf(options.afterId);
   }
 
   /** Memory taken by live batches that wait for the client, about. */
   get waitingBytes(): number {
-    return this.#bufferBytes;
+    return this.#live.bytes;
   }
 
   subscribed(isAgain: boolean): void {
@@ -90,14 +70,7 @@ export class ThreadReader implements FeedListener {
   }
 
   batch(batch: LiveBatch): void {
-    if (this.#hasRoomFor(batch)) {
-      this.#buffer.push(batch);
-      this.#bufferBytes += batch.bytes;
-      this.#limits.budget.take(batch.bytes);
-    } else {
-      this.#dropBuffer();
-      this.#isBehind = true;
-    }
+    if (!this.#live.push(batch)) this.#isBehind = true;
     this.#wake?.();
   }
 
@@ -117,13 +90,13 @@ export class ThreadReader implements FeedListener {
           return;
         }
         if (this.#isSubscribed && this.#isBehind) yield* this.#catchUp();
-        else if (this.#isSubscribed && this.#buffer.length > 0) yield* this.#takeBatch();
+        else if (this.#isSubscribed && !this.#live.isEmpty) yield* this.#takeBatch();
         else await this.#something();
       }
     } finally {
       for (const signal of signals) signal.removeEventListener('abort', wake);
       this.#source.leave(this.#threadId, this);
-      this.#dropBuffer();
+      this.#live.clear();
     }
   }
 
@@ -133,18 +106,6 @@ export class ThreadReader implements FeedListener {
 
   get #isOver(): boolean {
     return this.#over?.aborted === true;
-  }
-
-  /** A batch that alone is larger than the buffer still counts as one, or a reader could never go on live. */
-  #hasRoomFor({ bytes }: LiveBatch): boolean {
-    if (this.#buffer.length === 0) return true;
-    return this.#bufferBytes + bytes <= this.#limits.bufferBytes && this.#limits.budget.hasRoomFor(bytes);
-  }
-
-  #dropBuffer(): void {
-    this.#limits.budget.giveBack(this.#bufferBytes);
-    this.#buffer = [];
-    this.#bufferBytes = 0;
   }
 
   /** What the stream still has for this reader; a gap when that cannot be known. */
@@ -164,9 +125,7 @@ export class ThreadReader implements FeedListener {
   }
 
   *#takeBatch(): Generator<StreamEntry> {
-    const batch = this.#buffer.shift()!;
-    this.#bufferBytes -= batch.bytes;
-    this.#limits.budget.giveBack(batch.bytes);
+    const batch = this.#live.shift()!;
     const position = this.#position!;
     if (compareIds(batch.lastId, position) <= 0) return;
     const isNewStream = batch.predecessor === BEFORE_ALL;
@@ -206,7 +165,7 @@ export class ThreadReader implements FeedListener {
         this.#position = page.last;
         return true;
       }
-      const missing = this.#missingUpTo(page, after, isFirst);
+      const missing = missingUpTo(page, { after, runId: this.#runId, isFirst });
       if (missing !== undefined) {
         this.#position = missing;
         // That all was gone has been told at once; that something has begun since is no further news.
@@ -225,7 +184,7 @@ export class ThreadReader implements FeedListener {
 
   *#entriesOf(page: RangePage): Generator<StreamEntry> {
     const bytes = page.entries.reduce((sum, [, text]) => sum + text.length, 0);
-    this.#limits.budget.take(bytes);
+    this.#budget.take(bytes);
     try {
       for (const [id, text] of page.entries) {
         this.#position = id;
@@ -233,23 +192,13 @@ export class ThreadReader implements FeedListener {
         if (this.#isEnded) return;
       }
     } finally {
-      this.#limits.budget.giveBack(bytes);
+      this.#budget.giveBack(bytes);
     }
-  }
-
-  /** The id up to which entries that the client should have had are gone; undefined when none are. */
-  #missingUpTo(page: RangePage, after: string, isFirst: boolean): string | undefined {
-    if (compareIds(after, page.last!) > 0) return page.floor;
-    const isFromOldestKept = isFirst && this.#runId === '' && after === BEFORE_ALL;
-    if (isFromOldestKept) return undefined;
-    // What was before the run's first entry is of no interest to a reader of that run.
-    const wantedAfter = page.start !== '' && compareIds(page.start, after) > 0 ? page.start : after;
-    return compareIds(wantedAfter, page.floor) < 0 ? page.floor : undefined;
   }
 
   /** Asks until Redis answers, the reading ends or the patience does. */
   async #page(patienceMs: number): Promise<RangePage | undefined> {
-    const { budget } = this.#limits;
+    const budget = this.#budget;
     const from = () => this.#position ?? this.#after;
     const giveUpAt = performance.now() + patienceMs;
     while (!this.#isEnded && performance.now() < giveUpAt) {
@@ -268,16 +217,7 @@ export class ThreadReader implements FeedListener {
 
   #gap(id: string, after: string, reason: StreamGap['reason']): StreamEntry {
     this.#source.onGap?.(reason);
-    const gap: StreamGap = { reason, after: after === BEFORE_ALL ? null : after };
-    return {
-      id,
-      runId: this.#runId,
-      attempt: 0,
-      isResumable: true,
-      kind: CONTROL_KINDS.gap,
-      event: 'gap',
-      data: JSON.stringify(gap),
-    };
+    return { id, runId: this.#runId, attempt: 0, isResumable: true, ...gapAfter(after, reason) };
   }
 }
 
