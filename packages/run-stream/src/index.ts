@@ -13,5 +13,6 @@
 export { appendEnd, type EndAppending } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';
 export { BEFORE_ALL, compareIds, parseEventId, sequenceOf } from './event-id.ts';
-export { RunStreams, type RunStreamsOptions } from './run-streams.ts';
+export { RunStreams } from './run-streams.ts';
+export type { RunStreamsOptions } from './run-streams-options.ts';
 export * from './types.ts';

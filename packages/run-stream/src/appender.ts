@@ -1,0 +1,158 @@
+import type { Redis } from 'ioredis';
+import { encodeEntry } from './entry-codec.ts';
+import { StaleEpochError, StreamUnavailableError } from './errors.ts';
+import { BEFORE_ALL, compareIds, nextId, parseEventId } from './event-id.ts';
+import { bounded } from './redis-connection.ts';
+import type { StreamSettings } from './run-streams-options.ts';
+import type { StreamCommands } from './stream-commands.ts';
+import { gapAfter } from './stream-gap.ts';
+import { threadKeys } from './thread-keys.ts';
+import type { AppendEvent, AppendOptions, StreamFence } from './types.ts';
+
+/** What this process knows of a thread it appends to. */
+interface Appending {
+  lastId: string;
+  runId: string;
+  /** An append failed: the next one marks that events are missing. */
+  hasLost: boolean;
+}
+
+/** Threads remembered at most; a forgotten one only loses the marks above. */
+const MAX_APPENDING = 20_000;
+
+/**
+ * The appends of this process. It remembers the last id and the run of each thread it appends to: ids stay above those given out
+ * also when Redis was emptied, and events that Redis did not take are marked where they are missing.
+ */
+export class Appender {
+  readonly #redis: Redis & StreamCommands;
+  readonly #settings: StreamSettings;
+  readonly #appending = new Map<string, Appending>();
+
+  constructor(redis: Redis & StreamCommands, settings: StreamSettings) {
+    this.#redis = redis;
+    this.#settings = settings;
+  }
+
+  async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {
+    const first = events[0];
+    if (!first) return this.#appendOfRun(fence, '', [], options);
+    const runs: AppendEvent[][] = [];
+    for (const event of events) {
+      if (runs.at(-1)?.[0]?.runId === event.runId) runs.at(-1)!.push(event);
+      else runs.push([event]);
+    }
+    // Sent at once on the same connection: the order stands, and there is one round trip.
+    const ids = await Promise.allSettled(
+      runs.map((ofRun, index) => {
+        const endsRun = options.endsRun === true && index === runs.length - 1;
+        return this.#appendOfRun(fence, ofRun[0]!.runId, ofRun, { ...options, endsRun });
+      }),
+    );
+    return ids.flatMap((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /** The run appends nothing more. */
+  forgetRun(threadId: string, runId: string): void {
+    if (this.#appending.get(threadId)?.runId === runId) this.forgetThread(threadId);
+  }
+
+  forgetThread(threadId: string): void {
+    this.#appending.delete(threadId);
+  }
+
+  async #appendOfRun(
+    fence: StreamFence,
+    runId: string,
+    events: AppendEvent[],
+    options: AppendOptions,
+  ): Promise<string[]> {
+    const { threadId } = fence;
+    const before = this.#appending.get(threadId);
+    const continues = before?.runId === runId || (events[0]?.attempt ?? 1) > 1;
+    const texts = events.map((event) => encodeEntry(event, options.resumable));
+    if (before?.hasLost && events[0]) {
+      texts.unshift(encodeEntry(lostMark(events[0], before.lastId), options.resumable));
+    }
+    const known = latest(options.lastKnownId, before?.lastId);
+    try {
+      const firstId = await this.#runScript(fence, runId, texts, options, continues, known);
+      if (events.length === 0) return [];
+      const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
+      if (options.endsRun) this.#appending.delete(threadId);
+      else this.#remember(threadId, { lastId: ids.at(-1)!, runId, hasLost: false });
+      return ids;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('STALEEPOCH')) {
+        throw new StaleEpochError(threadId, fence.epoch);
+      }
+      if (error instanceof StreamUnavailableError && events.length > 0) {
+        this.#remember(threadId, { lastId: known, runId, hasLost: true });
+      }
+      throw error;
+    }
+  }
+
+  async #runScript(
+    { threadId, epoch }: StreamFence,
+    runId: string,
+    texts: string[],
+    { resumable, endsRun }: AppendOptions,
+    continues: boolean,
+    knownId: string,
+  ): Promise<string> {
+    const { keyPrefix, timeoutMs, maxEntriesPerThread, maxBytesPerThread } = this.#settings;
+    const { idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#settings;
+    const { events, head, ends, sizes, live } = threadKeys(keyPrefix, threadId);
+    const [knownMs, knownSeq] = knownId.split('-') as [string, string];
+    const append = () =>
+      this.#redis.runStreamAppend(
+        events,
+        head,
+        ends,
+        sizes,
+        live,
+        `${epoch}`,
+        runId,
+        resumable ? '1' : '0',
+        continues ? '1' : '0',
+        knownMs,
+        knownSeq,
+        `${maxEntriesPerThread}`,
+        `${idleTtlMs}`,
+        `${fenceTtlMs}`,
+        `${resumableTtlMs}`,
+        `${graceMs}`,
+        endsRun ? '1' : '0',
+        `${maxBytesPerThread}`,
+        ...texts,
+      );
+    const [firstId, trimmed] = await bounded(this.#redis, append, timeoutMs);
+    if (trimmed > 0) this.#settings.onTrim(trimmed);
+    return firstId;
+  }
+
+  #remember(threadId: string, appending: Appending): void {
+    this.#appending.delete(threadId);
+    this.#appending.set(threadId, appending);
+    if (this.#appending.size > MAX_APPENDING) this.#appending.delete(this.#appending.keys().next().value!);
+  }
+}
+
+function lostMark({ runId, attempt }: AppendEvent, lastId: string): AppendEvent {
+  return { runId, attempt, ...gapAfter(lastId, 'lost') };
+}
+
+function latest(a: string | undefined, b: string | undefined): string {
+  const ids = [a, b].flatMap((id) => (id === undefined ? [] : [parseEventId(id) ?? BEFORE_ALL]));
+  return ids.sort(compareIds).at(-1) ?? BEFORE_ALL;
+}
+
+function idsFrom(firstId: string, count: number): string[] {
+  const ids = [firstId];
+  while (ids.length < count) ids.push(nextId(ids.at(-1)!));
+  return ids;
+}
