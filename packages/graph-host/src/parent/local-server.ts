@@ -1,35 +1,7 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { LOOPBACK_HEADER, type Loopback } from '../local-http.ts';
-
-/** A folder for sockets that only this user can enter; named pipes have no folder. */
-export class SocketFolder {
-  readonly #path: string | null;
-
-  private constructor(path: string | null) {
-    this.#path = path;
-  }
-
-  static async open(): Promise<SocketFolder> {
-    if (process.platform === 'win32') return new SocketFolder(null);
-    const path = await mkdtemp(join(tmpdir(), 'runyard-'));
-    await chmod(path, 0o700);
-    return new SocketFolder(path);
-  }
-
-  /** A path where nobody listens yet. Short: the limit of a socket's path is about a hundred bytes. */
-  newPath(): string {
-    const name = randomUUID().slice(0, 8);
-    return this.#path === null ? `\\\\.\\pipe\\runyard-${randomUUID()}` : join(this.#path, name);
-  }
-
-  async remove(): Promise<void> {
-    if (this.#path !== null) await rm(this.#path, { recursive: true, force: true });
-  }
-}
+import type { SocketFolder } from './socket-folder.ts';
 
 const KEEP_ALIVE_MS = 75_000;
 
