@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GitServerType } from '@runyard/contracts';
+import { LocalServer } from './local-server.ts';
 
 const PATHS: Record<GitServerType, RegExp> = {
   github: /^\/api\/v3\/(user\/repos|installation\/repositories)$/,
@@ -46,7 +46,7 @@ export function project(id: number, changes: object = {}) {
 }
 
 /** The part of a Git server's API that lists repositories, for those who show the token. */
-export class GitServerApi {
+export class GitServerApi extends LocalServer {
   readonly type: GitServerType;
   readonly token: string;
   repositories: object[] = [];
@@ -54,30 +54,18 @@ export class GitServerApi {
   instead: ((req: IncomingMessage, res: ServerResponse) => void) | undefined;
   /** Path and query of what was asked. */
   readonly asked: string[] = [];
-  readonly #server: Server;
 
   private constructor(type: GitServerType, token: string) {
+    super();
     this.type = type;
     this.token = token;
-    this.#server = createServer((req, res) => this.#answer(req, res));
   }
 
-  static async open(type: GitServerType, token: string): Promise<GitServerApi> {
-    const api = new GitServerApi(type, token);
-    await new Promise<void>((resolve) => api.#server.listen(0, '127.0.0.1', resolve));
-    return api;
+  static open(type: GitServerType, token: string): Promise<GitServerApi> {
+    return new GitServerApi(type, token).listening();
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  #answer(req: IncomingMessage, res: ServerResponse): void {
+  protected override answer(req: IncomingMessage, res: ServerResponse): void {
     const { pathname, searchParams } = new URL(req.url!, this.url);
     this.asked.push(req.url!);
     if (!PATHS[this.type].test(pathname)) this.#missing(res);

@@ -1,37 +1,25 @@
 import { spawn } from 'node:child_process';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.ts';
 
 /** Repositories of a folder over HTTP, for those who show the token: what `git http-backend` says, which is git's own server. */
-export class GitServer {
+export class GitServer extends LocalServer {
   readonly #folder: string;
   readonly #expected: string;
-  readonly #server: Server;
   /** Called while git waits for an answer. */
   onRequest: () => void = () => {};
 
   private constructor(folder: string, token: string) {
+    super();
     this.#folder = folder;
     this.#expected = `Basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`;
-    this.#server = createServer((req, res) => this.#answer(req, res));
   }
 
-  static async open(folder: string, token: string): Promise<GitServer> {
-    const server = new GitServer(folder, token);
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
-    return server;
+  static open(folder: string, token: string): Promise<GitServer> {
+    return new GitServer(folder, token).listening();
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  #answer(req: IncomingMessage, res: ServerResponse): void {
+  protected override answer(req: IncomingMessage, res: ServerResponse): void {
     this.onRequest();
     if (req.headers.authorization !== this.#expected) {
       // Some servers repeat what they were told.
