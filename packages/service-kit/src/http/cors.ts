@@ -30,7 +30,15 @@ export const ANY_ORIGIN: CorsRules = {
 };
 
 const METHODS = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT, QUERY';
-const EXPOSED = ['x-pagination-total', 'x-pagination-next', 'content-location', 'x-request-id', REPLAYED_HEADER];
+/** Without `location` no SDK in a page goes on with a stream whose connection was lost. */
+const EXPOSED = [
+  'x-pagination-total',
+  'x-pagination-next',
+  'content-location',
+  'location',
+  'x-request-id',
+  REPLAYED_HEADER,
+];
 
 /** For an answer that any page may read. */
 export function allowAnyOrigin(res: ServerResponse): void {

@@ -33,7 +33,7 @@ export const CorsSection = Type.Object(
     allow_headers: texts('Request headers that may be sent.', { default: ['*'] }),
     allow_credentials: flag('Cookies may be sent. Never together with `*` as an origin.'),
     expose_headers: texts(
-      'Response headers that pages may read, besides `Content-Location`, `X-Pagination-Total` and `X-Pagination-Next`.',
+      'Response headers that pages may read, besides `Location`, `Content-Location`, `X-Pagination-Total` and `X-Pagination-Next`.',
     ),
     max_age: Type.Optional(
       Type.Integer({ minimum: 0, default: 600, description: 'Seconds a browser may keep a preflight answer.' }),
