@@ -117,6 +117,14 @@ it('gives up after the time it was given, also on a body that never ends', async
   });
 });
 
+it('lets go in time of a body that nobody asked for and that never ends', async () => {
+  const closed = new Promise<void>((resolve) => {
+    answer = (_, res) => void res.once('close', resolve).write('a');
+  });
+  await client().request(`http://127.0.0.1:${port}/`, { ...post, maxBodyBytes: 0, timeoutMs: 200 });
+  await closed;
+});
+
 it('answers as soon as the status is known when nothing of the body is asked for', async () => {
   answer = (_, res) => void res.write('a');
   const got = await client().request(`http://127.0.0.1:${port}/`, { ...post, maxBodyBytes: 0 });

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
+import { withDeadline } from '@runyard/deadline';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { checkedLookup, type Lookup } from './checked-lookup.ts';
 import { OutboundRefusedError } from './errors.ts';
@@ -73,19 +74,19 @@ export class OutboundClient {
   /** @throws OutboundRefusedError, and as `fetch` does on failures of the network; `TimeoutError` after `timeoutMs`. */
   async request(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
     const target = this.#policy.checkUrl(url);
-    const timeout = AbortSignal.timeout(request.timeoutMs);
-    const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout;
     try {
-      const response = await this.#agent.request({
-        origin: target.origin,
-        path: target.pathname + target.search,
-        method: request.method,
-        headers: request.headers ?? {},
-        ...(request.body !== undefined && { body: request.body }),
-        signal,
+      return await withDeadline(request.signal, request.timeoutMs, async (signal) => {
+        const response = await this.#agent.request({
+          origin: target.origin,
+          path: target.pathname + target.search,
+          method: request.method,
+          headers: request.headers ?? {},
+          ...(request.body !== undefined && { body: request.body }),
+          signal,
+        });
+        const body = await readUpTo(response.body, request.maxBodyBytes ?? 0, request.timeoutMs);
+        return { status: response.statusCode, headers: response.headers, body };
       });
-      const body = await readUpTo(response.body, request.maxBodyBytes ?? 0);
-      return { status: response.statusCode, headers: response.headers, body };
     } catch (error) {
       throw refusalIn(error) ?? error;
     }
@@ -105,7 +106,7 @@ export class OutboundClient {
         signal,
       });
       const { statusCode: status, headers: answered, body } = response;
-      return { status, headers: answered, body, discard: () => discard(body) };
+      return { status, headers: answered, body, discard: () => discard(body, idleMs) };
     } catch (error) {
       throw refusalIn(error) ?? error;
     }
@@ -118,9 +119,9 @@ export class OutboundClient {
 }
 
 /** Reads so much and hangs up on the rest; a short rest is read to its end so that the connection can serve again. */
-async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number, timeoutMs: number): Promise<Buffer> {
   if (maxBytes === 0) {
-    discard(body);
+    discard(body, timeoutMs);
     return Buffer.alloc(0);
   }
   const chunks: Buffer[] = [];
@@ -134,9 +135,9 @@ async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number)
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** Nobody waits for its end: what the answer says is known. */
-function discard(body: Dispatcher.ResponseData['body']): void {
-  body.dump({ limit: 16_384 }).catch(() => undefined);
+/** Nobody waits for its end: what the answer says is known. It holds a connection no longer than that. */
+function discard(body: Dispatcher.ResponseData['body'], timeoutMs: number): void {
+  withDeadline(undefined, timeoutMs, (signal) => body.dump({ limit: 16_384, signal })).catch(() => undefined);
 }
 
 /** A refusal may arrive wrapped: of several addresses tried, or as a cause. */

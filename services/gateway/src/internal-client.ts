@@ -1,4 +1,5 @@
 import { INTERNAL_AUTHORIZATION_SCHEME, validatorOf } from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
 import type { Dispatcher } from 'undici';
 
@@ -18,22 +19,23 @@ export class InternalClient {
 
   /** Resolves or rejects within twice the time limit, also where many wait for a connection. */
   async call(method: 'GET' | 'POST', path: string, body?: unknown, signal?: AbortSignal): Promise<InternalAnswer> {
-    const late = AbortSignal.timeout(2 * this.#timeoutMs);
-    const response = await this.#dispatcher.request({
-      origin: this.#base.origin,
-      path: this.#base.pathname.replace(/\/$/, '') + path,
-      method,
-      headers: {
-        authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      body: body === undefined ? null : JSON.stringify(body),
-      headersTimeout: this.#timeoutMs,
-      bodyTimeout: this.#timeoutMs,
-      signal: signal ? AbortSignal.any([signal, late]) : late,
+    return withDeadline(signal, 2 * this.#timeoutMs, async (limited) => {
+      const response = await this.#dispatcher.request({
+        origin: this.#base.origin,
+        path: this.#base.pathname.replace(/\/$/, '') + path,
+        method,
+        headers: {
+          authorization: `${INTERNAL_AUTHORIZATION_SCHEME} ${this.#token}`,
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        headersTimeout: this.#timeoutMs,
+        bodyTimeout: this.#timeoutMs,
+        signal: limited,
+      });
+      return { status: response.statusCode, body: await readJson(response.body) };
     });
-    return { status: response.statusCode, body: await readJson(response.body) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { withDeadline } from '@runyard/deadline';
 import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import { CliError, ExitCode, reasonOf } from '../cli-error.ts';
 
@@ -79,19 +80,21 @@ export class Http {
   }
 
   async #once({ method, url, headers, body, timeoutMs = ANSWER_TIMEOUT_MS }: HttpRequest) {
-    const response = await request(url, {
-      dispatcher: this.#dispatcher,
-      method,
-      headers,
-      body: body?.() ?? null,
-      signal: AbortSignal.any([this.#interrupted, AbortSignal.timeout(timeoutMs)]),
+    return withDeadline(this.#interrupted, timeoutMs, async (signal) => {
+      const response = await request(url, {
+        dispatcher: this.#dispatcher,
+        method,
+        headers,
+        body: body?.() ?? null,
+        signal,
+      });
+      const text = await response.body.text();
+      const seconds = Number(response.headers['retry-after']);
+      return {
+        answer: { status: response.statusCode, text },
+        retryAfterMs: seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : undefined,
+      };
     });
-    const text = await response.body.text();
-    const seconds = Number(response.headers['retry-after']);
-    return {
-      answer: { status: response.statusCode, text },
-      retryAfterMs: seconds > 0 ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : undefined,
-    };
   }
 
   async #pause(ms: number): Promise<void> {

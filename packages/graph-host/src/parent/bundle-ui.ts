@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { withDeadline } from '@runyard/deadline';
 import { GraphLoadError } from '../errors.ts';
 import { LineSplitter } from '../output-lines.ts';
 import type { ProjectUi } from '../project/read-project.ts';
@@ -32,9 +33,22 @@ const TIMEOUT_MS = 60_000;
  * @returns the files by agent
  * @throws GraphLoadError with a sentence per agent whose components cannot be bundled
  */
-export async function bundleUi(options: BundleUiOptions): Promise<Map<string, UiFile[]>> {
-  const { ui, directory, environment, onLog, timeoutMs = TIMEOUT_MS } = options;
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)]);
+export function bundleUi({
+  signal: outer,
+  timeoutMs = TIMEOUT_MS,
+  ...bundling
+}: BundleUiOptions): Promise<Map<string, UiFile[]>> {
+  return withDeadline(outer, timeoutMs, (signal) => bundled({ ...bundling, timeoutMs, signal }));
+}
+
+async function bundled({
+  ui,
+  directory,
+  environment,
+  onLog,
+  signal,
+  timeoutMs,
+}: BundleUiOptions & { timeoutMs: number }): Promise<Map<string, UiFile[]>> {
   const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
   const child = spawn(
     process.execPath,

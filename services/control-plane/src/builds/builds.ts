@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeploymentSource, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
 import type { Artifact } from '../drivers/driver.ts';
-import { withDeadline } from '../drivers/process/deadline.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';

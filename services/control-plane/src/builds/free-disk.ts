@@ -1,4 +1,4 @@
-import { withEnd } from '../drivers/process/deadline.ts';
+import { withEnd } from '@runyard/deadline';
 import { freeBytes } from '../storage-quota/storage-quota.ts';
 import { BuildFailure } from './build-failure.ts';
 

@@ -13,8 +13,8 @@ import {
   type RevisionReport,
   RevisionReportAnswer,
 } from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
 import type { Static, TSchema } from 'typebox';
-import { withDeadline } from '../drivers/process/deadline.ts';
 
 /** The control plane answered, and not with what was asked for. */
 export class RefusedError extends Error {

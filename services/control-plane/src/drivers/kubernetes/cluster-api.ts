@@ -3,7 +3,7 @@ import { get as getHttps, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpMethod, KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import { withDeadline } from '../process/deadline.ts';
+import { withDeadline } from '@runyard/deadline';
 
 /** The library is large: it is loaded only where there is a cluster, and handed around. */
 export type KubernetesClient = typeof import('@kubernetes/client-node');

@@ -1,10 +1,10 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
-import { withDeadline } from '../process/deadline.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from '@runyard/deadline';
 
 const POLL_MS = 50;
 const LONGEST_POLL_MS = 250;

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import type { RevisionSpec, RunningPart, RunningRevision } from '../driver.ts';
 import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds.ts';
-import { withDeadline } from './deadline.ts';
 import { KeptService } from './kept-service.ts';
 import type { KeepingOptions, Launcher, Part } from './launcher.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { withDeadline } from '@runyard/deadline';
 import type { Logger } from '@runyard/service-kit';
 import { StartFailure } from '../driver.ts';
 import { type ChildExit, describeExit, type Launched } from './child.ts';
-import { withDeadline } from './deadline.ts';
 import { checkHealth, untilHealthy } from './health-check.ts';
 
 /** Where a service answers this process and the gateway. */

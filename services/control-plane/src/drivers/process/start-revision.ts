@@ -1,7 +1,7 @@
+import { withDeadline } from '@runyard/deadline';
 import { withLastLines } from '../../logs/last-lines.ts';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
-import { withDeadline } from './deadline.ts';
 import { KeptRevision } from './kept-revision.ts';
 import type { KeepingOptions, Launcher } from './launcher.ts';
 

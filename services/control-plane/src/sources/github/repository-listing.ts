@@ -1,4 +1,5 @@
 import { type GitServerType, LISTED_REPOSITORIES_MAX } from '@runyard/contracts';
+import { withDeadline } from '@runyard/deadline';
 import { type OutboundAnswer, type OutboundClient, OutboundRefusedError } from '@runyard/outbound';
 import { BadGatewayError, BadRequestError, TooManyRequestsError } from '@runyard/service-kit';
 import { possibleTypes, SERVER_APIS, type ServerRepository } from './server-apis.ts';
@@ -50,7 +51,10 @@ export class RepositoryListing {
    */
   async list(server: GitServer, signal: AbortSignal): Promise<ListedRepositories> {
     if (!HEADER_TEXT.test(server.token)) throw refusedToken(server.url);
-    const deadline = AbortSignal.any([AbortSignal.timeout(ALL_MS), signal]);
+    return withDeadline(signal, ALL_MS, (deadline) => this.#all(server, deadline));
+  }
+
+  async #all(server: GitServer, deadline: AbortSignal): Promise<ListedRepositories> {
     const { type, first } = await this.#recognized(server, deadline);
     // A repository that moved between two pages is on both of them.
     const found = new Map<number, ServerRepository>();
