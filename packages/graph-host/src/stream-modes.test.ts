@@ -172,6 +172,41 @@ it('debug: steps with tasks, results and checkpoints', async () => {
   });
 });
 
+it('checkpoints and debug: the task of a graph inside names its checkpoint, and no state', async () => {
+  const events = await streamed('sub', ['checkpoints', 'debug'], { input: { text: 'hi' } });
+  const snapshots = events.map(({ event, data }) => (event === 'debug' ? (data as { payload: object }).payload : data));
+  const tasks = snapshots.flatMap((snapshot) => (snapshot as { tasks?: { name: string }[] }).tasks ?? []);
+  const ofChild = tasks.filter(({ name }) => name === 'child');
+  const checkpoint = { thread_id: uuid, checkpoint_ns: expect.stringMatching(/^child:/), checkpoint_id: null };
+  expect(ofChild).toHaveLength(2);
+  for (const task of ofChild) expect(task).toMatchObject({ checkpoint, state: null, error: null });
+  const others = tasks.filter(({ name }) => name !== 'child');
+  expect(others.length).toBeGreaterThan(0);
+  for (const task of others) expect(task).toMatchObject({ checkpoint: null, state: null });
+});
+
+it('tools: what tools are called with, tell on the way and give, and why they fail', async () => {
+  const from = { input: { from: 2 } };
+  const input = '{"from":2}';
+  const events = await streamed('tools', ['tools'], from);
+  const count = { toolCallId: 'call_1', name: 'count' };
+  const fail = { toolCallId: 'call_2', name: 'fail' };
+  const told = [
+    { event: 'on_tool_start', ...count, input },
+    { event: 'on_tool_event', ...count, data: { left: 2 } },
+    { event: 'on_tool_event', ...count, data: { left: 1 } },
+    { event: 'on_tool_end', ...count, output: expect.objectContaining({ type: 'tool', content: 'lift-off' }) },
+    { event: 'on_tool_start', ...fail, input },
+    { event: 'on_tool_error', ...fail, error: { error: 'RangeError', message: 'nothing to count' } },
+    { event: 'on_tool_start', name: 'circle', input },
+    // What came back has no JSON form.
+    { event: 'on_tool_end', name: 'circle' },
+  ];
+  expect(events).toEqual(told.map((data) => ({ event: 'tools', data })));
+  const [first] = await streamed('tools', ['tools'], { ...from, streamSubgraphs: true });
+  expect(first?.event).toMatch(/^tools\|use:[0-9a-f-]{36}$/);
+});
+
 it('events: what runnables report, with their usual keys, beside other modes', async () => {
   const events = await streamed('tokens', ['events', 'values']);
   const reported = events.filter(({ event }) => event === 'events').map(({ data }) => data as Record<string, unknown>);

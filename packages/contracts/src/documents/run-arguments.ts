@@ -12,6 +12,7 @@ export const StreamMode = Type.Union([
   Type.Literal('debug'),
   Type.Literal('tasks'),
   Type.Literal('checkpoints'),
+  Type.Literal('tools'),
 ]);
 export type StreamMode = Static<typeof StreamMode>;
 

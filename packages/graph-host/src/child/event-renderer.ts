@@ -1,5 +1,6 @@
 /** Turns what a graph streams into the events of the v1 stream, one class of event per stream mode. */
 import type { StreamedEvent } from './graph-types.ts';
+import { checkpointEvent, type DebugChunk, debugEvent, isSnapshot, taskEvent } from './step-events.ts';
 import { TaskErrors } from './task-errors.ts';
 import { flattenChunk, flattenMessage, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
 
@@ -74,6 +75,9 @@ export class EventRenderer {
       case 'debug':
         this.#send('debug', namespace, debugEvent(payload as DebugChunk, this.#taskErrors));
         break;
+      case 'tools':
+        this.#renderToolEvent(namespace, payload as Record<string, unknown>);
+        break;
       default:
         this.#send(mode, namespace, payload);
     }
@@ -84,14 +88,15 @@ export class EventRenderer {
     const { event: name, data, name: runName, tags, run_id, metadata, parent_ids } = event;
     const about = { name: runName, tags: tags ?? [], run_id, metadata: metadata ?? {}, parent_ids: parent_ids ?? [] };
     const chunk = isMessageChunk(data.chunk) ? { chunk: flattenChunk(data.chunk) } : {};
-    let text: string;
-    try {
-      text = toWireJson({ event: name, data: { ...data, ...chunk }, ...about });
-    } catch {
-      // These events carry whatever runnables pass to each other; one that has no JSON form is no fault of the run.
-      text = toWireJson({ event: name, data: {}, ...about });
-    }
-    this.#emit({ mode: 'events', event: 'events', data: text });
+    const told = { event: name, data: { ...data, ...chunk }, ...about };
+    this.#emit({ mode: 'events', event: 'events', data: passedJson(told, { event: name, data: {}, ...about }) });
+  }
+
+  #renderToolEvent(namespace: string[], told: Record<string, unknown>): void {
+    if (!this.#asked.has('tools')) return;
+    const { event, toolCallId, name } = told;
+    const data = passedJson(told, { event, toolCallId, name });
+    this.#emit({ mode: 'tools', event: eventName('tools', namespace), data });
   }
 
   #renderValues(namespace: string[], payload: unknown): void {
@@ -142,6 +147,15 @@ export class EventRenderer {
   }
 }
 
+/** Runnables and tools pass whatever they like to each other: what has no JSON form is left out, and is no fault of the run. */
+function passedJson(told: unknown, withoutIt: unknown): string {
+  try {
+    return toWireJson(told);
+  } catch {
+    return toWireJson(withoutIt);
+  }
+}
+
 function eventName(mode: string, namespace: string[]): string {
   return namespace.length === 0 ? mode : `${mode}|${namespace.join('|')}`;
 }
@@ -162,73 +176,4 @@ export function withInterruptSchema(payload: unknown): unknown {
       : interrupt,
   );
   return { ...(payload as object), [INTERRUPT]: filled };
-}
-
-interface DebugChunk {
-  step: number;
-  timestamp: string;
-  type: string;
-  payload: Record<string, unknown>;
-}
-
-function debugEvent(chunk: DebugChunk, errors: TaskErrors): unknown {
-  if (chunk.type !== 'checkpoint') return { ...chunk, payload: taskEvent(chunk.payload, errors) };
-  const payload = checkpointEvent(chunk.payload) as Record<string, unknown>;
-  return {
-    ...chunk,
-    payload: {
-      ...payload,
-      checkpoint: checkpointOf(chunk.payload.config),
-      parent_checkpoint: checkpointOf(chunk.payload.parentConfig),
-    },
-  };
-}
-
-function isSnapshot(payload: unknown): payload is Record<string, unknown> {
-  return typeof payload === 'object' && payload !== null && 'config' in payload;
-}
-
-function checkpointEvent({ config, parentConfig, values, metadata, next, tasks }: Record<string, unknown>): unknown {
-  return {
-    config: publicConfig(config),
-    parent_config: parentConfig === undefined ? null : publicConfig(parentConfig),
-    values,
-    metadata,
-    next,
-    tasks: Array.isArray(tasks) ? tasks.map(checkpointTask) : [],
-  };
-}
-
-function checkpointTask(task: Record<string, unknown>): unknown {
-  const { state, ...rest } = task;
-  return { ...rest, error: rest.error ?? null, state: isSnapshotConfig(state) ? checkpointOf(state) : (state ?? null) };
-}
-
-function taskEvent(task: Record<string, unknown>, errors: TaskErrors): unknown {
-  if (!('result' in task)) {
-    const { interrupts: _none, ...start } = task;
-    return start;
-  }
-  return { ...task, error: task.error ?? errors.of(task.id) };
-}
-
-function isSnapshotConfig(value: unknown): value is { configurable: Record<string, unknown> } {
-  return typeof value === 'object' && value !== null && 'configurable' in value;
-}
-
-/** `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no checkpoint's thread. */
-export function checkpointOf(config: unknown): Record<string, unknown> | null {
-  if (!isSnapshotConfig(config) || config.configurable?.thread_id === undefined) return null;
-  const { thread_id, checkpoint_id, checkpoint_ns } = config.configurable;
-  return { checkpoint_id: checkpoint_id ?? null, thread_id, checkpoint_ns: checkpoint_ns ?? '' };
-}
-
-/** A config without the runtime's own objects and without what identifies the caller. */
-function publicConfig(config: unknown): unknown {
-  if (!isSnapshotConfig(config)) return config ?? null;
-  const { callbacks: _callbacks, ...rest } = config as unknown as Record<string, unknown>;
-  const configurable = Object.fromEntries(
-    Object.entries(config.configurable).filter(([key]) => !/^(__|langgraph_auth_|svc_)/.test(key)),
-  );
-  return { ...rest, configurable };
 }

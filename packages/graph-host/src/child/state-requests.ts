@@ -3,11 +3,11 @@ import { BackendError } from '@runyard/checkpointer/graph-process';
 import { GraphRequestError } from '../errors.ts';
 import type { HistoryRequest, StateRequest, StateUpdateRequest } from '../types.ts';
 import { errorBody } from './error-body.ts';
-import { checkpointOf } from './event-renderer.ts';
 import type { GraphConfig, StateSnapshot } from './graph-types.ts';
 import type { GraphUse, LoadedGraph } from './load-graphs.ts';
 import { toCommand } from './run-command.ts';
 import { type StateBackends, type StateView, stateView } from './state-view.ts';
+import { checkpointOf } from './step-events.ts';
 import { stepWrites } from './step-writes.ts';
 import { threadState } from './thread-state.ts';
 

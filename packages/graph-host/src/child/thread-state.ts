@@ -1,6 +1,6 @@
 /** LangGraph's state snapshots as the `ThreadState` of the wire. */
-import { checkpointOf } from './event-renderer.ts';
 import type { GraphConfig, StateSnapshot, StateTask } from './graph-types.ts';
+import { checkpointOf } from './step-events.ts';
 
 export interface ThreadStateOptions {
   graphId: string;

@@ -12,6 +12,7 @@ describe('errors in the events of a graph', () => {
     ['debug', { type: 'task_result', payload: task }],
     ['debug', { type: 'checkpoint', payload: { tasks: [task] } }],
     ['events', { event: 'on_tool_error', data: { error: secret } }],
+    ['tools', { event: 'on_tool_error', name: 'boil', error: { error: 'KettleError', message: secret } }],
   ])('%s: say what went wrong without saying where', (mode, data) => {
     const masked = maskErrors(mode, JSON.stringify(data));
     expect(masked).toContain('cannot reach');
@@ -23,6 +24,7 @@ describe('errors in the events of a graph', () => {
     ['values', { error: secret }],
     ['custom', { error: secret }],
     ['tasks', { id: 't', error: null, result: { text: secret } }],
+    ['tools', { event: 'on_tool_end', name: 'boil', output: { error: secret } }],
   ])('%s: what the graph keeps in its state is left as it is', (mode, data) => {
     const text = JSON.stringify(data);
     expect(maskErrors(mode, text)).toBe(text);

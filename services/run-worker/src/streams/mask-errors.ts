@@ -4,13 +4,14 @@ import { sanitizeErrorText } from '@runyard/service-kit';
 const HAS_ERROR = /"error":(?!null)/;
 
 /**
- * The data of a graph's event with the errors of tasks masked: what went wrong stays, while credentials, connection strings and
+ * The data of a graph's event with the errors of tasks and tools masked: what went wrong stays, while credentials, connection strings and
  * names of inner hosts do not leave. What the graph itself calls an error in its state is its own affair.
  */
 export function maskErrors(mode: string, data: string): string {
   if (!HAS_ERROR.test(data)) return data;
   switch (mode) {
     case 'tasks':
+    case 'tools':
       return rewrite(data, maskTask);
     case 'checkpoints':
       return rewrite(data, maskTasksOf);

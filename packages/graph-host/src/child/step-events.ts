@@ -1,0 +1,78 @@
+/** What the runtime tells of a graph's steps, their tasks and checkpoints, in the form clients know. */
+import type { TaskErrors } from './task-errors.ts';
+
+export interface DebugChunk {
+  step: number;
+  timestamp: string;
+  type: string;
+  payload: Record<string, unknown>;
+}
+
+export function debugEvent(chunk: DebugChunk, errors: TaskErrors): unknown {
+  if (chunk.type !== 'checkpoint') return { ...chunk, payload: taskEvent(chunk.payload, errors) };
+  const payload = checkpointEvent(chunk.payload) as Record<string, unknown>;
+  return {
+    ...chunk,
+    payload: {
+      ...payload,
+      checkpoint: checkpointOf(chunk.payload.config),
+      parent_checkpoint: checkpointOf(chunk.payload.parentConfig),
+    },
+  };
+}
+
+export function isSnapshot(payload: unknown): payload is Record<string, unknown> {
+  return typeof payload === 'object' && payload !== null && 'config' in payload;
+}
+
+export function checkpointEvent({
+  config,
+  parentConfig,
+  values,
+  metadata,
+  next,
+  tasks,
+}: Record<string, unknown>): unknown {
+  return {
+    config: publicConfig(config),
+    parent_config: parentConfig === undefined ? null : publicConfig(parentConfig),
+    values,
+    metadata,
+    next,
+    tasks: Array.isArray(tasks) ? tasks.map(checkpointTask) : [],
+  };
+}
+
+/** The runtime says under `state` where the graph inside a task keeps its checkpoints; clients know that as `checkpoint`. */
+function checkpointTask({ state, ...task }: Record<string, unknown>): unknown {
+  return { ...task, error: task.error ?? null, checkpoint: checkpointOf(state), state: null };
+}
+
+export function taskEvent(task: Record<string, unknown>, errors: TaskErrors): unknown {
+  if (!('result' in task)) {
+    const { interrupts: _none, ...start } = task;
+    return start;
+  }
+  return { ...task, error: task.error ?? errors.of(task.id) };
+}
+
+function isSnapshotConfig(value: unknown): value is { configurable: Record<string, unknown> } {
+  return typeof value === 'object' && value !== null && 'configurable' in value;
+}
+
+/** `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no checkpoint's thread. */
+export function checkpointOf(config: unknown): Record<string, unknown> | null {
+  if (!isSnapshotConfig(config) || config.configurable?.thread_id === undefined) return null;
+  const { thread_id, checkpoint_id, checkpoint_ns } = config.configurable;
+  return { checkpoint_id: checkpoint_id ?? null, thread_id, checkpoint_ns: checkpoint_ns ?? '' };
+}
+
+/** A config without the runtime's own objects and without what identifies the caller. */
+function publicConfig(config: unknown): unknown {
+  if (!isSnapshotConfig(config)) return config ?? null;
+  const { callbacks: _callbacks, ...rest } = config as unknown as Record<string, unknown>;
+  const configurable = Object.fromEntries(
+    Object.entries(config.configurable).filter(([key]) => !/^(__|langgraph_auth_|svc_)/.test(key)),
+  );
+  return { ...rest, configurable };
+}
