@@ -160,20 +160,22 @@ export interface StoreBackend {
 }
 
 /**
- * Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop, `embedding_failed` that the
- * project's embeddings gave no vectors, `not_found` that an item is outside of the scope.
+ * Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop, `unreadable` that what is kept
+ * cannot be decrypted here, `embedding_failed` that the project's embeddings gave no vectors, `not_found` that an item is outside
+ * of the scope.
  */
 export class BackendError extends Error {
   /** The name that clients see on a run that ends with it. */
   static readonly #names = {
     fenced: 'FencedError',
     unavailable: 'StorageUnavailableError',
+    unreadable: 'StateUnreadableError',
     too_large: 'StateTooLargeError',
     invalid: 'StateRefusedError',
     embedding_failed: 'EmbeddingFailedError',
     not_found: 'ItemNotFoundError',
   };
-  readonly reason: 'fenced' | 'unavailable' | 'too_large' | 'invalid' | 'embedding_failed' | 'not_found';
+  readonly reason: 'fenced' | 'unavailable' | 'unreadable' | 'too_large' | 'invalid' | 'embedding_failed' | 'not_found';
   constructor(reason: BackendError['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = BackendError.#names[reason];

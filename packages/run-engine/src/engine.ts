@@ -94,7 +94,7 @@ export class RunEngine {
 
   /**
    * Accepts a run: once this resolves it is in Postgres. Wake workers afterwards, and tell the workers of cancelled runs.
-   * Throws NotFoundError for a missing thread, ConflictError for `reject` on a busy one, KeyTakenError.
+   * Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject` on a busy one, KeyTakenError.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
     return this.#commits.create(toCreation(run, this.#atRest));
@@ -106,15 +106,17 @@ export class RunEngine {
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
+  /** Throws SealingError when it cannot be decrypted. */
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
     return getRun(this.#pool, threadId, runId, this.#atRest);
   }
 
+  /** Newest first. One that cannot be decrypted has a `fault`. */
   listRuns(query: RunQuery): Promise<RunRecord[]> {
     return listRuns(this.#pool, query, this.#atRest);
   }
 
-  /** The runs named that exist, in no order. */
+  /** The runs named that exist, in no order. One that cannot be decrypted has a `fault`. */
   findRuns(runIds: string[]): Promise<RunRecord[]> {
     return findRuns(this.#pool, runIds, this.#atRest);
   }

@@ -17,6 +17,9 @@ export interface ErrorInfo {
   message: string;
 }
 
+/** Metadata that something has to have, equal or more, to be there for who asks. */
+export type Scope = Readonly<Record<string, unknown>>;
+
 /** The right to write one thread: stale as soon as another attempt, a cancel or a rollback has bumped the epoch. */
 export interface Fence {
   threadId: string;

@@ -1,5 +1,6 @@
 import { BackendError } from '@runyard/checkpointer';
 import { sqlState } from '@runyard/database';
+import { SealingError } from '@runyard/sealing';
 import {
   type AppError,
   BadGatewayError,
@@ -9,8 +10,12 @@ import {
   sanitizeErrorText,
   UnprocessableError,
 } from '@runyard/service-kit';
+import { unreadableError } from './unreadable.ts';
 
-/** The operation with data told as such that is valid JSON, and yet more than the stack or the database takes. */
+/**
+ * The operation with data told as such that is valid JSON, and yet more than the stack or the database takes, and with what is
+ * kept and cannot be decrypted.
+ */
 export function tellingRefusedData({ operation, handler }: BoundOperation): BoundOperation {
   return {
     operation,
@@ -34,6 +39,7 @@ function refusalOf(error: unknown): AppError | undefined {
   if (state !== undefined && TIME_STATES.has(state)) {
     return new UnprocessableError('A date or time of the request is out of range', { cause: error });
   }
+  if (error instanceof SealingError) return unreadableError(error);
   if (!(error instanceof BackendError)) return undefined;
   if (error.reason === 'too_large') return new PayloadTooLargeError(error.message, { cause: error });
   if (error.reason === 'not_found') return new NotFoundError(error.message, { cause: error });

@@ -34,6 +34,20 @@ describe('with LANGGRAPH_AES_KEY', () => {
     expect(contents[3]!.length).toBeGreaterThan(100);
   });
 
+  it('a run on what was encrypted with a lost key fails once, and says why', async () => {
+    const threadId = await deployment.thread();
+    await deployment.ended(await deployment.create('echo', { threadId, input: { log: [SECRET] } }));
+    // The key is named by the four bytes behind the first.
+    const lose = `UPDATE checkpoint SET data = overlay(data placing '\\x00000000' from 2 for 4) WHERE thread_id = $1`;
+    await deployment.rows(lose, [threadId]);
+    const run = await deployment.ended(await deployment.create('echo', { threadId, input: { log: ['more'] } }));
+    expect(run).toMatchObject({
+      status: 'error',
+      attempt: 1,
+      error: { error: 'StateUnreadableError', message: expect.stringContaining('LANGGRAPH_AES_KEY') },
+    });
+  });
+
   it('the key does not reach the code of the project', async () => {
     const run = await deployment.create('environment', {});
     const { result } = await deployment.ended(run);

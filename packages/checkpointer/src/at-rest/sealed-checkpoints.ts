@@ -1,17 +1,36 @@
-import type { AtRest } from '@runyard/sealing';
-import type { CheckpointBackend, PendingWrite, SerializedValue, StoredCheckpoint } from '../backend.ts';
+import { type AtRest, SealingError } from '@runyard/sealing';
+import {
+  BackendError,
+  type CheckpointBackend,
+  type CheckpointPut,
+  type PendingWrite,
+  type SerializedValue,
+  type StoredCheckpoint,
+  type WritesPut,
+} from '../backend.ts';
 
 /** After the type of a value whose bytes are sealed. */
 const SEALED = '+aes';
 
 /**
  * Checkpoints that are encrypted where they are stored: their own data, channel values and writes. Their metadata is not: it is
- * what histories are searched by.
+ * what histories are searched by. Without a key what was encrypted once is told as such, and what is written stays as it is.
  */
 export function sealedCheckpoints(backend: CheckpointBackend, atRest: AtRest): CheckpointBackend {
   const seal = ({ type, data }: SerializedValue): SerializedValue => ({ type: type + SEALED, data: atRest.seal(data) });
   const open = (value: SerializedValue): SerializedValue =>
-    value.type.endsWith(SEALED) ? { type: value.type.slice(0, -SEALED.length), data: atRest.open(value.data) } : value;
+    value.type.endsWith(SEALED)
+      ? { type: value.type.slice(0, -SEALED.length), data: opened(atRest, value.data) }
+      : value;
+  const sealPut = (put: CheckpointPut): CheckpointPut => ({
+    ...put,
+    checkpoint: seal(put.checkpoint),
+    blobs: put.blobs.map((blob) => (blob.value ? { ...blob, value: seal(blob.value) } : blob)),
+  });
+  const sealWrites = (put: WritesPut): WritesPut => ({
+    ...put,
+    writes: put.writes.map((write) => ({ ...write, value: seal(write.value) })),
+  });
   const openWrite = (write: PendingWrite): PendingWrite => ({ ...write, value: open(write.value) });
   const openStored = (stored: StoredCheckpoint): StoredCheckpoint => ({
     ...stored,
@@ -26,14 +45,8 @@ export function sealedCheckpoints(backend: CheckpointBackend, atRest: AtRest): C
       return stored && openStored(stored);
     },
     list: async (query) => (await backend.list(query)).map(openStored),
-    put: (put) =>
-      backend.put({
-        ...put,
-        checkpoint: seal(put.checkpoint),
-        blobs: put.blobs.map((blob) => (blob.value ? { ...blob, value: seal(blob.value) } : blob)),
-      }),
-    putWrites: (put) =>
-      backend.putWrites({ ...put, writes: put.writes.map((write) => ({ ...write, value: seal(write.value) })) }),
+    put: (put) => backend.put(atRest.isSealing ? sealPut(put) : put),
+    putWrites: (put) => backend.putWrites(atRest.isSealing ? sealWrites(put) : put),
     deleteThread: (threadId) => backend.deleteThread(threadId),
     ...(channelHistories && {
       channelHistories: async (key, channels) =>
@@ -44,4 +57,13 @@ export function sealedCheckpoints(backend: CheckpointBackend, atRest: AtRest): C
         })),
     }),
   };
+}
+
+function opened(atRest: AtRest, bytes: Uint8Array): Uint8Array {
+  try {
+    return atRest.open(bytes);
+  } catch (error) {
+    if (error instanceof SealingError) throw new BackendError('unreadable', error.message, { cause: error });
+    throw error;
+  }
 }

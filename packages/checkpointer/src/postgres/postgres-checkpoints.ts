@@ -76,13 +76,13 @@ export class PostgresCheckpoints {
 
   /** For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. */
   forRun(fence: Fence): CheckpointBackend {
-    return this.#kept(new RunCheckpoints(fence, this.#reader, this.#committer));
+    return sealedCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer), this.#atRest);
   }
 
   /** For who only looks: every write is refused. */
   readOnly(): CheckpointBackend {
     const refuse = () => Promise.reject(new BackendError('invalid', 'Checkpoints are only read here.'));
-    return this.#kept({
+    const reading: CheckpointBackend = {
       get: async (threadId, namespace, checkpointId) =>
         (await this.#reader.get(threadId, namespace, checkpointId))?.stored,
       list: async (query) => (await this.#reader.list(query)).map(({ stored }) => stored),
@@ -90,11 +90,8 @@ export class PostgresCheckpoints {
       put: refuse,
       putWrites: refuse,
       deleteThread: refuse,
-    });
-  }
-
-  #kept(backend: CheckpointBackend): CheckpointBackend {
-    return this.#atRest.isSealing ? sealedCheckpoints(backend, this.#atRest) : backend;
+    };
+    return sealedCheckpoints(reading, this.#atRest);
   }
 
   /** Id of a thread's newest checkpoint of the root graph. */

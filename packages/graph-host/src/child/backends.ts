@@ -33,6 +33,7 @@ const PUTS_AHEAD_MAX = 4;
 const REASONS: ReadonlySet<string> = new Set([
   'fenced',
   'unavailable',
+  'unreadable',
   'too_large',
   'invalid',
   'embedding_failed',

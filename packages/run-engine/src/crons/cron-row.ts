@@ -1,4 +1,4 @@
-import type { AtRest } from '@runyard/sealing';
+import { type AtRest, SealingError } from '@runyard/sealing';
 import type { CronRecord } from './types.ts';
 
 export const CRON_COLUMNS = `cron_id, assistant_id, thread_id, user_id, schedule, timezone, end_time, enabled,
@@ -21,6 +21,7 @@ export interface CronRow {
   updated_at: Date;
 }
 
+/** @throws SealingError when its payload cannot be decrypted */
 export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
   return {
     cronId: row.cron_id,
@@ -38,4 +39,14 @@ export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** As `cronOfRow`, with a `fault` where that throws: one cron that cannot be decrypted holds up no other. */
+export function listedCronOfRow(row: CronRow, atRest: AtRest): CronRecord {
+  try {
+    return cronOfRow(row, atRest);
+  } catch (fault) {
+    if (!(fault instanceof SealingError)) throw fault;
+    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, atRest), fault };
+  }
 }

@@ -1,13 +1,13 @@
 import { isDataError, withTransaction } from '@runyard/database';
-import { type AtRest, SealingError } from '@runyard/sealing';
+import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
-import { type CronRow, cronOfRow } from './cron-row.ts';
+import { type CronRow, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
-import type { CronRecord, DueCron, FireCrons, FiredSlot } from './types.ts';
+import type { DueCron, FireCrons, FiredSlot } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
@@ -115,8 +115,6 @@ function asError(error: unknown): Error {
 interface ClaimedCron extends DueCron {
   /** The slot has its run already: the database's clock was put back since. */
   isFired: boolean;
-  /** Its payload cannot be decrypted here: no run can be made of it. */
-  fault?: SealingError;
 }
 
 /** Locks due crons, at most one per thread, in the engine's order: threads first. What another process has is left to it. */
@@ -165,7 +163,7 @@ interface ClaimedRow extends CronRow {
 
 function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
   return {
-    ...readable(row, atRest),
+    ...listedCronOfRow(row, atRest),
     isFired: row.is_fired,
     assistant: {
       assistantId: row.assistant_id,
@@ -176,16 +174,6 @@ function claimedCronOf(row: ClaimedRow, atRest: AtRest): ClaimedCron {
       isSystem: row.is_system,
     },
   };
-}
-
-/** One that cannot be decrypted spends its own slot and holds up no other. */
-function readable(row: CronRow, atRest: AtRest): CronRecord & Pick<ClaimedCron, 'fault'> {
-  try {
-    return cronOfRow(row, atRest);
-  } catch (fault) {
-    if (!(fault instanceof SealingError)) throw fault;
-    return { ...cronOfRow({ ...row, payload: Buffer.from('{}') }, atRest), fault };
-  }
 }
 
 async function advance(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[]): Promise<void> {

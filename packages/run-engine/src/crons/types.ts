@@ -1,3 +1,4 @@
+import type { SealingError } from '@runyard/sealing';
 import type { CancelledRun, CreateRun, RunRecord } from '../runs/types.ts';
 
 /** Runs made at times that a schedule says. */
@@ -23,6 +24,8 @@ export interface CronRecord {
   nextRunDate: Date | null;
   createdAt: Date;
   updatedAt: Date;
+  /** Why `payload` is empty: it cannot be decrypted here. */
+  fault?: SealingError;
 }
 
 /** A cron with its assistant as it is when the slot fires. */

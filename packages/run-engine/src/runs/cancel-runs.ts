@@ -1,8 +1,9 @@
+import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
-import type { CancelAction } from '../types.ts';
+import type { CancelAction, Scope } from '../types.ts';
 import { endInterrupted } from './end-interrupted.ts';
 import type { CancelledRun, CancelSelection } from './types.ts';
 
@@ -12,8 +13,10 @@ export interface Cancellation {
   runIds?: string[];
   /** Left out: pending and running ones. */
   status?: 'pending' | 'running';
-  /** Left out: whosever they are. */
+  /** Left out: of any. */
   assistantId?: string;
+  /** Left out: whosever they are. */
+  scope?: Scope;
   action: CancelAction;
   reason: string;
   /** True: the caller sets the threads' status itself, to that of a thread with a run in flight. */
@@ -39,6 +42,9 @@ interface CancelRow {
   has_webhooks: boolean;
 }
 
+/** The metadata that say whose run `r` is: its thread's, or its own when its thread is not kept. */
+const METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = r.thread_id), r.metadata)';
+
 /** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
 async function threadsInFlight(
   client: pg.ClientBase,
@@ -50,11 +56,11 @@ async function threadsInFlight(
   const statuses = isByStatus ? [selection.status] : ['pending', 'running'];
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_threads_in_flight',
-    text: `SELECT DISTINCT thread_id FROM run
-           WHERE status = ANY($1::text[]) AND status IN ('pending', 'running')
-             AND (status = 'pending' OR cancel_action IS NULL OR (cancel_action = 'interrupt' AND $3 = 'rollback'))
-             AND ($2::uuid IS NULL OR assistant_id = $2) LIMIT 500`,
-    values: [statuses, 'assistantId' in selection ? selection.assistantId : null, action],
+    text: `SELECT DISTINCT r.thread_id FROM run r
+           WHERE r.status = ANY($1::text[]) AND r.status IN ('pending', 'running')
+             AND (r.status = 'pending' OR r.cancel_action IS NULL OR (r.cancel_action = 'interrupt' AND $3 = 'rollback'))
+             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${METADATA} @> $4) LIMIT 500`,
+    values: [statuses, 'assistantId' in selection ? selection.assistantId : null, action, scopeParameter(selection)],
   });
   return rows.map((row) => row.thread_id);
 }
@@ -71,7 +77,7 @@ export async function cancelRuns(
   const runIds = 'runIds' in selection ? selection.runIds : undefined;
   const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
   const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
-  const cancellation = { threadIds, runIds, status, assistantId, action, reason };
+  const cancellation = { threadIds, runIds, status, assistantId, scope: selection.scope, action, reason };
   const cancelled = await cancelRunsOfThreads(client, cancellation, events);
   // What has its order, or is over, is not found again.
   return { cancelled, mayHaveMore: !('threadId' in selection) };
@@ -85,7 +91,7 @@ export async function cancelRuns(
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
-  { threadIds, runIds, status, assistantId, action, reason, leavesThreads }: Cancellation,
+  { threadIds, runIds, status, assistantId, scope, action, reason, leavesThreads }: Cancellation,
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
@@ -101,10 +107,18 @@ export async function cancelRunsOfThreads(
                updated_at = now()
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
-             AND ($6::uuid IS NULL OR r.assistant_id = $6)
+             AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${METADATA} @> $7)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
                      r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks`,
-    values: [threadIds, runIds ?? null, action, reason, status ?? null, assistantId ?? null],
+    values: [
+      threadIds,
+      runIds ?? null,
+      action,
+      reason,
+      status ?? null,
+      assistantId ?? null,
+      scopeParameter({ scope }),
+    ],
   });
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
   if (neverStarted.length > 0) {
@@ -136,6 +150,10 @@ export async function cancelRunsOfThreads(
     outcome: row.status === 'running' ? 'ordered' : 'ended',
     fence: { threadId: row.thread_id, epoch: epochOf(row.thread_id), runId: row.run_id },
   }));
+}
+
+function scopeParameter({ scope }: Pick<CancelSelection, 'scope'>): string | null {
+  return scope === undefined ? null : toSqlJson(scope);
 }
 
 function waitingRun(row: CancelRow, epoch: bigint): OwnedRun {

@@ -108,9 +108,29 @@ async function makeThreads(
   );
 }
 
+/** The threads that are there for the runs that name them, locked. */
 async function threadsOf(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {
-  const named = batch.filter((item) => !item.isStateless).map((item) => item.threadId);
-  return named.length === 0 ? new Set() : lockThreads(client, named);
+  const named = batch.filter((item) => !item.isStateless);
+  if (named.length === 0) return new Set();
+  const existing = await lockThreads(
+    client,
+    named.map((item) => item.threadId),
+  );
+  for (const threadId of await threadsOutOfScope(client, named)) existing.delete(threadId);
+  return existing;
+}
+
+/** Asked under the lock: a thread that another one has made a moment ago is theirs. */
+async function threadsOutOfScope(client: pg.ClientBase, items: RunCreation[]): Promise<string[]> {
+  const scoped = items.filter((item) => item.threadScope !== undefined);
+  if (scoped.length === 0) return [];
+  const { rows } = await client.query<{ thread_id: string }>({
+    name: 'engine_threads_out_of_scope',
+    text: `SELECT t.thread_id FROM unnest($1::uuid[], $2::jsonb[]) AS i (thread_id, scope)
+           JOIN thread t ON t.thread_id = i.thread_id AND NOT (t.metadata @> i.scope)`,
+    values: [scoped.map((item) => item.threadId), scoped.map((item) => toSqlJson(item.threadScope))],
+  });
+  return rows.map((row) => row.thread_id);
 }
 
 async function busyThreads(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {

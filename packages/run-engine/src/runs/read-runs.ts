@@ -1,7 +1,7 @@
 import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import type { RunStatus } from '../types.ts';
-import { RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
+import { listedRunOfRow, RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
 import type { RunRecord } from './types.ts';
 
 export interface RunQuery {
@@ -11,6 +11,7 @@ export interface RunQuery {
   offset: number;
 }
 
+/** @throws SealingError when it cannot be decrypted */
 export async function getRun(
   db: pg.Pool,
   threadId: string,
@@ -25,7 +26,7 @@ export async function getRun(
   return rows[0] && runOfRow(rows[0], atRest);
 }
 
-/** Newest first. */
+/** Newest first. Those that cannot be decrypted have a `fault`. */
 export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_list_runs',
@@ -33,17 +34,17 @@ export async function listRuns(db: pg.Pool, query: RunQuery, atRest: AtRest): Pr
            ORDER BY seq DESC LIMIT $3 OFFSET $4`,
     values: [query.threadId, query.status ?? null, query.limit, query.offset],
   });
-  return rows.map((row) => runOfRow(row, atRest));
+  return rows.map((row) => listedRunOfRow(row, atRest));
 }
 
-/** The runs named that exist; for whoever watches many at once. */
+/** The runs named that exist; for whoever watches many at once. Those that cannot be decrypted have a `fault`. */
 export async function findRuns(db: pg.Pool, runIds: string[], atRest: AtRest): Promise<RunRecord[]> {
   const { rows } = await db.query<RunRow>({
     name: 'engine_find_runs',
     text: `SELECT ${RUN_COLUMNS} FROM run WHERE run_id = ANY($1::uuid[])`,
     values: [runIds],
   });
-  return rows.map((row) => runOfRow(row, atRest));
+  return rows.map((row) => listedRunOfRow(row, atRest));
 }
 
 /** Which of these runs are pending or running; the others are over or gone. */

@@ -1,4 +1,4 @@
-import type { AtRest } from '@runyard/sealing';
+import { type AtRest, SealingError } from '@runyard/sealing';
 import type { RunRecord } from './types.ts';
 
 /** The columns of a run that clients may see. */
@@ -24,6 +24,7 @@ export interface RunRow {
   updated_at: Date;
 }
 
+/** @throws SealingError when its arguments or its result cannot be decrypted */
 export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
   return {
     runId: row.run_id,
@@ -43,4 +44,14 @@ export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** As `runOfRow`, with a `fault` where that throws: one run that cannot be decrypted keeps no other from being read. */
+export function listedRunOfRow(row: RunRow, atRest: AtRest): RunRecord {
+  try {
+    return runOfRow(row, atRest);
+  } catch (fault) {
+    if (!(fault instanceof SealingError)) throw fault;
+    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}'), result: null }, atRest), fault };
+  }
 }

@@ -1,5 +1,6 @@
 /** Runs, from their creation to their end. */
 
+import type { SealingError } from '@runyard/sealing';
 import type {
   CancelAction,
   ErrorInfo,
@@ -7,6 +8,7 @@ import type {
   KeyedCreation,
   MultitaskStrategy,
   RunStatus,
+  Scope,
   ThreadStatus,
 } from '../types.ts';
 import type { WebhookTarget } from '../webhooks/types.ts';
@@ -19,6 +21,8 @@ export interface CreateRun {
   keepsThread: boolean;
   /** What to do when `threadId` names no thread. */
   ifThreadMissing: 'create' | 'reject';
+  /** Of the thread, which is as missing when it is outside: nothing is created there either. Left out: any thread. */
+  threadScope?: Scope;
   assistantId: string;
   graphId: string;
   metadata: Record<string, unknown>;
@@ -56,13 +60,21 @@ export interface CreatedRun {
 }
 
 /** Which runs a cancel is about. */
-export type CancelSelection =
-  /** Runs of a thread: these, or all in that status. */
-  | { threadId: string; runIds?: string[] | undefined; status?: CancelledStatus | undefined }
+export type CancelSelection = (
+  | {
+      /** Runs of a thread: these, or all in that status. */
+      threadId: string;
+      runIds?: string[] | undefined;
+      status?: CancelledStatus | undefined;
+    }
   /** Every run of an assistant. */
   | { assistantId: string }
   /** Every run of the deployment in that status. */
-  | { status: CancelledStatus };
+  | { status: CancelledStatus }
+) & {
+  /** Of the run's thread, and of the run itself where its thread is not kept. Left out: whosever they are. */
+  scope?: Scope | undefined;
+};
 
 /** Left out: as `all`. */
 export type CancelledStatus = 'pending' | 'running' | 'all';
@@ -93,6 +105,8 @@ export interface RunRecord {
   error: ErrorInfo | null;
   createdAt: Date;
   updatedAt: Date;
+  /** Why `kwargs` is empty and `result` null: they cannot be decrypted here. */
+  fault?: SealingError;
 }
 
 /** A run taken by a worker, with everything needed to execute it. */

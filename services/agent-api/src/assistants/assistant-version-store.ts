@@ -48,14 +48,14 @@ export class AssistantVersionStore {
       await tx.assistantVersion.create({ data: { assistantId, version, ...content } });
       const { projectSettings } = changed;
       if (projectSettings) await tx.assistant.update({ where: { assistantId }, data: { projectSettings } });
-      return makeLatest(tx, assistantId, version);
+      return makeLatest(tx, scope, assistantId, version);
     });
   }
 
-  /** Makes a version count again; undefined when the assistant has no such version. */
+  /** Makes a version count again; undefined when the assistant has no such version, or has it from another owner. */
   async setLatest(scope: Scope, assistantId: string, version: number): Promise<AssistantRecord | undefined> {
     return this.#prisma.$transaction(async (tx) =>
-      (await this.#lock(tx, scope, assistantId)) ? makeLatest(tx, assistantId, version) : undefined,
+      (await this.#lock(tx, scope, assistantId)) ? makeLatest(tx, scope, assistantId, version) : undefined,
     );
   }
 
@@ -69,10 +69,12 @@ export class AssistantVersionStore {
 
 async function makeLatest(
   tx: Prisma.TransactionClient,
+  scope: Scope,
   assistantId: string,
   version: number,
 ): Promise<AssistantRecord | undefined> {
-  const ofVersion = Prisma.sql`FROM assistant_version WHERE assistant_id = ${assistantId}::uuid AND version = ${version}`;
+  const ofVersion = Prisma.sql`FROM assistant_version
+    WHERE assistant_id = ${assistantId}::uuid AND version = ${version} AND metadata @> ${toSqlJson(scope)}::jsonb`;
   const rows = await tx.$queryRaw<AssistantRecord[]>`
     UPDATE assistant
     SET (version, graph_id, name, description, config, context, metadata) =

@@ -1,11 +1,18 @@
 import type { CronCountRequest, CronSearch } from '@runyard/contracts';
 import { creating, type KeyedRequest, sqlState, toSqlJson, toSqlText } from '@runyard/database';
-import { CRON_COLUMNS, type CronRecord, type CronRow, cronOfRow, slotAfter } from '@runyard/run-engine';
+import {
+  CRON_COLUMNS,
+  type CronRecord,
+  type CronRow,
+  cronOfRow,
+  listedCronOfRow,
+  slotAfter,
+} from '@runyard/run-engine';
 import type { AtRest } from '@runyard/sealing';
 import { NotFoundError } from '@runyard/service-kit';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
 import { Prisma, type PrismaClient } from '../prisma.ts';
-import type { Scope } from '../scope.ts';
+import { isRestricted, type Scope } from '../scope.ts';
 
 /** What a caller decides of a cron. */
 export type CronSettings = Pick<
@@ -55,6 +62,7 @@ export class CronStore {
     }
   }
 
+  /** @throws SealingError when it cannot be decrypted */
   async find(scope: Scope, cronId: string): Promise<CronRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE cron_id = ${cronId}::uuid AND ${visible(scope)}`;
@@ -63,7 +71,7 @@ export class CronStore {
 
   /**
    * Changes a cron nobody else changes or fires meanwhile; undefined when there is none. A slot that has come and is not yet
-   * fired stays unless the schedule itself is another now.
+   * fired stays unless the schedule itself is another now. @throws SealingError when it cannot be decrypted
    */
   update(scope: Scope, cronId: string, change: (cron: CronRecord) => CronSettings): Promise<CronRecord | undefined> {
     return this.#prisma.$transaction(async (tx) => {
@@ -90,6 +98,7 @@ export class CronStore {
     return deleted > 0;
   }
 
+  /** One that cannot be decrypted has a `fault`. */
   async search(scope: Scope, search: Search): Promise<Page<CronRecord>> {
     const where = matching(scope, search);
     const order = Prisma.raw(
@@ -97,7 +106,7 @@ export class CronStore {
     );
     const rows = await this.#prisma.$queryRaw<CronRow[]>`
       SELECT ${COLUMNS} FROM cron WHERE ${where} ORDER BY ${order} LIMIT ${search.limit + 1} OFFSET ${search.offset}`;
-    const crons = rows.map((row) => cronOfRow(row, this.#atRest));
+    const crons = rows.map((row) => listedCronOfRow(row, this.#atRest));
     return toPage(crons, search, totalIfKnown(rows, search) ?? (await this.#count(where, EXACT_TOTAL_MAX + 1)));
   }
 
@@ -134,7 +143,7 @@ async function present(tx: Transaction): Promise<Date> {
 }
 
 function visible(scope: Scope): Prisma.Sql {
-  return Object.keys(scope).length === 0 ? Prisma.sql`TRUE` : Prisma.sql`metadata @> ${toSqlJson(scope)}::jsonb`;
+  return isRestricted(scope) ? Prisma.sql`metadata @> ${toSqlJson(scope)}::jsonb` : Prisma.sql`TRUE`;
 }
 
 function matching(scope: Scope, { assistant_id, thread_id, enabled, metadata }: Filters): Prisma.Sql {

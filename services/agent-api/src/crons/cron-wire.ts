@@ -1,5 +1,6 @@
 import type { Cron } from '@runyard/contracts';
 import type { CronRecord } from '@runyard/run-engine';
+import { unreadableValue } from '../unreadable.ts';
 import { toWireTime } from '../wire-time.ts';
 import type { CronPayload } from './cron-payload.ts';
 
@@ -12,7 +13,7 @@ export function toWireCron(cron: CronRecord): Cron {
     end_time: cron.endTime && toWireTime(cron.endTime),
     schedule: cron.schedule,
     timezone: cron.timezone,
-    payload: wholePayload(cron),
+    payload: cron.fault ? unreadableValue(cron.fault) : wholePayload(cron),
     next_run_date: cron.nextRunDate && toWireTime(cron.nextRunDate),
     metadata: cron.metadata,
     on_run_completed: cron.onRunCompleted,

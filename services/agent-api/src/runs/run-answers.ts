@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
 import type { RunRecord } from '@runyard/run-engine';
 import { BEFORE_ALL, parseEventId, type RunStreams } from '@runyard/run-stream';
@@ -6,7 +7,7 @@ import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
 import { type FeedbackUrls, feedbackKeys, feedbackUrls } from '../feedback/feedback-urls.ts';
 import { hasPermission } from '../permissions.ts';
 import { isSet } from '../query-flag.ts';
-import { UNRESTRICTED } from '../scope.ts';
+import type { Scope } from '../scope.ts';
 import { type Handover, isContinuing, takesOver, withQuery } from '../streams/handover.ts';
 import { parseStreamModes } from '../streams/stream-filter.ts';
 import { FROM_NOW_ON, type StreamedRun, type StreamSources, streamFailure, streamRun } from '../streams/stream-run.ts';
@@ -17,7 +18,8 @@ import { joinPath, type RunPlace, restOfStreamPath, streamHeaders } from './run-
 import { failure, isOver, type RunResult, type RunResultSources, resultOf } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
-type Client = Pick<HandlerRequest, 'res' | 'log' | 'headers' | 'caller'>;
+/** Who is answered, and what they may see. */
+type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & { res: ServerResponse; scope: Scope };
 type Sources = StreamSources & RunResultSources & { streams: Pick<RunStreams, 'newestId'> };
 type Params = { run_id: string; thread_id?: string };
 
@@ -36,7 +38,7 @@ export class RunAnswers {
   }
 
   async stream(run: FollowedRun, request: RunRequest, client: Client): Promise<void> {
-    const { res, log, headers } = client;
+    const { res, headers } = client;
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, undefined), headers);
     const restPath = restFor(client, restOfStreamPath(run), ownQuery(request, client));
     const { isOver, isGone } = await lookAgain(this.#sources, run);
@@ -49,7 +51,7 @@ export class RunAnswers {
       restPath,
     };
     const { wasAbandoned } = await streamRun(this.#sources, streamed, res, streamHeaders(run));
-    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
+    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   async wait(run: FollowedRun, request: RunRequest, query: RunWaitQuery, client: Client): Promise<void> {
@@ -60,7 +62,7 @@ export class RunAnswers {
     const { isOver, known } = await lookAgain(this.#sources, run);
     const own = { ...run, isOver, ...(known !== undefined && { known }), isOwn: true, feedback, rest };
     const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
-    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, log);
+    if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
@@ -75,10 +77,10 @@ export class RunAnswers {
   /** `missing` is the answer when there is no such run. */
   async #join(params: Params, query: RunJoinQuery, client: Client, missing: RunResult): Promise<void> {
     const { res, log, headers } = client;
-    const run = await this.#find(params);
+    const run = await this.#find(params, client);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     // The rest of an answer to the client that created the run, which gets what it had come to also when it was rolled back.
-    const isOwn = isContinuing(headers) && headers['last-event-id'] !== undefined;
+    const isOwn = headers['last-event-id'] !== undefined && (await this.#goesOn(run, params, client));
     const known = knownResult(run, { isOwn, missing: isContinuing(headers) ? resultOf(undefined) : missing });
     if (known === undefined) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
@@ -93,21 +95,21 @@ export class RunAnswers {
       res,
       log,
     );
-    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
+    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, client);
   }
 
   async joinStream(params: Params, query: RunStreamQuery, client: Client): Promise<void> {
-    const { res, log, headers } = client;
+    const { res, headers } = client;
     const modes = parseStreamModes(query.stream_mode);
-    const run = await this.#find(params);
+    const run = await this.#find(params, client);
     const place: RunPlace = {
       runId: params.run_id,
       threadId: run?.threadId ?? String(params.thread_id),
       isStateless: params.thread_id === undefined,
     };
     // Its beginning was sent by another process: the rest is due, whatever kind of stream it is, and whatever became of the run.
-    const isRest = isContinuing(headers);
-    if (!run && !(isRest && params.thread_id !== undefined)) return streamFailure(res, streamHeaders(place), MISSING);
+    const isRest = await this.#goesOn(run, params, client);
+    if (!run && !isRest) return streamFailure(res, streamHeaders(place), MISSING);
     const isResumable = run && run.kwargs.resumable === true;
     const lastEventId = headers['last-event-id'];
     const afterId = lastEventId === undefined ? undefined : parseEventId(String(lastEventId));
@@ -131,7 +133,7 @@ export class RunAnswers {
       res,
       streamHeaders(place),
     );
-    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, log);
+    if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, client);
   }
 
   /** Where a stream from now on begins: known as an id for those who may have to go on from there elsewhere. */
@@ -145,20 +147,26 @@ export class RunAnswers {
     return () => feedbackUrls(this.#feedbackTokens, { runId, keys, headers });
   }
 
-  async #find({ thread_id, run_id }: Params): Promise<RunRecord | undefined> {
+  /** Another process began this answer. Of a run that is gone only its thread can still say whose it was. */
+  async #goesOn(run: RunRecord | undefined, { thread_id }: Params, { headers, scope }: Client): Promise<boolean> {
+    if (!isContinuing(headers)) return false;
+    return run !== undefined || (thread_id !== undefined && (await this.#runs.mayReadOn(scope, thread_id)));
+  }
+
+  async #find({ thread_id, run_id }: Params, { scope }: Client): Promise<RunRecord | undefined> {
     try {
       return await (thread_id === undefined
-        ? this.#runs.findById(UNRESTRICTED, run_id)
-        : this.#runs.find(UNRESTRICTED, thread_id, run_id));
+        ? this.#runs.findById(scope, run_id)
+        : this.#runs.find(scope, thread_id, run_id));
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
       throw error;
     }
   }
 
-  async #cancelAbandoned({ threadId, runId }: RunPlace, log: Client['log']): Promise<void> {
+  async #cancelAbandoned({ threadId, runId }: RunPlace, { log, scope }: Client): Promise<void> {
     try {
-      await this.#runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, 'interrupt', 'the client disconnected');
+      await this.#runs.cancel(scope, { threadId, runIds: [runId] }, 'interrupt', 'the client disconnected');
     } catch (error) {
       // A run that ended at the same moment has nothing left to cancel.
       if (!(error instanceof NotFoundError)) log.error('an abandoned run could not be cancelled', { error, runId });

@@ -1,7 +1,7 @@
 import { withoutReservedMetadata } from '@runyard/contracts';
 import type { CreateRun } from '@runyard/run-engine';
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '../scope.ts';
+import { isRestricted, type Scope } from '../scope.ts';
 import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
 
 /** Who creates a run, and where. */
@@ -25,10 +25,12 @@ export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin
     runId,
     ...(origin.threadId !== undefined && { threadId: origin.threadId }),
     keepsThread: !isTemporary,
+    ...(origin.threadId !== undefined && isRestricted(origin.scope) && { threadScope: origin.scope }),
     ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
     assistantId: assistant.assistantId,
     graphId: assistant.graphId,
-    metadata: runMetadata(request, assistant),
+    // By them a run is found whose thread is not kept.
+    metadata: { ...runMetadata(request, assistant), ...origin.scope },
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',
     ...(request.after_seconds !== undefined && { afterSeconds: request.after_seconds }),

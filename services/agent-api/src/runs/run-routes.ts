@@ -40,16 +40,17 @@ export function runRoutes(
       return wire(created.map(({ record }) => record));
     }),
     bind(contracts.streamRun, async (req) => {
-      await answers.stream(await follow(contracts.streamRun, req, req.params.thread_id), req.body, req);
+      await answers.stream(await follow(contracts.streamRun, req, req.params.thread_id), req.body, clientOf(req));
     }),
     bind(contracts.streamStatelessRun, async (req) => {
-      await answers.stream(await follow(contracts.streamStatelessRun, req), req.body, req);
+      await answers.stream(await follow(contracts.streamStatelessRun, req), req.body, clientOf(req));
     }),
     bind(contracts.waitRun, async (req) => {
-      await answers.wait(await follow(contracts.waitRun, req, req.params.thread_id), req.body, req.query, req);
+      const run = await follow(contracts.waitRun, req, req.params.thread_id);
+      await answers.wait(run, req.body, req.query, clientOf(req));
     }),
     bind(contracts.waitStatelessRun, async (req) => {
-      await answers.wait(await follow(contracts.waitStatelessRun, req), req.body, req.query, req);
+      await answers.wait(await follow(contracts.waitStatelessRun, req), req.body, req.query, clientOf(req));
     }),
 
     bind(contracts.listRuns, async ({ params, query }) => ok(await runs.list(UNRESTRICTED, params.thread_id, query))),
@@ -66,19 +67,19 @@ export function runRoutes(
 
     bind(contracts.joinRun, async (req) => {
       requireRightToLeave(req);
-      await answers.join(req.params, req.query, req);
+      await answers.join(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinRunStream, async (req) => {
       requireRightToLeave(req);
-      await answers.joinStream(req.params, req.query, req);
+      await answers.joinStream(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinRunStreamAlias, async (req) => {
       requireRightToLeave(req);
-      await answers.joinStream(req.params, req.query, req);
+      await answers.joinStream(req.params, req.query, clientOf(req));
     }),
     bind(contracts.joinStatelessRunStream, async (req) => {
       requireRightToLeave(req);
-      await answers.joinStream(req.params, req.query, req);
+      await answers.joinStream(req.params, req.query, clientOf(req));
     }),
 
     bind(contracts.cancelRun, async (req) => {
@@ -88,7 +89,7 @@ export function runRoutes(
       const reason = `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
       await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, action, reason);
       if (!isSet(req.query.wait)) return { status: 202 };
-      await answers.cancelled({ threadId, runId }, req);
+      await answers.cancelled({ threadId, runId }, clientOf(req));
     }),
     bind(contracts.cancelRuns, async ({ body, query, caller }) => {
       const action = query.action ?? 'interrupt';
@@ -125,6 +126,10 @@ export function runRoutes(
       repeat: (place) => ({ ...place, isRepeated: true }),
     });
   }
+}
+
+function clientOf({ res, log, headers, caller }: HandlerRequest<unknown, unknown, unknown>) {
+  return { res, log, headers, caller, scope: UNRESTRICTED };
 }
 
 /** Who may only watch a run must not end it by leaving. @throws ForbiddenError */

@@ -14,7 +14,7 @@ import type {
 import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
-import type { Scope } from '../scope.ts';
+import { isRestricted, type Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import type { RunRequest } from './run-arguments.ts';
@@ -41,7 +41,7 @@ export interface RunServiceOptions {
   wakeups: Pick<RunWakeups, 'kick' | 'kickAfter'>;
   assistants: Pick<AssistantLookup, 'find'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
-  threads: Pick<ThreadStore, 'findBare'>;
+  threads: Pick<ThreadStore, 'findBare' | 'showsRun'>;
   /** A run is gone without an end of its own: whoever waits for it should look. */
   onDeleted: () => void;
   /** The LangSmith project of runs that name none; left out: nothing is traced. */
@@ -64,7 +64,8 @@ export class RunService {
 
   /** Accepts a run: it is durable when this resolves. @throws NotFoundError, ConflictError, BadRequestError, UnprocessableError */
   async create(origin: RunOrigin, request: RunRequest, keyed?: KeyedCreation<RunRecord>): Promise<AcceptedRun> {
-    return this.#accept(origin, { ...(await this.#prepare(origin, request)), keyed });
+    const run = { ...(await this.#prepare(origin, request)), keyed };
+    return this.#tellCreated(origin, run, await this.#options.engine.createRun(run));
   }
 
   /** Accepts several stateless runs, all or none. @throws as `create` */
@@ -78,21 +79,24 @@ export class RunService {
     return Promise.all(created.map((each, index) => this.#tellCreated(origin, prepared[index]!, each)));
   }
 
-  /** The run as it stands. @throws NotFoundError */
+  /** The run as it stands. @throws NotFoundError, SealingError when it cannot be decrypted */
   async find(scope: Scope, threadId: string, runId: string): Promise<RunRecord> {
+    await this.#requireVisible(scope, runId);
     const run = await this.#options.engine.getRun(threadId, runId);
-    if (!run || !(await this.#isVisible(scope, threadId))) throw new NotFoundError('Run not found');
+    if (!run) throw new NotFoundError('Run not found');
     return run;
   }
 
-  /** The same by the run's id alone. @throws NotFoundError */
+  /** The same by the run's id alone. @throws NotFoundError, SealingError */
   async findById(scope: Scope, runId: string): Promise<RunRecord> {
+    await this.#requireVisible(scope, runId);
     const [run] = await this.#options.engine.findRuns([runId]);
-    if (!run || !(await this.#isVisible(scope, run.threadId))) throw new NotFoundError('Run not found');
+    if (!run) throw new NotFoundError('Run not found');
+    if (run.fault) throw run.fault;
     return run;
   }
 
-  /** Newest first. @throws NotFoundError for a missing thread */
+  /** Newest first; of one that cannot be decrypted `kwargs` says so. @throws NotFoundError for a missing thread */
   async list(scope: Scope, threadId: string, query: RunListQuery): Promise<Partial<Run>[]> {
     if (!(await this.#options.threads.findBare(scope, threadId))) {
       throw new NotFoundError(`Thread with ID ${threadId} not found`);
@@ -110,7 +114,7 @@ export class RunService {
 
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string, runId: string): Promise<void> {
-    await this.find(scope, threadId, runId);
+    await this.#requireVisible(scope, runId);
     const deleted = await this.#options.engine.deleteRun(threadId, runId);
     this.#options.onDeleted();
     if (deleted) await tellDeleted(this.#options, [deleted]);
@@ -123,12 +127,16 @@ export class RunService {
     action: CancelAction,
     reason: string,
   ): Promise<CancelledRun[]> {
-    if ('threadId' in selection && !(await this.#isVisible(scope, selection.threadId)))
-      throw new NotFoundError(NO_RUNS);
-    const cancelled = await this.#options.engine.requestCancel(selection, action, reason).catch(refuseDeadlock);
+    const own = isRestricted(scope) ? { ...selection, scope } : selection;
+    const cancelled = await this.#options.engine.requestCancel(own, action, reason).catch(refuseDeadlock);
     if (cancelled.length === 0) throw new NotFoundError(NO_RUNS);
     await tellCancelled(this.#options, cancelled);
     return cancelled;
+  }
+
+  /** Whether what is left of a run that is gone, its events, may be read on. */
+  async mayReadOn(scope: Scope, threadId: string): Promise<boolean> {
+    return !isRestricted(scope) || (await this.#options.threads.findBare(scope, threadId)) !== undefined;
   }
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
@@ -136,15 +144,6 @@ export class RunService {
     const assistant = await assistants.find(origin.scope, request.assistant_id);
     const run = toCreateRun(request, assistant, { ...origin, tracingProject });
     return { ...run, webhooks: await webhooks.accept(request.webhook) };
-  }
-
-  async #accept(origin: RunOrigin, run: CreateRun): Promise<AcceptedRun> {
-    const { threadId } = origin;
-    const mayBeHidden = threadId !== undefined && run.ifThreadMissing === 'reject';
-    if (mayBeHidden && !(await this.#isVisible(origin.scope, threadId))) {
-      throw new NotFoundError('Thread or assistant not found.');
-    }
-    return this.#tellCreated(origin, run, await this.#options.engine.createRun(run));
   }
 
   async #tellCreated(
@@ -158,10 +157,10 @@ export class RunService {
     return { record, runId: record.runId, threadId: record.threadId, isStateless: threadId === undefined };
   }
 
-  /** Without a restriction nothing is asked: the engine says by itself what does not exist. */
-  async #isVisible(scope: Scope, threadId: string): Promise<boolean> {
-    if (Object.keys(scope).length === 0) return true;
-    return (await this.#options.threads.findBare(scope, threadId)) !== undefined;
+  /** Without a restriction nothing is asked: the engine says by itself what does not exist. @throws NotFoundError */
+  async #requireVisible(scope: Scope, runId: string): Promise<void> {
+    if (!isRestricted(scope) || (await this.#options.threads.showsRun(scope, runId))) return;
+    throw new NotFoundError('Run not found');
   }
 }
 

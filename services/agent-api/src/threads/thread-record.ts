@@ -1,4 +1,6 @@
 import type { Thread, ThreadTtlInfo } from '@runyard/contracts';
+import type { SealingError } from '@runyard/sealing';
+import { unreadableValue } from '../unreadable.ts';
 import { completeMessages } from './message-form.ts';
 
 /** A row of `thread`, with its newest state when that was asked for. Times are as on the wire, to the microsecond. */
@@ -18,6 +20,8 @@ export interface ThreadRecord {
   values?: Uint8Array | null;
   /** JSON text `{task id: [{id, value}]}`; null when there are none. */
   interrupts?: Uint8Array | null;
+  /** Why there are neither values nor interrupts: they cannot be decrypted here. */
+  fault?: SealingError;
 }
 
 export function toWireThread(record: ThreadRecord): Thread {
@@ -29,7 +33,7 @@ export function toWireThread(record: ThreadRecord): Thread {
     metadata: record.metadata,
     status: record.status,
     config: record.config,
-    values: record.values ? stateValues(record.values) : null,
+    values: shownValues(record),
     interrupts: (record.interrupts ? parseJson(record.interrupts) : {}) as Thread['interrupts'],
     error: record.error,
   };
@@ -39,6 +43,11 @@ export function toWireThread(record: ThreadRecord): Thread {
 export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: ThreadRecord): ThreadTtlInfo | undefined {
   if (ttlStrategy === null || ttlMinutes === null) return undefined;
   return { strategy: ttlStrategy, ttl_minutes: ttlMinutes, ...(expiresAt !== null && { expires_at: expiresAt }) };
+}
+
+function shownValues({ values, fault }: ThreadRecord): unknown {
+  if (fault) return unreadableValue(fault);
+  return values ? stateValues(values) : null;
 }
 
 /** The values as a thread shows them: the question of an interrupt has its own field, and messages are complete. */

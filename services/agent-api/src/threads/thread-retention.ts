@@ -27,14 +27,15 @@ export class ThreadRetention {
     this.#options = options;
   }
 
-  /** @throws ConflictError when there is nothing to copy */
+  /** @throws ConflictError when there is nothing to copy, SealingError when it cannot be decrypted */
   async copy(scope: Scope, sourceId: string, keyed?: KeyedRequest): Promise<Thread> {
     const { store, engine, state, keys } = this.#options;
     const threadId = uuidv4();
     const answerOf = async (client: pg.ClientBase) =>
       toWireThread(found(threadId, await store.findWithin(client, scope, threadId)));
     const bound = keyed && { request: keyed, answerOf };
-    const source = await store.findBare(scope, sourceId);
+    // With its state: what nobody can read here is not copied.
+    const source = await store.find(scope, sourceId);
     const copied = source && (await engine.histories.copy({ sourceId, threadId, metadata: scope }, bound));
     if (!copied) throw new ConflictError(`Thread with ID ${sourceId} does not exist and cannot be copied`);
     if (copied.isStateBehind) {

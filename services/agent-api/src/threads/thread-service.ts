@@ -112,7 +112,8 @@ export class ThreadService {
 
   /** @throws NotFoundError */
   async patch(scope: Scope, threadId: string, request: ThreadPatch): Promise<void> {
-    const metadata = withoutReservedMetadata(request.metadata ?? {});
+    // What makes it the caller's is not to be given away, nor to be put upon others.
+    const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...scope };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw notFound(threadId);
   }

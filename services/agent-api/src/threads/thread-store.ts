@@ -1,6 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import type { ThreadTtl } from '@runyard/run-engine';
-import type { AtRest } from '@runyard/sealing';
+import { type AtRest, SealingError } from '@runyard/sealing';
 import { UnprocessableError } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Page } from '../pagination.ts';
@@ -21,12 +21,13 @@ export class ThreadStore {
     this.#atRest = atRest;
   }
 
+  /** @throws SealingError when its state cannot be decrypted */
   async find(scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
     const rows = await this.#prisma.$queryRaw<ThreadRecord[]>(withState(scope, threadId));
     return rows[0] && this.#opened(rows[0]);
   }
 
-  /** As a transaction of the run engine sees it. */
+  /** As a transaction of the run engine sees it. @throws SealingError */
   async findWithin(client: pg.ClientBase, scope: Scope, threadId: string): Promise<ThreadRecord | undefined> {
     const { text, values } = withState(scope, threadId);
     const { rows } = await client.query<ThreadRecord>(text, values);
@@ -38,6 +39,14 @@ export class ThreadStore {
     const rows = await this.#prisma.$queryRaw<ThreadRecord[]>`
       SELECT ${columnsOf(false)} FROM thread t WHERE t.thread_id = ${threadId}::uuid AND ${visible(scope)}`;
     return rows[0];
+  }
+
+  /** Whether the caller may see a run: as its thread, or by its own metadata where its thread is not kept. */
+  async showsRun(scope: Scope, runId: string): Promise<boolean> {
+    const rows = await this.#prisma.$queryRaw<unknown[]>`
+      SELECT 1 AS shown FROM run r LEFT JOIN thread t ON t.thread_id = r.thread_id
+      WHERE r.run_id = ${runId}::uuid AND coalesce(t.metadata, r.metadata) @> ${toSqlJson(scope)}::jsonb`;
+    return rows.length > 0;
   }
 
   /** Which of these threads the caller may see. */
@@ -59,11 +68,11 @@ export class ThreadStore {
     return changed > 0;
   }
 
-  /** @throws UnprocessableError for a filter on values that are encrypted */
+  /** One whose state cannot be decrypted has a `fault`. @throws UnprocessableError for a filter on values that are encrypted */
   async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
     this.#requireReadable(search);
     const page = await searchThreads(this.#prisma, scope, search);
-    return { ...page, rows: page.rows.map((row) => this.#opened(row)) };
+    return { ...page, rows: page.rows.map((row) => this.#listed(row)) };
   }
 
   /** @throws UnprocessableError for a filter on values that are encrypted */
@@ -75,6 +84,16 @@ export class ThreadStore {
   #requireReadable({ values }: ThreadFilters): void {
     if (this.#atRest.isSealing && values && Object.keys(values).length > 0) {
       throw new UnprocessableError('values: the state of threads is encrypted at rest and cannot be searched by');
+    }
+  }
+
+  /** One thread that cannot be decrypted keeps no other from being found. */
+  #listed(row: ThreadRecord): ThreadRecord {
+    try {
+      return this.#opened(row);
+    } catch (fault) {
+      if (!(fault instanceof SealingError)) throw fault;
+      return { ...row, values: null, interrupts: null, fault };
     }
   }
 

@@ -2,7 +2,7 @@ import * as contracts from '@runyard/contracts';
 import type { WebhookDelivery, WebhookQueue } from '@runyard/run-engine';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import type { RunService } from '../runs/run-service.ts';
-import { type Scope, UNRESTRICTED } from '../scope.ts';
+import { isRestricted, type Scope, UNRESTRICTED } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
 
 /** The log of webhooks. It outlives the run of a stateless thread, and a run that was deleted, for those who may see all. */
@@ -18,8 +18,7 @@ export class WebhookLog {
   /** @throws NotFoundError */
   async ofRun(scope: Scope, threadId: string, runId: string): Promise<contracts.WebhookDelivery[]> {
     const deliveries = await this.#queue.ofRun(threadId, runId);
-    const isRestricted = Object.keys(scope).length > 0;
-    if (deliveries.length === 0 || isRestricted) await this.#runs.find(scope, threadId, runId);
+    if (deliveries.length === 0 || isRestricted(scope)) await this.#runs.find(scope, threadId, runId);
     return deliveries.map(toWireDelivery);
   }
 }

@@ -16,6 +16,9 @@ export type QueryFlag = Static<typeof QueryFlag>;
 /** A list in a query string: the parameter repeated, or given once. */
 export const QueryList = Type.Union([Type.String(), Type.Array(Type.String())]);
 
+/** Of fields that are encrypted at rest, which lists show although one of them cannot be decrypted. */
+export const UNREADABLE = 'In lists `{"__error__": {"error", "message"}}` where it cannot be decrypted.';
+
 export const MultitaskStrategy = words(['reject', 'rollback', 'interrupt', 'enqueue']);
 export const RunStatus = words(['pending', 'running', 'error', 'success', 'timeout', 'interrupted']);
 export const ThreadStatus = words(['idle', 'busy', 'interrupted', 'error']);

@@ -1,6 +1,15 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject, Timestamp, Uuid } from '../common.ts';
-import { CancelAction, MultitaskStrategy, Offset, QueryFlag, QueryList, RunStatus, words } from './parts.ts';
+import {
+  CancelAction,
+  MultitaskStrategy,
+  Offset,
+  QueryFlag,
+  QueryList,
+  RunStatus,
+  UNREADABLE,
+  words,
+} from './parts.ts';
 
 export const RUN_FIELDS = [
   'run_id',
@@ -25,7 +34,9 @@ export const Run = Type.Object(
     updated_at: Timestamp,
     status: RunStatus,
     metadata: JsonObject,
-    kwargs: Type.Record(Type.String(), Type.Unknown(), { description: 'The arguments the run was created with.' }),
+    kwargs: Type.Record(Type.String(), Type.Unknown(), {
+      description: `The arguments the run was created with. ${UNREADABLE}`,
+    }),
     multitask_strategy: MultitaskStrategy,
     cancel_reason: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Why the run was cancelled; null when it was not.' }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { ErrorResponse, JsonObject, Timestamp, Uuid } from '../common.ts';
-import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, words } from './parts.ts';
+import { Command, Interrupt, Limit, Offset, SortOrder, ThreadStatus, UNREADABLE, words } from './parts.ts';
 
 const Nullable = Type.Union([JsonObject, Type.Null()]);
 
@@ -51,7 +51,9 @@ export const Thread = Type.Object(
     metadata: JsonObject,
     status: ThreadStatus,
     config: JsonObject,
-    values: Type.Union([Type.Unknown(), Type.Null()], { description: 'State values; null until there is state.' }),
+    values: Type.Union([Type.Unknown(), Type.Null()], {
+      description: `State values; null until there is state. ${UNREADABLE}`,
+    }),
     interrupts: Type.Optional(Type.Record(Type.String(), Type.Array(Interrupt), { description: 'By task id.' })),
     error: Type.Optional(Nullable),
     ttl: Type.Optional(ThreadTtlInfo),

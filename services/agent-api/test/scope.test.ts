@@ -1,0 +1,347 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BackendError } from '@runyard/checkpointer';
+import { AGENT_SERVER_OPERATIONS, HANDOVER_HEADER } from '@runyard/contracts';
+import { AppError, INTERNAL, silentLogger } from '@runyard/service-kit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunOrigin } from '../src/runs/run-creation.ts';
+import { type Scope, UNRESTRICTED } from '../src/scope.ts';
+import { openServices, type Services } from './services.ts';
+
+const ADA = { owner: 'ada' };
+const BOB = { owner: 'bob' };
+const on = (scope: Scope, threadId?: string): RunOrigin => ({
+  scope,
+  userId: '',
+  requestId: '',
+  ...(threadId !== undefined && { threadId }),
+});
+const YEARLY = { schedule: '@yearly' };
+
+/** What is Ada's. */
+interface Things {
+  mark: string;
+  threadId: string;
+  runId: string;
+  assistantId: string;
+  cronId: string;
+}
+
+let services: Services;
+let things: Things;
+beforeAll(async () => {
+  services = await openServices();
+});
+afterAll(() => services?.close());
+beforeEach(async () => {
+  const { threads, runs, assistants, crons, items } = services;
+  const mark = randomUUID();
+  const { thread_id: threadId } = await threads.create(ADA, { graph_id: 'echo', metadata: { mark } });
+  const { runId } = await runs.create(on(ADA, threadId), { assistant_id: 'echo' });
+  await services.endRuns({ said: mark });
+  const { assistant_id: assistantId } = await assistants.create(ADA, { graph_id: 'echo', name: mark });
+  const { cron_id: cronId } = await crons.create(on(ADA), {
+    assistant_id: 'echo',
+    ...YEARLY,
+    metadata: { mark },
+  });
+  await items.put(ADA, { namespace: [mark], key: 'k', value: ADA });
+  things = { mark, threadId, runId, assistantId, cronId };
+});
+
+type Act = (scope: Scope, its: Things) => Promise<unknown>;
+
+/** Operations, what they do, and what it comes to for somebody who may not see what it is about. */
+const CASES: [operations: string[], act: Act, hidden: unknown][] = [
+  [['getAssistant'], (scope, { assistantId }) => services.assistants.get(scope, assistantId), 404],
+  [
+    ['getAssistantGraph', 'getAssistantSchemas', 'getAssistantSubgraphs', 'getAssistantSubgraphsIn'],
+    (scope, { assistantId }) => services.graphs.schemas({ scope, headers: {} }, assistantId),
+    404,
+  ],
+  [
+    ['listAssistantVersions'],
+    (scope, { assistantId }) => services.assistants.listVersions(scope, assistantId, {}),
+    404,
+  ],
+  [
+    ['setLatestAssistantVersion'],
+    (scope, { assistantId }) => services.assistants.setLatest(scope, assistantId, 1),
+    404,
+  ],
+  [['patchAssistant'], (scope, { assistantId }) => services.assistants.patch(scope, assistantId, { name: 'x' }), 404],
+  [['searchAssistants'], async (scope, { mark: name }) => (await services.assistants.search(scope, { name })).rows, []],
+  [['countAssistants'], (scope, { mark: name }) => services.assistants.count(scope, { name }), 0],
+  [
+    ['createAssistant'],
+    (scope, { assistantId: assistant_id }) =>
+      services.assistants.create(scope, { assistant_id, graph_id: 'echo', if_exists: 'do_nothing' }),
+    409,
+  ],
+  [
+    ['createStatelessRun', 'createRunBatch', 'streamStatelessRun', 'waitStatelessRun'],
+    (scope, { assistantId }) => services.runs.create(on(scope), { assistant_id: assistantId }),
+    404,
+  ],
+  [
+    ['deleteAssistant'],
+    async (scope, { assistantId }) => {
+      await services.assistants.delete(scope, assistantId, { deletesThreads: false });
+      return 'deleted';
+    },
+    404,
+  ],
+
+  [
+    ['createThread'],
+    (scope, { threadId }) => services.threads.create(scope, { thread_id: threadId, if_exists: 'do_nothing' }),
+    409,
+  ],
+  [['getThread'], (scope, { threadId }) => services.threads.get(scope, threadId), 404],
+  [
+    ['patchThread'],
+    async (scope, { threadId }) => {
+      await services.threads.patch(scope, threadId, { metadata: { a: 1 } });
+      return 'changed';
+    },
+    404,
+  ],
+  [
+    ['searchThreads'],
+    async (scope, { threadId }) => (await services.threads.search(scope, { ids: [threadId] })).rows,
+    [],
+  ],
+  [['countThreads'], (scope, { mark }) => services.threads.count(scope, { metadata: { mark } }), 0],
+  [['copyThread'], (scope, { threadId }) => services.retention.copy(scope, threadId), 409],
+  [['pruneThreads'], (scope, { threadId }) => services.retention.prune(scope, { thread_ids: [threadId] }), 0],
+  [['getThreadStorage'], (scope, { threadId }) => services.retention.storage(scope, threadId), 404],
+  [
+    ['getThreadState', 'getThreadStateAtCheckpointId', 'getThreadStateAtCheckpoint'],
+    (scope, { threadId }) => services.state.get(scope, threadId, {}),
+    404,
+  ],
+  [['updateThreadState'], (scope, { threadId }) => services.state.update(scope, threadId, { values: {} }), 404],
+  [
+    ['getThreadHistory', 'searchThreadHistory'],
+    (scope, { threadId }) => services.state.history(scope, threadId, { limit: 1 }),
+    404,
+  ],
+  [['joinThreadStream'], (scope, { threadId }) => services.threadStore.findBare(scope, threadId), undefined],
+  [
+    ['deleteThread'],
+    async (scope, { threadId }) => {
+      await services.threads.delete(scope, threadId);
+      return 'deleted';
+    },
+    404,
+  ],
+
+  [
+    ['createRun', 'streamRun', 'waitRun'],
+    (scope, { threadId }) => services.runs.create(on(scope, threadId), { assistant_id: 'echo' }),
+    404,
+  ],
+  [
+    ['createRun', 'streamRun', 'waitRun'],
+    (scope, { threadId }) =>
+      services.runs.create(on(scope, threadId), { assistant_id: 'echo', if_not_exists: 'create' }),
+    404,
+  ],
+  [['listRuns'], (scope, { threadId }) => services.runs.list(scope, threadId, {}), 404],
+  [['getRun', 'listFeedback'], (scope, { threadId, runId }) => services.runs.find(scope, threadId, runId), 404],
+  [['getStatelessRun'], (scope, { runId }) => services.runs.findById(scope, runId), 404],
+  [
+    ['listWebhookDeliveries'],
+    async (scope, { threadId, runId }) => {
+      await services.webhookLog.ofRun(scope, threadId, runId);
+      return 'told';
+    },
+    404,
+  ],
+  [
+    ['deleteRun'],
+    async (scope, { threadId, runId }) => {
+      await services.runs.delete(scope, threadId, runId);
+      return 'deleted';
+    },
+    404,
+  ],
+
+  [
+    ['createCron'],
+    (scope, { assistantId }) => services.crons.create(on(scope), { assistant_id: assistantId, ...YEARLY }),
+    404,
+  ],
+  [
+    ['createThreadCron'],
+    (scope, { threadId }) => services.crons.create(on(scope, threadId), { assistant_id: 'echo', ...YEARLY }),
+    404,
+  ],
+  [['getCron', 'getCronAlias'], (scope, { cronId }) => services.crons.get(scope, cronId), 404],
+  [
+    ['updateCron', 'updateCronAlias'],
+    (scope, { cronId }) => services.crons.patch(scope, cronId, { enabled: false }),
+    404,
+  ],
+  [['searchCrons'], async (scope, { mark }) => (await services.crons.search(scope, { metadata: { mark } })).rows, []],
+  [['countCrons'], (scope, { mark }) => services.crons.count(scope, { metadata: { mark } }), 0],
+  [
+    ['deleteCron', 'deleteCronAlias'],
+    async (scope, { cronId }) => {
+      await services.crons.delete(scope, cronId);
+      return 'deleted';
+    },
+    404,
+  ],
+
+  [
+    ['putItem'],
+    async (scope, { mark }) => {
+      await services.items.put(scope, { namespace: [mark], key: 'k', value: { ...scope } });
+      return 'put';
+    },
+    'not_found',
+  ],
+  [
+    ['getItem'],
+    (scope, { mark }) => services.items.get(scope, { namespace: [mark], key: 'k', refreshTtl: undefined }),
+    null,
+  ],
+  [['searchItems'], (scope, { mark }) => services.items.search(scope, { namespace_prefix: [mark] }), []],
+  [['listNamespaces'], (scope, { mark }) => services.items.listNamespaces(scope, { prefix: [mark] }), []],
+];
+
+/** Shown below, one by one. */
+const ELSEWHERE = [
+  ...['cancelRun', 'cancelRuns', 'deleteItem'],
+  ...['joinRun', 'joinRunStream', 'joinRunStreamAlias', 'joinStatelessRunStream'],
+];
+/** Of the deployment, not of anybody in it; and for whoever has been given a signed URL. */
+const UNSCOPED = [
+  ...['getInfo', 'getHealth', 'getRoot', 'getMetrics', 'getOpenApi', 'getDocs', 'getUi', 'getUiFile'],
+  ...['giveFeedback', 'giveFeedbackByLink'],
+];
+
+it('every operation is scoped, or known not to be', () => {
+  const known = new Set([...CASES.flatMap(([operations]) => operations), ...ELSEWHERE, ...UNSCOPED]);
+  expect([...known].sort()).toEqual(AGENT_SERVER_OPERATIONS.map(({ operationId }) => operationId).sort());
+});
+
+/** What it comes to: an answer, or the status or the reason of a refusal. */
+async function outcome(act: Promise<unknown>): Promise<unknown> {
+  try {
+    return await act;
+  } catch (error) {
+    if (error instanceof AppError) return error.status;
+    if (error instanceof BackendError) return error.reason;
+    throw error;
+  }
+}
+
+it.each(CASES)('%j: what is hidden is as what is not there', async (_, act, hidden) => {
+  expect(await outcome(act(BOB, things))).toEqual(hidden);
+  expect(await act(ADA, things)).not.toEqual(hidden);
+});
+
+it('an item of somebody else is not deleted', async () => {
+  const item = { namespace: [things.mark], key: 'k' };
+  await services.items.delete(BOB, item);
+  expect(await services.items.get(UNRESTRICTED, { ...item, refreshTtl: undefined })).toMatchObject({ value: ADA });
+});
+
+it('a run that makes its thread makes it its own, whoever else asks for the same thread at the same time', async () => {
+  const threadId = randomUUID();
+  const ask = (scope: Scope) =>
+    outcome(services.runs.create(on(scope, threadId), { assistant_id: 'echo', if_not_exists: 'create' }));
+  const [first, second] = await Promise.all([ask(ADA), ask(BOB)]);
+  expect([first, second].filter((each) => each === 404)).toHaveLength(1);
+  const owner = first === 404 ? BOB : ADA;
+  expect((await services.threads.get(UNRESTRICTED, threadId)).metadata).toMatchObject(owner);
+});
+
+it('metadata that say whose something is are not given away', async () => {
+  const { threads, assistants, crons } = services;
+  const { threadId, assistantId, cronId } = things;
+  await threads.patch(ADA, threadId, { metadata: BOB });
+  await assistants.patch(ADA, assistantId, { metadata: BOB });
+  await crons.patch(ADA, cronId, { metadata: BOB });
+  const all = [threads.get(BOB, threadId), assistants.get(BOB, assistantId), crons.get(BOB, cronId)];
+  expect(await Promise.all(all.map(outcome))).toEqual([404, 404, 404]);
+});
+
+it('a version from before an assistant changed hands does not give it back', async () => {
+  const { assistants } = services;
+  const { assistantId } = things;
+  await assistants.patch(UNRESTRICTED, assistantId, { metadata: BOB });
+  expect(await outcome(assistants.setLatest(BOB, assistantId, 1))).toBe(404);
+  expect(await assistants.setLatest(BOB, assistantId, 2)).toMatchObject({ metadata: BOB });
+});
+
+describe('runs under way', () => {
+  const statusOf = async (runId: string) => (await services.runs.findById(UNRESTRICTED, runId)).status;
+  const waiting = async (scope: Scope, threadId?: string) =>
+    (await services.runs.create(on(scope, threadId), { assistant_id: 'echo' })).record;
+
+  it('on a thread that is not kept are for their creator alone', async () => {
+    const { runId, threadId } = await waiting(ADA);
+    expect(await outcome(services.runs.find(BOB, threadId, runId))).toBe(404);
+    expect(await outcome(services.runs.cancel(BOB, { threadId, runIds: [runId] }, 'interrupt', ''))).toBe(404);
+    expect(await services.runs.findById(ADA, runId)).toMatchObject({ status: 'pending' });
+    expect(await services.runs.cancel(ADA, { threadId, runIds: [runId] }, 'interrupt', '')).toHaveLength(1);
+  });
+
+  it('are cancelled by those who may see them, one by one and all at once', async () => {
+    const { threadId } = things;
+    const adas = [await waiting(ADA, threadId), await waiting(ADA)].map(({ runId }) => runId);
+    const cancel = (scope: Scope) => services.runs.cancel(scope, { status: 'all' }, 'interrupt', '');
+    const one = services.runs.cancel(BOB, { threadId, runIds: [adas[0]!] }, 'rollback', '');
+    expect(await Promise.all([outcome(one), outcome(cancel(BOB))])).toEqual([404, 404]);
+    const { runId: bobs } = await waiting(BOB);
+    expect(await cancel(BOB)).toMatchObject([{ runId: bobs }]);
+    expect(await Promise.all(adas.map(statusOf))).toEqual(['pending', 'pending']);
+    expect((await cancel(ADA)).map(({ runId }) => runId).sort()).toEqual(adas.sort());
+  });
+});
+
+describe('joining a run', () => {
+  type Answer = (client: { res: ServerResponse; headers: IncomingMessage['headers'] }) => Promise<void>;
+
+  /** What is sent to a client with these headers. */
+  async function sent(answer: Answer, headers: Record<string, string> = {}): Promise<string> {
+    const server = createServer((req, res) => {
+      answer({ res, headers: req.headers }).catch((error: unknown) => res.writeHead(500).end(String(error)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      return await (await fetch(`http://127.0.0.1:${port}`, { headers })).text();
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  }
+  const about = (scope: Scope) => ({ scope, log: silentLogger, caller: INTERNAL });
+  const params = () => ({ thread_id: things.threadId, run_id: things.runId });
+  const joined = (scope: Scope, headers?: Record<string, string>) =>
+    sent((client) => services.answers.join(params(), {}, { ...client, ...about(scope) }), headers);
+  const followed = (scope: Scope, headers?: Record<string, string>) =>
+    sent((client) => services.answers.joinStream(params(), {}, { ...client, ...about(scope) }), headers);
+  /** As the gateway asks for the rest of an answer that another process began. */
+  const continued = { [HANDOVER_HEADER]: 'continued', 'last-event-id': '0-0' };
+
+  it('shows it to those who may see it', async () => {
+    expect(JSON.parse(await joined(ADA))).toEqual({ said: things.mark });
+    expect(await followed(ADA)).toBe('');
+  });
+
+  it('is joining none for everybody else, also when it goes on with an answer', async () => {
+    const missing = { error: 'HTTPException', message: '404: Run not found' };
+    expect(JSON.parse(await joined(BOB))).toEqual({ __error__: missing });
+    expect(await joined(BOB, continued)).toBe('{}');
+    for (const text of [await followed(BOB), await followed(BOB, continued)]) {
+      expect(text).toContain('event: error');
+      expect(text).toContain(JSON.stringify(missing));
+    }
+  });
+});

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
+import { IdempotencyKeys, openPool } from '@runyard/database';
+import type { GraphHost } from '@runyard/graph-host';
+import { RunEngine } from '@runyard/run-engine';
+import type { RunStreams } from '@runyard/run-stream';
+import { type AtRest, PLAIN } from '@runyard/sealing';
+import { silentLogger } from '@runyard/service-kit';
+import { createTestDatabase } from '@runyard/test-kit';
+import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
+import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
+import { AssistantLookup } from '../src/assistants/assistant-lookup.ts';
+import { AssistantRemoval } from '../src/assistants/assistant-removal.ts';
+import { AssistantService } from '../src/assistants/assistant-service.ts';
+import { AssistantStore } from '../src/assistants/assistant-store.ts';
+import { AssistantVersionStore } from '../src/assistants/assistant-version-store.ts';
+import { AssistantVisibility } from '../src/assistants/assistant-visibility.ts';
+import { ensureSystemAssistants } from '../src/assistants/system-assistants.ts';
+import { CronService } from '../src/crons/cron-service.ts';
+import { CronStore } from '../src/crons/cron-store.ts';
+import { FeedbackTokens } from '../src/feedback/feedback-tokens.ts';
+import { openPrisma } from '../src/prisma.ts';
+import { RunAnswers } from '../src/runs/run-answers.ts';
+import { RunService } from '../src/runs/run-service.ts';
+import { StoreService } from '../src/store/store-service.ts';
+import { OpenResponses } from '../src/streams/open-responses.ts';
+import { RunWatch } from '../src/streams/run-watch.ts';
+import { StateService } from '../src/threads/state-service.ts';
+import { ThreadRetention } from '../src/threads/thread-retention.ts';
+import { ThreadService } from '../src/threads/thread-service.ts';
+import { ThreadStore } from '../src/threads/thread-store.ts';
+import { WebhookLog } from '../src/webhooks/webhook-log.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../../packages/run-engine/prisma/migrations', import.meta.url));
+
+/** A graph that has been run once, and whose state is empty. */
+const CHECKPOINT = { thread_id: 't', checkpoint_ns: '', checkpoint_id: '1efb0000-0000-6000-8000-000000000001' };
+const STATE = {
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: null,
+  created_at: '2026-11-20T20:18:31.041459+00:00',
+  checkpoint: CHECKPOINT,
+  parent_checkpoint: null,
+  interrupts: [],
+  checkpoint_id: CHECKPOINT.checkpoint_id,
+  parent_checkpoint_id: null,
+};
+const host = {
+  getState: async () => STATE,
+  getHistory: async () => [STATE],
+  updateState: async () => ({ checkpoint: CHECKPOINT, configurable: CHECKPOINT, checkpoint_id: 'c' }),
+  getSchemas: async () => ({}),
+} as unknown as GraphHost;
+
+/** The events of runs: nobody hears them, and whoever reads them has gone too far. */
+const streams = {
+  append: async () => [],
+  publishCancel: async () => undefined,
+} as unknown as RunStreams;
+
+/** What the operations are made of, in this process and on a database of its own: without HTTP, graphs and streams. */
+export async function openServices(atRest: AtRest = PLAIN) {
+  const database = await createTestDatabase(MIGRATIONS);
+  const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
+  const prisma = openPrisma(pool);
+  // Nobody renews: a machine that is busy may take long over all that is done in a test.
+  const engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 120_000, atRest });
+  const checkpoints = new PostgresCheckpoints({ pool, atRest });
+  const keys = new IdempotencyKeys({ pool, seal: atRest, keptHours: 1 });
+  const store = new PostgresStore({ pool }).open();
+
+  const threadStore = new ThreadStore(prisma, atRest);
+  const state = new StateService({
+    threads: threadStore,
+    engine,
+    host,
+    backends: () => ({ checkpoints: checkpoints.readOnly(), store }),
+    onUpdated: async () => undefined,
+  });
+  const onDeleted = () => undefined;
+  const threads = new ThreadService({
+    store: threadStore,
+    engine,
+    state,
+    keys,
+    onDeleted,
+    onRunsDeleted: async () => undefined,
+  });
+
+  const ids = new AssistantIds(['echo']);
+  const visibility = new AssistantVisibility(ids.graphIds);
+  const assistantStore = new AssistantStore(prisma, visibility);
+  const versions = new AssistantVersionStore(prisma, visibility);
+  await ensureSystemAssistants(
+    { store: assistantStore, versions },
+    [{ graphId: 'echo', file: '/project/echo.ts', symbol: 'graph' }],
+    {},
+  );
+  const removal = new AssistantRemoval({ store: assistantStore, threads, runs: () => runs });
+  const assistants = new AssistantService({ ids, store: assistantStore, versions, removal });
+  const lookup = new AssistantLookup(pool, ids);
+
+  const webhooks = { accept: async () => [] };
+  const runs = new RunService({
+    engine,
+    streams,
+    wakeups: { kick: () => undefined, kickAfter: () => undefined },
+    assistants: lookup,
+    webhooks,
+    threads: threadStore,
+    onDeleted,
+    logger: silentLogger,
+  });
+  const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
+  const workerId = randomUUID();
+  await engine.registerWorker({ workerId, revisionId: 'any', slots: 100 });
+  return {
+    engine,
+    pool,
+    threadStore,
+    threads,
+    state,
+    retention: new ThreadRetention({ store: threadStore, engine, keys, state, onDeleted }),
+    assistants,
+    graphs: new AssistantGraphService({
+      assistants,
+      host: { available: async () => host },
+      sourceTimeoutMs: 1_000,
+    }),
+    runs,
+    answers: new RunAnswers(
+      runs,
+      { engine, streams, watch, open: new OpenResponses() },
+      new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
+    ),
+    webhookLog: new WebhookLog({ queue: { ofRun: async () => [] }, runs }),
+    crons: new CronService({
+      store: new CronStore(prisma, atRest),
+      assistants: lookup,
+      threads: threadStore,
+      webhooks,
+      onScheduled: () => undefined,
+    }),
+    items: new StoreService(store),
+    echo: systemAssistantId('echo'),
+    /** Brings every run that waits to its end, with these values. */
+    async endRuns(values: unknown): Promise<void> {
+      const text = Buffer.from(JSON.stringify(values));
+      for (const { fence, runId } of await engine.claimRuns(workerId, 100)) {
+        const end = { status: 'success', threadStatus: 'idle', error: null, interrupts: null } as const;
+        await engine.finishRun({ fence, runId, ...end, values: text, checkpointId: CHECKPOINT.checkpoint_id });
+      }
+    },
+    async close(): Promise<void> {
+      watch.close();
+      await Promise.all([engine.close(), checkpoints.close(), lookup.close()]);
+      await pool.end();
+      await database.close();
+    },
+  };
+}
+
+export type Services = Awaited<ReturnType<typeof openServices>>;

@@ -1,0 +1,114 @@
+import { GraphRequestError } from '@runyard/graph-host';
+import { sealedAtRest } from '@runyard/sealing';
+import type { BoundOperation, HandlerRequest } from '@runyard/service-kit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tellingRefusedData } from '../src/refused-data.ts';
+import type { RunOrigin } from '../src/runs/run-creation.ts';
+import { UNRESTRICTED } from '../src/scope.ts';
+import { toCallerError } from '../src/threads/state-errors.ts';
+import { openServices, type Services } from './services.ts';
+
+/** Of two things of each kind the older one was encrypted with a key that is lost since. */
+const LOST = { __error__: { error: 'SealingError', message: expect.stringContaining('LANGGRAPH_AES_KEY') } };
+const SAID = { said: 'tea' };
+const METADATA = { of: 'this test' };
+
+let services: Services;
+let threadIds: string[];
+let cronIds: string[];
+beforeAll(async () => {
+  services = await openServices(sealedAtRest('k'.repeat(32)));
+  const { threads, runs, crons, pool } = services;
+  threadIds = [];
+  cronIds = [];
+  for (let n = 0; n < 2; n += 1) {
+    const { thread_id: threadId } = await threads.create(UNRESTRICTED, { metadata: METADATA });
+    const origin: RunOrigin = { scope: UNRESTRICTED, userId: '', requestId: '', threadId };
+    await runs.create(origin, { assistant_id: 'echo', input: SAID });
+    await services.endRuns(SAID);
+    await runs.create(origin, { assistant_id: 'echo', input: SAID, after_seconds: 3600 });
+    const cron = await crons.create(origin, {
+      assistant_id: 'echo',
+      schedule: '@yearly',
+      input: SAID,
+      metadata: METADATA,
+    });
+    threadIds.push(threadId);
+    cronIds.push(cron.cron_id);
+  }
+  // The key is named by the four bytes behind the first.
+  const lose = (column: string) => `${column} = overlay(${column} placing '\\x00000000' from 2 for 4)`;
+  await pool.query(`UPDATE run SET ${lose('kwargs')} WHERE thread_id = $1`, [threadIds[0]]);
+  await pool.query(`UPDATE thread_state SET ${lose('"values"')} WHERE thread_id = $1`, [threadIds[0]]);
+  await pool.query(`UPDATE cron SET ${lose('payload')} WHERE thread_id = $1`, [threadIds[0]]);
+});
+afterAll(() => services?.close());
+
+describe('what cannot be decrypted', () => {
+  /** As the service answers it. */
+  const answered = (work: () => Promise<unknown>) => {
+    const handler: BoundOperation['handler'] = async () => ({ status: 200, body: await work() });
+    return tellingRefusedData({ operation: {}, handler } as unknown as BoundOperation).handler({} as HandlerRequest);
+  };
+  const firstRun = async () => (await services.runs.list(UNRESTRICTED, threadIds[0]!, {}))[0]!.run_id!;
+
+  it('is told as such to who asks for it, and when to ask again', async () => {
+    const { threads, runs, crons, retention } = services;
+    const [threadId, runId, cronId] = [threadIds[0]!, await firstRun(), cronIds[0]!];
+    const asked = [
+      () => threads.get(UNRESTRICTED, threadId),
+      () => retention.copy(UNRESTRICTED, threadId),
+      () => runs.find(UNRESTRICTED, threadId, runId),
+      () => runs.findById(UNRESTRICTED, runId),
+      () => crons.get(UNRESTRICTED, cronId),
+      () => crons.patch(UNRESTRICTED, cronId, { enabled: false }),
+    ];
+    for (const ask of asked) {
+      await expect(answered(ask)).rejects.toMatchObject({
+        status: 503,
+        message: expect.stringContaining('LANGGRAPH_AES_KEY'),
+        headers: { 'retry-after': '30' },
+      });
+    }
+    const { rows } = await services.pool.query('SELECT count(*)::int AS n FROM thread');
+    expect(rows).toEqual([{ n: 2 }]);
+  });
+
+  it('in the history of a thread is told the same way', () => {
+    const refused = new GraphRequestError('unreadable', 'LANGGRAPH_AES_KEY is not configured.');
+    expect(toCallerError(refused)).toMatchObject({ status: 503, message: refused.message });
+  });
+
+  it('is shown as such in lists, and hides nothing else of itself and nothing of others', async () => {
+    const { threads, runs, crons } = services;
+    const found = await threads.search(UNRESTRICTED, { metadata: METADATA, sort_by: 'created_at', sort_order: 'asc' });
+    expect(found.rows).toMatchObject(
+      threadIds.map((thread_id, index) => ({ thread_id, metadata: METADATA, values: index === 0 ? LOST : SAID })),
+    );
+    expect(found.rows[0]!.interrupts).toEqual({});
+    const both = await Promise.all(threadIds.map((threadId) => runs.list(UNRESTRICTED, threadId, {})));
+    expect(both[0]).toMatchObject([
+      { status: 'pending', kwargs: LOST },
+      { status: 'success', kwargs: LOST },
+    ]);
+    expect(both[1]).toMatchObject([{ kwargs: { input: SAID } }, { kwargs: { input: SAID } }]);
+    const listed = await crons.search(UNRESTRICTED, { sort_by: 'created_at', sort_order: 'asc' });
+    expect(listed.rows).toMatchObject(
+      cronIds.map((cron_id, index) => ({
+        cron_id,
+        schedule: '@yearly',
+        payload: index === 0 ? LOST : { input: SAID },
+      })),
+    );
+  });
+
+  it('can be cancelled and removed', async () => {
+    const { threads, runs, crons } = services;
+    const [threadId, runId] = [threadIds[0]!, await firstRun()];
+    expect(await runs.cancel(UNRESTRICTED, { threadId, runIds: [runId] }, 'interrupt', '')).toMatchObject([{ runId }]);
+    await runs.delete(UNRESTRICTED, threadId, runId);
+    await crons.delete(UNRESTRICTED, cronIds[0]!);
+    await threads.delete(UNRESTRICTED, threadId);
+    expect(await threads.count(UNRESTRICTED, { metadata: METADATA })).toBe(1);
+  });
+});
