@@ -8,7 +8,7 @@
  * `@runyard/checkpointer/graph-process` is the part without a database.
  */
 export * from './graph-process.ts';
-export { wasTooSlow } from './postgres/backend-errors.ts';
+export { LARGE_STATE_BYTES, wasTooSlow } from './postgres/backend-errors.ts';
 export { PostgresCheckpoints, type PostgresCheckpointsOptions } from './postgres/postgres-checkpoints.ts';
 export {
   PostgresStore,

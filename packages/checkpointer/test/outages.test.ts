@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { openPool, poolUse } from '@runyard/database';
 import { FaultLine, waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PostgresCheckpoints, PostgresStore } from '../src/index.ts';
+import { type BackendError, LARGE_STATE_BYTES, PostgresCheckpoints, PostgresStore, wasTooSlow } from '../src/index.ts';
+import { backendError } from '../src/postgres/backend-errors.ts';
 import { type DeploymentDatabase, openDeploymentDatabase, takeOver } from './deployment-database.ts';
 import { samplePut } from './sample-checkpoints.ts';
 
@@ -38,4 +40,27 @@ it('what a run reads, and what it does with the store, outlasts a database that 
   expect(await reads[1]).toHaveLength(1);
   await stored;
   expect(await store.batch([{ kind: 'get', namespace: ['n'], key: 'k' }])).toMatchObject([{ value: { n: 1 } }]);
+});
+
+it('an outage counts against nobody, unless what was being written is large enough to be why', async () => {
+  await line.refuse();
+  const checkpoints = new PostgresCheckpoints({ pool, unavailableRetryMs: 0 });
+  const failureOf = async (bytes: number) => {
+    const fence = { threadId: randomUUID(), epoch: 1n, runId: randomUUID() };
+    const put = samplePut({ threadId: fence.threadId });
+    put.checkpoint.data = new Uint8Array(bytes);
+    return checkpoints
+      .forRun(fence)
+      .put(put)
+      .catch((error: BackendError) => error) as Promise<BackendError>;
+  };
+  const [small, large] = [await failureOf(1_000), await failureOf(LARGE_STATE_BYTES + 1)];
+  expect([small.reason, large.reason]).toEqual(['unavailable', 'unavailable']);
+  expect([wasTooSlow(small), wasTooSlow(large)]).toEqual([false, true]);
+  await line.heal();
+});
+
+it('what the database had no memory for is its own fault, as what it did not do in time', () => {
+  const failed = (code: string) => backendError(Object.assign(new Error('refused'), { code }));
+  expect(['57014', '53200', '57P01'].map((code) => wasTooSlow(failed(code)))).toEqual([true, true, false]);
 });

@@ -11,7 +11,7 @@
  * - `IdempotencyKeys`: creations that are asked for again are made once, by a key of the caller.
  * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
  * - `tellingOutages`: a database that is away as the 503 a caller can act on.
- * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`: what kind of failure an error is.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasCutOff`: what kind of failure an error is.
  */
 export { acquireDuties, acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
@@ -33,7 +33,7 @@ export { outageOf, tellingOutages } from './outages.ts';
 export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
 export { observeDeploymentPool, observePool } from './pool-metrics.ts';
 export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
-export { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
+export { isDataError, isRetryable, isUnavailable, sqlState, wasCutOff, wasTooMuch } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
 export * from './until-available.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDataError, isRetryable, isUnavailable, sqlState } from './sql-errors.ts';
+import { isDataError, isRetryable, isUnavailable, sqlState, wasCutOff, wasTooMuch } from './sql-errors.ts';
 
 /** Prisma's error over `pg`: a code of its own, and the driver's in a corner. */
 const prismaError = (code: string, cause?: { kind?: string; originalCode?: string }) =>
@@ -38,4 +38,19 @@ describe('a database that is away', () => {
       false,
     );
   });
+});
+
+it('a statement that took too long, or for which there was no memory, was too much; one that met an outage was not', () => {
+  expect(['57014', '53200'].map((code) => wasTooMuch(driverError(code)))).toEqual([true, true]);
+  expect(['57P01', '53300', 'ECONNREFUSED'].map((code) => wasTooMuch(driverError(code)))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+it('a connection that was lost over its statement is told from a server that restarts', () => {
+  const cutOff = new Error('failed', { cause: new Error('Connection terminated unexpectedly') });
+  expect([cutOff, driverError('ECONNRESET')].map(wasCutOff)).toEqual([true, true]);
+  expect(['57P01', '57P02', '57P03', 'ECONNREFUSED'].map((code) => wasCutOff(driverError(code)))).not.toContain(true);
 });

@@ -88,6 +88,27 @@ function isUnavailableInPrisma(error: unknown): boolean {
 }
 
 /**
+ * Postgres was there and did not get a statement done: it reached its time limit, or there was no memory for it. What it was asked
+ * may be too much. Every such error is one of `isUnavailable` as well.
+ */
+export function wasTooMuch(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === '57014' || state === '53200';
+}
+
+/**
+ * The connection was lost with the statement under way, and the server did not say why: it may have been ended over it. Whoever met only
+ * the restart after that is told so (57P02), or not let in.
+ */
+export function wasCutOff(error: unknown): boolean {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    const { code } = current as { code?: unknown };
+    if (code === 'ECONNRESET' || current.message.includes('Connection terminated unexpectedly')) return true;
+  }
+  return false;
+}
+
+/**
  * Postgres could not be reached, went away or was too slow: worth a 503. Whether the statement took effect is unknown. Knows
  * the errors of `pg` and of Prisma over it.
  */

@@ -1,15 +1,21 @@
-import { CommitRefusedError, isUnavailable, sqlState } from '@runyard/database';
+import { CommitRefusedError, isUnavailable, sqlState, wasTooMuch } from '@runyard/database';
 import { BackendError } from '../backend.ts';
 
-/** What a failure of the database means to who asked. The cause keeps the details, which name what is stored. */
-/** What Postgres says of a statement that reached its time limit. */
-export const CANCELLED = '57014';
+/** State of more bytes than this may itself be why a small server does not get done with it, or goes down over it. */
+export const LARGE_STATE_BYTES = 32 * 1024 * 1024;
 
-/** The database was there and did not get done: what it was asked may be too much. */
+/** The database went away over a write that is large enough to be why. */
+class LostOverLargeWrite extends BackendError {}
+
+/**
+ * The database did not get done although it was there, or went away over something large: what it was asked may be too much. That
+ * counts against who asked, or the same would be asked without end.
+ */
 export function wasTooSlow(error: BackendError): boolean {
-  return error.reason === 'unavailable' && sqlState(error) === CANCELLED;
+  return error.reason === 'unavailable' && (error instanceof LostOverLargeWrite || wasTooMuch(error));
 }
 
+/** What a failure of the database means to who asked. The cause keeps the details, which name what is stored. */
 export function backendError(error: unknown): BackendError {
   if (error instanceof BackendError) return error;
   const state = sqlState(error);
@@ -23,4 +29,11 @@ export function backendError(error: unknown): BackendError {
   return new BackendError('unavailable', isAway ? 'The database is not available.' : 'The database failed.', {
     cause: error,
   });
+}
+
+/** The same for a write of so many bytes. */
+export function writeError(error: unknown, bytes: number): BackendError {
+  const failure = backendError(error);
+  if (failure.reason !== 'unavailable' || bytes <= LARGE_STATE_BYTES) return failure;
+  return new LostOverLargeWrite('unavailable', failure.message, { cause: error });
 }

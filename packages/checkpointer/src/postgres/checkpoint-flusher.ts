@@ -1,9 +1,9 @@
 import { isDataError, isRetryable, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { BackendError } from '../backend.ts';
-import { backendError } from './backend-errors.ts';
+import { writeError } from './backend-errors.ts';
 import { type ChannelBlobs, channelBlobs } from './channel-blobs.ts';
-import type { CheckpointOperation, PutOperation } from './checkpoint-operation.ts';
+import { type CheckpointOperation, type PutOperation, sizeOf } from './checkpoint-operation.ts';
 import { FlushRows } from './flush-rows.ts';
 import { DELETE_THREADS, FLUSH, PARENT_BLOBS } from './flush-statements.ts';
 import { untilAvailable } from './until-available.ts';
@@ -35,7 +35,7 @@ export class CheckpointFlusher {
       if (live.length > 0) await untilAvailable(this.#unavailableRetryMs, () => this.#write(live));
     } catch (error) {
       if (isRetryable(error) || (live.length > 1 && isDataError(error))) throw error;
-      for (const { writer } of live) writer.failure ??= backendError(error);
+      for (const operation of live) operation.writer.failure ??= writeError(error, sizeOf(operation));
     }
     return operations.map(({ writer }) => writer.failure);
   }

@@ -1,8 +1,8 @@
-import { sqlState } from '@runyard/database';
+import { wasTooMuch } from '@runyard/database';
 import type { Fence } from '@runyard/run-engine';
 import type pg from 'pg';
 import { BackendError, type StoreBackend, type StoreOperation, type StoreResult } from '../backend.ts';
-import { backendError, CANCELLED } from './backend-errors.ts';
+import { backendError } from './backend-errors.ts';
 import { deleteExpired, refreshItems } from './store/expiry.ts';
 import { type Embed, ItemEmbedder, type StoreIndex } from './store/item-vectors.ts';
 import type { ItemRow } from './store/live-items.ts';
@@ -115,8 +115,9 @@ export class PostgresStore {
   async #search(operation: OperationOf<'search'>, use: StoreUse): Promise<StoreResult> {
     const { refreshTtl = this.#ttl.refreshOnRead } = operation;
     const rows = await this.#find(operation, use).catch((error) => {
-      if (sqlState(error) !== CANCELLED) throw error;
-      throw new BackendError('too_large', 'The search took too long: name a narrower namespace.', { cause: error });
+      if (!wasTooMuch(error)) throw error;
+      const message = 'The search took too much time or memory: name a narrower namespace.';
+      throw new BackendError('too_large', message, { cause: error });
     });
     if (refreshTtl) await refreshItems(this.#pool, rows);
     return rows.map(itemOf);

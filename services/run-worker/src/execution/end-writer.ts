@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isUnavailable, sqlState } from '@runyard/database';
+import { LARGE_STATE_BYTES } from '@runyard/checkpointer';
+import { isUnavailable, wasCutOff, wasTooMuch } from '@runyard/database';
 import {
   type ClaimedRun,
   type ErrorInfo,
@@ -26,11 +27,8 @@ export interface EndWriterOptions {
 
 /** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
 const RETRY_MS = 500;
-/** Final values above this may themselves be why an end is not written in time: so often, and they are left out. */
-const LARGE_BYTES = 32 * 1024 * 1024;
-const TOO_SLOW_MAX = 3;
-/** A statement reached its time limit; no memory for it. */
-const TOO_MUCH: ReadonlySet<string> = new Set(['57014', '53200']);
+/** So often large final values may be why an end is not written; then they are left out. */
+const TOO_MUCH_MAX = 3;
 
 /** Writes the end of one attempt into Postgres, however long that is away, and tells it on the run's stream once it is durable. */
 export class EndWriter {
@@ -77,15 +75,15 @@ export class EndWriter {
     const { engine, run } = this.#options;
     let finish = asked;
     let mayBeWritten = false;
-    let tooSlow = 0;
+    let tooMuch = 0;
     return this.#untilWritten(async () => {
       try {
         return await engine.finishRun(finish);
       } catch (error) {
         if (isUnavailable(error)) mayBeWritten = true;
-        if (isLarge(finish) && TOO_MUCH.has(sqlState(error) ?? '')) {
-          tooSlow += 1;
-          if (tooSlow >= TOO_SLOW_MAX) finish = withoutValues(finish);
+        if (isLarge(finish) && (wasTooMuch(error) || wasCutOff(error))) {
+          tooMuch += 1;
+          if (tooMuch >= TOO_MUCH_MAX) finish = withoutValues(finish);
         }
         if (!mayBeWritten || !(error instanceof FencedError)) throw error;
         const [now] = await engine.findRuns([finish.runId]);
@@ -143,7 +141,7 @@ export class EndWriter {
 }
 
 function isLarge({ values }: FinishRun): boolean {
-  return (values?.byteLength ?? 0) > LARGE_BYTES;
+  return (values?.byteLength ?? 0) > LARGE_STATE_BYTES;
 }
 
 /** The end of a run whose result cannot be kept: what its checkpoints hold is read from there. */

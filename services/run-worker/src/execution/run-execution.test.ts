@@ -145,12 +145,15 @@ it('the end of a run waits for the database and is written once it is back', asy
   expect(engine.finishRun).toHaveBeenCalledTimes(2);
 });
 
-it('final values that are too large to be written in time end their run by name, and hold up no slot for ever', async () => {
+it.each([
+  ['are too large to be written in time', 'canceling statement due to statement timeout', '57014'],
+  ['take the database down', 'Connection terminated unexpectedly', undefined],
+])('final values that %s end their run by name, and hold up no slot for ever', async (_, message, code) => {
   const { execution, fake, streams, engine } = execute();
   const accepted = engine.finishRun.getMockImplementation()!;
   engine.finishRun.mockImplementation(async (finish) => {
     if (finish.values === null) return accepted(finish);
-    throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+    throw Object.assign(new Error(message), { code });
   });
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
   fake.runs[0]!.settle({ ...DONE, values: Buffer.alloc(33 * 1024 * 1024) });
