@@ -85,7 +85,7 @@ export class RunEngine {
     const { onOutboxWritten, onWebhooksQueued, onStaleWrite } = options;
     this.#writes = new EngineWrites({ pool, events, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
-    this.crons = new CronFiring({ pool, events, atRest, writes: this.#writes });
+    this.crons = new CronFiring({ pool, events, atRest, threadTtl, writes: this.#writes });
     this.histories = new ThreadHistories({ pool, events, threadTtl, write });
     this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
     this.rescue = new Rescue({ pool, events, write, ...this.#options });

@@ -114,6 +114,19 @@ describe('a slot that has come', () => {
     expect(await fire()).toEqual([]);
   });
 
+  it('makes a thread that ends as those of all other runs do', async () => {
+    const threadTtl = { strategy: 'delete', minutes: 60 } as const;
+    const engine = new RunEngine({ pool: fixture.pool, deploymentId: 'test', source: '/runyard/test', threadTtl });
+    await cron();
+    const [fired] = await fire((due) => runOf(due, { keepsThread: true }), engine);
+    expect(
+      await fixture.rows('SELECT ttl_minutes, expires_at > now() AS ends FROM thread WHERE thread_id = $1', [
+        fired?.run?.threadId,
+      ]),
+    ).toEqual([{ ttl_minutes: 60, ends: true }]);
+    await engine.close();
+  });
+
   it('stays as it was when anything of its firing fails', async () => {
     const cronId = await cron();
     await fixture.rows(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`);

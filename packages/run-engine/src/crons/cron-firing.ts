@@ -1,14 +1,10 @@
-import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
-import type { RunEvents } from '../run-events.ts';
-import { fireCrons, millisecondsToNextSlot } from './fire-crons.ts';
+import { type FiringParts, fireCrons, millisecondsToNextSlot } from './fire-crons.ts';
 import type { FireCrons, FiredSlot } from './types.ts';
 
-export interface CronFiringOptions {
+export interface CronFiringOptions extends FiringParts {
   pool: pg.Pool;
-  events: RunEvents;
-  atRest: AtRest;
   writes: Pick<EngineWrites, 'tell'>;
 }
 
@@ -22,9 +18,9 @@ export class CronFiring {
 
   /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
   fire(options: FireCrons): Promise<FiredSlot[]> {
-    const { pool, events, atRest, writes } = this.#options;
+    const { pool, writes, ...parts } = this.#options;
     // A run of a cron may have taken the place of one that somebody is to be told of.
-    return fireCrons(pool, options, events, atRest).finally(() => writes.tell({ hasWebhooks: true }));
+    return fireCrons(pool, options, parts).finally(() => writes.tell({ hasWebhooks: true }));
   }
 
   /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */

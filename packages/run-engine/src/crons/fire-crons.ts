@@ -5,6 +5,7 @@ import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
+import type { ThreadTtl } from '../threads/types.ts';
 import { type CronRow, listedCronOfRow } from './cron-row.ts';
 import { slotAfter } from './slots.ts';
 import type { DueCron, FireCrons, FiredSlot } from './types.ts';
@@ -14,6 +15,14 @@ const ATTEMPTS = 5;
 /** How long it is remembered that a slot was fired; longer than any clock of a database is put back. */
 const SLOTS_KEPT = '2 days';
 
+/** What the runs of crons have in common with all others. */
+export interface FiringParts {
+  events: RunEvents;
+  atRest: AtRest;
+  /** Of the threads that they make. */
+  threadTtl: ThreadTtl | undefined;
+}
+
 /**
  * Fires crons whose next slot has come, up to a batch of them; empty when none is due.
  *
@@ -21,8 +30,8 @@ const SLOTS_KEPT = '2 days';
  * at once, and wherever one dies, a slot has exactly one run. Slots that were missed while nobody was there fire once
  * together, because the next slot is the first one after the database's present.
  */
-export function fireCrons(pool: pg.Pool, options: FireCrons, events: RunEvents, atRest: AtRest): Promise<FiredSlot[]> {
-  return withTransaction(pool, (client) => fireBatch(client, options, events, atRest), { attempts: ATTEMPTS });
+export function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
+  return withTransaction(pool, (client) => fireBatch(client, options, parts), { attempts: ATTEMPTS });
 }
 
 /** Milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one. */
@@ -38,17 +47,13 @@ export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly str
   return rows[0]?.ms;
 }
 
-async function fireBatch(
-  client: pg.ClientBase,
-  options: FireCrons,
-  events: RunEvents,
-  atRest: AtRest,
-): Promise<FiredSlot[]> {
+async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
+  const { atRest } = parts;
   const { crons, now } = await claimDue(client, options.graphIds, atRest);
   if (crons.length === 0) return [];
   const plans = crons.map((cron) => planOf(cron, now, options, atRest));
   const creations = plans.flatMap(({ creation }) => creation ?? []);
-  const created = await createEach(client, creations, events);
+  const created = await createEach(client, creations, parts);
   const fired = plans.map(({ cron, creation, refusal }): FiredSlot => {
     const outcome = creation ? created.get(creation)! : refusal;
     const { cronId, nextRunDate } = cron;
@@ -89,13 +94,13 @@ function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, atRest: AtRe
 async function createEach(
   client: pg.ClientBase,
   creations: RunCreation[],
-  events: RunEvents,
+  parts: FiringParts,
 ): Promise<Map<RunCreation, CreatedRun | Error>> {
   const results = new Map<RunCreation, CreatedRun | Error>();
   if (creations.length === 0) return results;
   await client.query('SAVEPOINT creation');
   try {
-    const created = await createRuns(client, creations, events);
+    const created = await createRuns(client, creations, parts.events, parts.threadTtl);
     creations.forEach((creation, index) => void results.set(creation, created[index]!));
     await client.query('RELEASE SAVEPOINT creation');
   } catch (error) {
@@ -103,7 +108,7 @@ async function createEach(
     await client.query('ROLLBACK TO SAVEPOINT creation');
     if (creations.length === 1) results.set(creations[0]!, asError(error));
     else
-      for (const one of creations) for (const result of await createEach(client, [one], events)) results.set(...result);
+      for (const one of creations) for (const result of await createEach(client, [one], parts)) results.set(...result);
   }
   return results;
 }
