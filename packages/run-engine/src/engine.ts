@@ -5,7 +5,7 @@ import type { RunEngineOptions } from './engine-options.ts';
 import { EngineWrites } from './engine-writes.ts';
 import { currentEpoch } from './locks.ts';
 import { RunEvents } from './run-events.ts';
-import { cancelRuns } from './runs/cancel-runs.ts';
+import { requestCancel } from './runs/cancel-runs.ts';
 import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
 import { toCreation } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
@@ -136,16 +136,10 @@ export class RunEngine {
 
   /**
    * Cancels runs. Durable once this resolves: waiting ones are `interrupted` then, running ones end when their worker has
-   * obeyed or is found gone. Empty when nothing selected is in flight.
+   * obeyed or is found gone. Of a whole status those accepted meanwhile stay. Empty when nothing selected is in flight.
    */
-  async requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
-    const all: CancelledRun[] = [];
-    for (;;) {
-      const order = { selection, action, reason };
-      const { cancelled, mayHaveMore } = await this.#writes.write((client) => cancelRuns(client, order, this.#events));
-      all.push(...cancelled);
-      if (!mayHaveMore) return all;
-    }
+  requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
+    return requestCancel(this.#pool, { selection, action, reason }, this.#writes.write, this.#events);
   }
 
   /**

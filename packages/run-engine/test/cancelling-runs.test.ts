@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { withTransaction } from '@runyard/database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RunEvents } from '../src/run-events.ts';
+import { requestCancel } from '../src/runs/cancel-runs.ts';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
@@ -169,6 +172,25 @@ it('cancelling by status reaches every run of it', async () => {
   expect(await fixture.engine.requestCancel({ status: 'pending' }, 'interrupt', REASON)).toHaveLength(3);
   const running = await fixture.engine.requestCancel({ status: 'all' }, 'interrupt', REASON);
   expect(running.map(({ outcome }) => outcome)).toEqual(['ordered', 'ordered', 'ordered']);
+});
+
+it('cancelling by status comes to an end while clients go on asking for runs, and leaves theirs', async () => {
+  const before = await fixture.engine.createRun(aRun());
+  const later: string[] = [];
+  const events = new RunEvents('test', '/runyard/test');
+  const request = { selection: { status: 'all' }, action: 'interrupt', reason: REASON } as const;
+  const cancelled = await requestCancel(
+    fixture.pool,
+    request,
+    async (work) => {
+      // One more is accepted before each step.
+      later.push((await fixture.engine.createRun(aRun())).run.runId);
+      return withTransaction(fixture.pool, work);
+    },
+    events,
+  );
+  expect(cancelled.map(({ runId }) => runId)).toEqual([before.run.runId]);
+  expect((await fixture.engine.claimRuns(worker, 10)).map(({ runId }) => runId)).toEqual(later);
 });
 
 it('cancelling by status makes orders that were given before stronger', async () => {

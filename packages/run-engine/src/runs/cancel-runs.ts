@@ -1,5 +1,6 @@
 import { toSqlJson } from '@runyard/database';
 import type pg from 'pg';
+import type { EngineWrites } from '../engine-writes.ts';
 import { dropUnkeptFences, lockFences, lockThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { settleThreads } from '../threads/settle-threads.ts';
@@ -17,16 +18,54 @@ export interface Cancellation {
   assistantId?: string;
   /** Left out: whosever they are. */
   scope?: Scope;
+  /** Left out: whenever they were accepted. */
+  upTo?: string;
   action: CancelAction;
   reason: string;
   /** True: the caller sets the threads' status itself, to that of a thread with a run in flight. */
   leavesThreads?: boolean;
 }
 
+/** What somebody asked for. */
+export interface CancelRequest {
+  selection: CancelSelection;
+  action: CancelAction;
+  reason: string;
+}
+
 /** What one step of a cancel did. Of a selection that names no thread there may be more. */
-export interface CancelStep {
+interface CancelStep {
   cancelled: CancelledRun[];
   mayHaveMore: boolean;
+}
+
+/** Cancels all that is selected, in as many transactions as it takes. What is accepted after this was called stays. */
+export async function requestCancel(
+  db: pg.Pool,
+  request: CancelRequest,
+  write: EngineWrites['write'],
+  events: RunEvents,
+): Promise<CancelledRun[]> {
+  const upTo = await lastAccepted(db, request.selection);
+  const all: CancelledRun[] = [];
+  for (;;) {
+    const { cancelled, mayHaveMore } = await write((client) => cancelRuns(client, { ...request, upTo }, events));
+    all.push(...cancelled);
+    if (!mayHaveMore) return all;
+  }
+}
+
+/**
+ * The place in the order of acceptance up to which a whole status is cancelled: clients go on asking for runs meanwhile, and there would
+ * be no end. Nobody asks for more runs of a thread in one step, or of an assistant that is gone: undefined.
+ */
+async function lastAccepted(db: pg.Pool, selection: CancelSelection): Promise<string | undefined> {
+  if ('threadId' in selection || 'assistantId' in selection) return undefined;
+  const { rows } = await db.query<{ seq: string }>({
+    name: 'engine_last_accepted',
+    text: 'SELECT last_value AS seq FROM run_seq_seq',
+  });
+  return rows[0]!.seq;
 }
 
 interface CancelRow {
@@ -48,8 +87,7 @@ const METADATA = 'coalesce((SELECT t.metadata FROM thread t WHERE t.thread_id = 
 /** The threads that hold the runs selected; a guess without locks, at most 500 at a time. */
 async function threadsInFlight(
   client: pg.ClientBase,
-  selection: CancelSelection,
-  action: CancelAction,
+  { selection, action, upTo }: CancelRequest & Pick<Cancellation, 'upTo'>,
 ): Promise<string[]> {
   if ('threadId' in selection) return [selection.threadId];
   const isByStatus = 'status' in selection && selection.status !== 'all';
@@ -59,25 +97,33 @@ async function threadsInFlight(
     text: `SELECT DISTINCT r.thread_id FROM run r
            WHERE r.status = ANY($1::text[]) AND r.status IN ('pending', 'running')
              AND (r.status = 'pending' OR r.cancel_action IS NULL OR (r.cancel_action = 'interrupt' AND $3 = 'rollback'))
-             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${METADATA} @> $4) LIMIT 500`,
-    values: [statuses, 'assistantId' in selection ? selection.assistantId : null, action, scopeParameter(selection)],
+             AND ($2::uuid IS NULL OR r.assistant_id = $2) AND ($4::jsonb IS NULL OR ${METADATA} @> $4)
+             AND ($5::bigint IS NULL OR r.seq <= $5) LIMIT 500`,
+    values: [
+      statuses,
+      'assistantId' in selection ? selection.assistantId : null,
+      action,
+      scopeParameter(selection),
+      upTo ?? null,
+    ],
   });
   return rows.map((row) => row.thread_id);
 }
 
 /** Cancels runs in the caller's transaction; thread rows are locked here. Of a selection that names no thread a part, or none. */
-export async function cancelRuns(
+async function cancelRuns(
   client: pg.ClientBase,
-  { selection, action, reason }: { selection: CancelSelection; action: CancelAction; reason: string },
+  request: CancelRequest & Pick<Cancellation, 'upTo'>,
   events: RunEvents,
 ): Promise<CancelStep> {
-  const threadIds = await threadsInFlight(client, selection, action);
+  const threadIds = await threadsInFlight(client, request);
   if (threadIds.length === 0) return { cancelled: [], mayHaveMore: false };
   await lockThreads(client, threadIds);
+  const { selection, action, reason, upTo } = request;
   const runIds = 'runIds' in selection ? selection.runIds : undefined;
   const status = 'status' in selection && selection.status !== 'all' ? selection.status : undefined;
   const assistantId = 'assistantId' in selection ? selection.assistantId : undefined;
-  const cancellation = { threadIds, runIds, status, assistantId, scope: selection.scope, action, reason };
+  const cancellation = { threadIds, runIds, status, assistantId, scope: selection.scope, upTo, action, reason };
   const cancelled = await cancelRunsOfThreads(client, cancellation, events);
   // What has its order, or is over, is not found again.
   return { cancelled, mayHaveMore: !('threadId' in selection) };
@@ -91,7 +137,7 @@ export async function cancelRuns(
  */
 export async function cancelRunsOfThreads(
   client: pg.ClientBase,
-  { threadIds, runIds, status, assistantId, scope, action, reason, leavesThreads }: Cancellation,
+  { threadIds, runIds, status, assistantId, scope, upTo, action, reason, leavesThreads }: Cancellation,
   events: RunEvents,
 ): Promise<CancelledRun[]> {
   const epochs = await lockFences(client, threadIds);
@@ -108,6 +154,7 @@ export async function cancelRunsOfThreads(
            WHERE r.thread_id = ANY($1::uuid[]) AND r.status IN ('pending', 'running')
              AND ($2::uuid[] IS NULL OR r.run_id = ANY($2::uuid[])) AND ($5::text IS NULL OR r.status = $5)
              AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${METADATA} @> $7)
+             AND ($8::bigint IS NULL OR r.seq <= $8)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
                      r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks`,
     values: [
@@ -118,6 +165,7 @@ export async function cancelRunsOfThreads(
       status ?? null,
       assistantId ?? null,
       scopeParameter({ scope }),
+      upTo ?? null,
     ],
   });
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
