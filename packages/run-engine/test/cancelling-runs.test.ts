@@ -65,7 +65,7 @@ describe('a cancelled run', () => {
     expect(await fixture.engine.renewLease(worker, [run.fence])).toEqual({
       isRegistered: true,
       orders: [{ runId: run.runId, action: 'interrupt', reason: REASON }],
-      lostRunIds: [],
+      lost: [],
       unheld: [],
     });
     const values = Buffer.from('{"so":"far"}');

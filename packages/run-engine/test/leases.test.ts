@@ -165,7 +165,7 @@ describe('a worker', () => {
     expect(await fixture.engine.renewLease(worker, [run.fence])).toEqual({
       isRegistered: true,
       orders: [],
-      lostRunIds: [],
+      lost: [],
       unheld: [],
     });
     expect(await fixture.engine.sweep()).toMatchObject({ resumedRunIds: [] });
@@ -180,8 +180,8 @@ describe('a worker', () => {
     await fixture.engine.renewLease(worker, []);
     const second = await claimOne(worker);
     expect(second.runId).toBe(first.runId);
-    expect(await fixture.engine.renewLease(worker, [first.fence])).toMatchObject({ lostRunIds: [first.runId] });
-    expect(await fixture.engine.renewLease(worker, [second.fence])).toMatchObject({ lostRunIds: [] });
+    expect(await fixture.engine.renewLease(worker, [first.fence])).toMatchObject({ lost: [first.fence] });
+    expect(await fixture.engine.renewLease(worker, [second.fence])).toMatchObject({ lost: [] });
   });
 
   it('is told of a run whose claim never reached it', async () => {

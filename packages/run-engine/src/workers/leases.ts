@@ -56,9 +56,7 @@ export async function renewLease(
   return {
     isRegistered,
     orders: runs.flatMap(({ runId, action, reason }) => (action ? [{ runId, action, reason: reason ?? '' }] : [])),
-    lostRunIds: held.flatMap(({ runId, epoch }) =>
-      runId !== null && owned.get(runId)?.epoch !== String(epoch) ? [runId] : [],
-    ),
+    lost: held.filter(({ runId, epoch }) => runId !== null && owned.get(runId)?.epoch !== String(epoch)),
     unheld: runs.flatMap(({ runId, threadId, epoch }) =>
       isHeld.has(`${runId} ${epoch}`) ? [] : [{ runId, threadId, epoch: BigInt(epoch) }],
     ),

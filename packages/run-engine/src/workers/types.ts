@@ -14,8 +14,8 @@ export interface LeaseRenewal {
   /** False: the lease had lapsed and the worker's row is gone; it holds nothing and registers anew. */
   isRegistered: boolean;
   orders: CancelOrder[];
-  /** Runs given as held that belong to somebody else now, or to nobody. */
-  lostRunIds: string[];
+  /** Of those given as held, what belongs to somebody else now, or to nobody. */
+  lost: Fence[];
   /**
    * Runs the worker has by the database and did not give as held: claimed a moment ago, or in a claim whose answer never
    * arrived. One that stays in this list is to be released.

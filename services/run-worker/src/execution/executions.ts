@@ -53,8 +53,11 @@ export class Executions {
     return this.#running.has(runId);
   }
 
-  lose(runId: string): void {
-    this.#running.get(runId)?.lose();
+  lose({ runId, epoch }: Fence): void {
+    for (const execution of this.#running.values()) {
+      const { fence } = execution.run;
+      if (fence.runId === runId && fence.epoch === epoch) execution.lose();
+    }
   }
 
   loseAll(): void {

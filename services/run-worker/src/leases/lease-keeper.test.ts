@@ -5,7 +5,7 @@ import { claimedRun, quietLogger } from '../../test/fakes.ts';
 import { WorkerMetrics } from '../worker-metrics.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 
-const GOOD: LeaseRenewal = { isRegistered: true, orders: [], lostRunIds: [], unheld: [] };
+const GOOD: LeaseRenewal = { isRegistered: true, orders: [], lost: [], unheld: [] };
 
 let keeper: LeaseKeeper;
 afterEach(() => keeper.close());
@@ -49,10 +49,11 @@ it('holds the lease from its registration, and from the beginning of each renewa
 it('passes on orders and losses', async () => {
   const { run, engine, runs } = await keeping();
   const order = { runId: run.runId, action: 'interrupt' as const, reason: 'asked' };
-  engine.renewLease.mockResolvedValueOnce({ ...GOOD, orders: [order], lostRunIds: ['other'] });
+  const other = claimedRun().fence;
+  engine.renewLease.mockResolvedValueOnce({ ...GOOD, orders: [order], lost: [other] });
   await keeper.renewNow();
   expect(runs.cancel).toHaveBeenCalledWith(order);
-  expect(runs.lose).toHaveBeenCalledWith('other');
+  expect(runs.lose).toHaveBeenCalledWith(other);
 });
 
 it('counts a lease that lapsed once, however long it takes to get it back', async () => {

@@ -6,7 +6,8 @@ import type { WorkerMetrics } from '../worker-metrics.ts';
 export interface HeldRuns {
   fences(): Fence[];
   cancel(order: CancelOrder): void;
-  lose(runId: string): void;
+  /** What holds this fence; another attempt of the same run may be in hand by now. */
+  lose(fence: Fence): void;
   loseAll(): void;
 }
 
@@ -120,9 +121,9 @@ export class LeaseKeeper {
     this.#options.runs.loseAll();
   }
 
-  async #obey({ orders, lostRunIds, unheld }: LeaseRenewal): Promise<void> {
+  async #obey({ orders, lost, unheld }: LeaseRenewal): Promise<void> {
     const { runs } = this.#options;
-    for (const runId of lostRunIds) runs.lose(runId);
+    for (const fence of lost) runs.lose(fence);
     for (const order of orders) runs.cancel(order);
     const before = this.#unheld;
     this.#unheld = new Set(unheld.map(nameOf));

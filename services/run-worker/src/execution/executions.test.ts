@@ -1,0 +1,44 @@
+import { expect, it, vi } from 'vitest';
+import { claimedRun, FakeHost, FakeStreams, quietLogger, workerMetrics } from '../../test/fakes.ts';
+import { EventPublisher } from '../streams/event-publisher.ts';
+import { Executions } from './executions.ts';
+import type { ExecutionDeps } from './run-execution.ts';
+
+function executionsOn(fake: FakeHost): Executions {
+  const metrics = workerMetrics();
+  const streams = new FakeStreams();
+  const deps: ExecutionDeps = {
+    // What is lost is written by nobody.
+    engine: {} as ExecutionDeps['engine'],
+    publisher: new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => undefined }),
+    takeSeat: () => ({
+      host: fake.host,
+      blame: () => 'none',
+      complain: () => undefined,
+      begun: () => undefined,
+      onStalled: () => undefined,
+      leave: () => undefined,
+    }),
+    checkpointsFor: () => undefined,
+    storeFor: () => ({ batch: async () => [] }),
+    metrics,
+    logger: quietLogger,
+    timeoutMs: 60_000,
+    abortGraceMs: 5_000,
+  };
+  return new Executions({ deps, onFree: () => undefined });
+}
+
+it('the loss of an attempt is told late without harm to the one after it, which this worker has as well', async () => {
+  const fake = new FakeHost();
+  const executions = executionsOn(fake);
+  const first = claimedRun();
+  const second = { ...first, attempt: 2, fence: { ...first.fence, epoch: first.fence.epoch + 1n } };
+  executions.start(second);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  executions.lose(first.fence);
+  expect(fake.runs[0]!.aborts).toEqual([]);
+  executions.lose(second.fence);
+  expect(fake.runs[0]!.aborts).toEqual(['the run was taken over']);
+  await vi.waitFor(() => expect(executions.size).toBe(0));
+});
