@@ -15,6 +15,8 @@ class Played {
   givenBack: string[] = [];
   endedFor: string[] = [];
   failures = 0;
+  /** Nothing can be given back. */
+  isAway = false;
   readonly warnings: string[] = [];
   readonly sender: WebhookSender;
 
@@ -46,6 +48,7 @@ class Played {
           return 1;
         },
         giveBack: async (left) => {
+          if (this.isAway) throw new Error('away');
           this.givenBack = left.map(({ deliveryId }) => deliveryId);
         },
       },
@@ -137,4 +140,13 @@ it('a stop gives back what does not end in time, and a late outcome is not writt
   late({ kind: 'delivered' } as DeliveryResult);
   await new Promise((resolve) => setImmediate(resolve));
   expect(played.settled).toEqual([]);
+});
+
+it('a stop comes to its end while the database is away: what is under way comes back with its lease', async () => {
+  played = new Played(1);
+  played.isAway = true;
+  played.add('1');
+  await played.started('1');
+  await played.sender.stop(0);
+  expect(played.warnings).toEqual(['webhooks under way could not be given back']);
 });

@@ -52,7 +52,7 @@ export class WebhookSender {
     this.#due.soon();
   }
 
-  /** Begins no further try and waits so long for those under way; the rest is given back. */
+  /** Begins no further try and waits so long for those under way; the rest is given back, or comes back with its lease. */
   async stop(patienceMs: number): Promise<void> {
     await this.#due.stop();
     let timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,9 @@ export class WebhookSender {
     clearTimeout(timer);
     const left = [...this.#underWay.keys()];
     this.#underWay.clear();
-    await this.#options.queue.giveBack(left);
+    await this.#options.queue.giveBack(left).catch((error: unknown) => {
+      this.#options.logger.warn('webhooks under way could not be given back', { error, webhooks: left.length });
+    });
   }
 
   /** Starts what is due as far as there are places; answers the milliseconds until it is worth looking again. */
