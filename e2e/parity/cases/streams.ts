@@ -78,6 +78,21 @@ export const cases = [
       expect(kinds(events)).toEqual(new Set(['metadata', ...[stream_mode].flat()]));
     }
   }),
+  fieldCase({
+    operations: ['streamStatelessRun'],
+    field: 'body.stream_mode',
+    promise: 'the stream tells of tools, from the call to what they give',
+    run: async (ctx) => {
+      const input = { messages: [{ role: 'user', content: 'hi' }] };
+      const body = { assistant_id: 'weather', input, stream_mode: 'tools', stream_resumable: true };
+      const events = await replay(ctx, await start(ctx, body));
+      expect(events.map(({ event, data }) => [event, data.event, data.toolCallId])).toEqual([
+        ['metadata', undefined, undefined],
+        ['tools', 'on_tool_start', 'call_1'],
+        ['tools', 'on_tool_end', 'call_1'],
+      ]);
+    },
+  }),
   ...ofRuns('stream_subgraphs', 'events of subgraphs come too, named by their namespace', async (ctx) => {
     const body = { ...FAMILY, stream_mode: 'updates', stream_resumable: true, stream_subgraphs: true };
     const events = await replay(ctx, await start(ctx, body));

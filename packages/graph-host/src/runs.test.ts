@@ -64,14 +64,17 @@ it('takes answers that are false, zero or empty', async () => {
   expect(third.values).toEqual({ topic: 'done with false and 0', answers: [false, 0] });
 });
 
-it('moves to a node and writes state by command', async () => {
-  const backends = memoryBackends();
-  const threadId = randomUUID();
-  await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
-  const command = { goto: [{ node: 'finish', input: { answers: ['sent'] } }], update: { topic: 'ignored' } };
-  const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
-  expect(values).toMatchObject({ topic: 'done with sent' });
-});
+it.each(['input', 'args'])(
+  'moves to a node and writes state by command, with what the node gets as %s',
+  async (name) => {
+    const backends = memoryBackends();
+    const threadId = randomUUID();
+    await runToEnd(host, runRequest('hitl', { threadId, input: { topic: 'tea' } }), backends);
+    const command = { goto: [{ node: 'finish', [name]: { answers: ['sent'] } }], update: { topic: 'ignored' } };
+    const { values } = await runToEnd(host, runRequest('hitl', { threadId, command }), backends);
+    expect(values).toMatchObject({ topic: 'done with sent' });
+  },
+);
 
 it('is called by the name its configuration gives it', async () => {
   const request = runRequest('echo', { input: { messages: [] }, streamModes: ['events'] });

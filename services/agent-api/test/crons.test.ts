@@ -86,14 +86,20 @@ describe('creating a cron', () => {
     const asked = (body: object) => detailOf(post('/runs/crons', { assistant_id: 'echo', schedule: YEARLY, ...body }));
     expect(await asked({ schedule: 'nope' })).toEqual([
       422,
-      "Invalid cron schedule: 'nope'. Reason: five fields are needed (minute hour day month weekday), there is 1",
+      "Invalid cron schedule: 'nope'. Reason: five fields are needed (minute hour day month weekday) or six (seconds last), there is 1",
     ]);
-    expect(await asked({ schedule: '0 0 0 1 1 *' })).toEqual([422, expect.stringContaining('there are 6')]);
+    expect(await asked({ schedule: '0 0 1 *' })).toEqual([422, expect.stringContaining('there are 4')]);
     expect(await asked({ schedule: '0 0 31 2 *' })).toEqual([422, expect.stringContaining('never comes')]);
     expect(await asked({ schedule: undefined })).toEqual([422, 'schedule is required']);
     expect(await asked({ timezone: 'Zap/Zop' })).toEqual([422, expect.stringContaining("timezone: 'Zap/Zop'")]);
     expect(await asked({ end_time: 'soon' })).toEqual([422, expect.stringContaining('end_time')]);
     expect(await asked({ enabled: true, is_enabled: false })).toEqual([422, expect.stringContaining('is_enabled')]);
+    const { thread_id } = await deployment.client.threads.create();
+    const onThread = { assistant_id: 'echo', schedule: YEARLY, on_run_completed: 'delete' };
+    expect(await detailOf(post(`/threads/${thread_id}/runs/crons`, onThread))).toEqual([
+      422,
+      'on_run_completed is for crons without a thread of their own',
+    ]);
     expect(await asked({ context: { a: 1 }, config: { configurable: { b: 1 } } })).toEqual([
       400,
       expect.stringContaining('both configurable and context'),
@@ -252,6 +258,20 @@ describe('changing a cron', () => {
     });
   });
 
+  it('says how durable its runs are by either name, whichever it was made with', async () => {
+    const cron = await create({ durability: 'sync', input: { n: 1 } });
+    const payloadAfter = async (change: object) =>
+      ((await patch(`/crons/${cron.cron_id}`, change)).json as { payload: Record<string, unknown> }).payload;
+    const older = await payloadAfter({ checkpoint_during: false });
+    expect(older).toMatchObject({ checkpoint_during: false, input: { n: 1 } });
+    expect(older).not.toHaveProperty('durability');
+    expect(await payloadAfter({ durability: 'async' })).not.toHaveProperty('checkpoint_during');
+    expect(await payloadAfter({ multitask_strategy: 'reject' })).toMatchObject({
+      durability: 'async',
+      multitask_strategy: 'reject',
+    });
+  });
+
   it('pauses, and does not catch up on what fell into the pause', async () => {
     const cron = await create({ schedule: '* * * * *' });
     expect((await patch(`/crons/${cron.cron_id}`, { is_enabled: false })).json).toMatchObject({ enabled: false });
@@ -269,6 +289,8 @@ describe('changing a cron', () => {
     expect((await asked({ schedule: 'nope' }))[0]).toBe(422);
     expect((await asked({ timezone: 'Zap/Zop' }))[0]).toBe(422);
     expect((await asked({ enabled: true, is_enabled: false }))[0]).toBe(422);
+    expect(await asked({ multitask_strategy: 'zap' })).toEqual([422, expect.stringContaining('multitask_strategy')]);
+    expect(await asked({ checkpoint_during: 'zap' })).toEqual([422, expect.stringContaining('checkpoint_during')]);
     expect((await asked({ config: { configurable: { b: 1 } } }))[0]).toBe(400);
     expect((await detailOf(patch(`/crons/${randomUUID()}`, { enabled: true })))[0]).toBe(404);
     const { thread_id } = await deployment.client.threads.create();

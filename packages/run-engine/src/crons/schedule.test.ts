@@ -28,6 +28,19 @@ describe('a schedule', () => {
     expect(slots('0 20 * * *', 'UTC', '2026-11-20T20:00:00.001Z', 1)).toEqual(['2026-11-21T20:00']);
   });
 
+  it('takes seconds as a sixth field, by the clock on the wall too', () => {
+    const second = (expression: string, from: string, timezone = NEW_YORK) =>
+      parseSchedule(expression, timezone).nextAfter(new Date(from))?.toISOString();
+    expect(second('* * * * * 30', '2026-11-20T20:00:30Z')).toBe('2026-11-20T20:01:30.000Z');
+    expect(second('* * * * * */10', '2026-11-20T20:00:30.001Z')).toBe('2026-11-20T20:00:40.000Z');
+    expect(second('0 9 * * MON 15', '2026-11-20T20:00:00Z')).toBe('2026-11-23T14:00:15.000Z');
+    expect(second('0 9 * * * 15', '2026-11-20T14:00:14.999Z')).toBe('2026-11-20T14:00:15.000Z');
+    expect(second('0 9 * * * 15', '2026-11-20T14:00:15Z')).toBe('2026-11-21T14:00:15.000Z');
+    // Skipped, and come twice.
+    expect(second('30 2 * * * 5', '2026-03-08T00:00:00Z')).toBe('2026-03-08T07:00:00.000Z');
+    expect(second('30 1 * * * 5', '2026-11-01T06:30:00Z')).toBe('2026-11-02T06:30:05.000Z');
+  });
+
   it('reads names, steps, lists, either of two days, and macros', () => {
     expect(slots('0 0 * JAN MON-tue', undefined, '2026-01-01T00:00:00Z', 3)).toEqual([
       '2026-01-05T00:00',
@@ -96,10 +109,11 @@ describe('when clocks are put back', () => {
 
 describe('what is no schedule', () => {
   it.each([
-    ['nope', 'five fields are needed (minute hour day month weekday), there is 1'],
+    ['nope', 'five fields are needed (minute hour day month weekday) or six (seconds last), there is 1'],
     ['', 'there are 0'],
     ['* * * *', 'there are 4'],
-    ['* * * * * *', 'there are 6'],
+    ['* * * * * * *', 'there are 7'],
+    ['* * * * * 60', '60'],
     ['2026-01-01T00:00:00', 'there is 1'],
     ['@reboot', 'there is 1'],
     ['60 * * * *', '60'],
@@ -116,7 +130,7 @@ describe('what is no schedule', () => {
     expect(parseSchedule('0 0 31 2 *', NEW_YORK).nextAfter(new Date())).toBeUndefined();
   });
 
-  it.each(['Zap/Zop', '', '+02:00', 'UTC+2'])('the time zone %j is refused', (timezone) => {
+  it.each(['Zap/Zop', '', '+02:00', 'UTC+2', 'UTC+02:00'])('the time zone %j is refused', (timezone) => {
     const parse = () => parseSchedule('* * * * *', timezone);
     expect(parse).toThrow(InvalidScheduleError);
     expect(parse).toThrow(`Invalid timezone: '${timezone}'`);

@@ -13,18 +13,18 @@ export class InvalidScheduleError extends Error {
 }
 
 export interface Schedule {
-  /** The first slot after an instant, a whole minute; undefined when there is none in the next years. */
+  /** The first slot after an instant, a whole second; undefined when there is none in the next years. */
   nextAfter(instant: Date): Date | undefined;
 }
 
-/** Croner expands them to five fields; `@reboot` has no time. */
+/** Croner expands them to fields; `@reboot` has no time. */
 const MACROS = new Set(['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly']);
 const parsed = new Map<string, Schedule>();
 const REMEMBERED = 1000;
 
 /**
- * Reads a schedule of five fields (minute, hour, day of month, month, day of week), or a macro like `@daily`, in a time zone
- * (IANA name; UTC if absent).
+ * Reads a schedule of five fields (minute, hour, day of month, month, day of week), of six with the seconds last, or a macro
+ * like `@daily`, in a time zone (IANA name; UTC if absent).
  *
  * Schedules that name their hours mean the clock on the wall: a time that the change to summer time skips fires at the next
  * minute there is, one that comes twice fires the first time only. Schedules for every hour mean time as it passes: they
@@ -51,14 +51,16 @@ function parse(expression: string, timezone: string): Schedule {
     .map((field) => (field === '?' ? '*' : field));
   const macro = fields.length === 1 ? fields[0]!.toLowerCase() : '';
   const isMacro = MACROS.has(macro);
-  if (!isMacro && fields.length !== 5) {
-    throw invalid(expression, `five fields are needed (minute hour day month weekday), there ${countOf(expression)}`);
+  if (!isMacro && fields.length !== 5 && fields.length !== 6) {
+    const needed = 'five fields are needed (minute hour day month weekday) or six (seconds last)';
+    throw invalid(expression, `${needed}, there ${countOf(expression)}`);
   }
   const isHourly = isMacro ? macro === '@hourly' : fields[1] === '*';
-  const text = isMacro ? macro : fields.join(' ');
+  // Croner has the seconds first.
+  const text = isMacro ? macro : [...fields.slice(5), ...fields.slice(0, 5)].join(' ');
   try {
-    if (isHourly) return everyHour(new Cron(text, { mode: '5-part', timezone }));
-    return onTheWall(new Cron(text, { mode: '5-part', timezone: 'UTC' }), localTime);
+    if (isHourly) return everyHour(new Cron(text, { mode: '5-or-6-parts', timezone }));
+    return onTheWall(new Cron(text, { mode: '5-or-6-parts', timezone: 'UTC' }), localTime);
   } catch (error) {
     throw invalid(expression, (error as Error).message.replace(/^CronPattern: /, ''));
   }
@@ -73,7 +75,7 @@ function onTheWall(cron: Cron, localTime: LocalTime): Schedule {
   return {
     nextAfter(instant) {
       const after = instant.getTime();
-      // From the start of the minute on: in a doubled hour the wall shows an earlier time than it did.
+      // From this second of the wall on: in a doubled hour it shows an earlier time than it did.
       let wallTime: Date | null = new Date(localTime.wallTimeAt(after) - 1);
       for (;;) {
         wallTime = cron.nextRun(wallTime);

@@ -28,6 +28,17 @@ export function payloadOf(request: CronCreate | CronPatch): CronPayload {
   return config?.configurable ? { ...payload, config: { ...config, configurable: withoutCronId(config) } } : payload;
 }
 
+/**
+ * What is left of a payload after a change, and what the change brings. `checkpoint_during` is an older form of `durability`:
+ * a change of either takes the place of both.
+ */
+export function changedPayload(before: CronPayload, change: CronPatch): CronPayload {
+  const changes = payloadOf(change);
+  if (changes.durability === undefined && changes.checkpoint_during === undefined) return { ...before, ...changes };
+  const { durability: _, checkpoint_during: __, ...rest } = before;
+  return { ...rest, ...changes };
+}
+
 /** Answers show it there, so it comes back with what was read; it is always the cron's own. */
 function withoutCronId({ configurable }: NonNullable<CronCreate['config']>): Record<string, unknown> {
   const { cron_id: _, ...rest } = configurable ?? {};

@@ -16,7 +16,7 @@ import { type RunAssistant, requireOneConfiguration } from '../runs/run-argument
 import type { Scope } from '../scope.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
-import { type CronPayload, payloadOf } from './cron-payload.ts';
+import { type CronPayload, changedPayload, payloadOf } from './cron-payload.ts';
 import type { CronSettings, CronStore } from './cron-store.ts';
 import { selectCronFields, toWireCron } from './cron-wire.ts';
 
@@ -46,6 +46,7 @@ export class CronService {
 
   /** @throws NotFoundError, UnprocessableError, BadRequestError */
   async create(origin: CronOrigin, request: CronCreate, keyed?: KeyedRequest): Promise<Cron> {
+    if (origin.threadId !== undefined) requireThreadToStay(request);
     const settings: CronSettings = {
       schedule: request.schedule,
       timezone: request.timezone ?? null,
@@ -83,16 +84,14 @@ export class CronService {
     const endTime = request.end_time === undefined ? undefined : timeOf(request.end_time);
     await this.#options.webhooks.accept(request.webhook);
     const changed = await this.#options.store.update(scope, cronId, (cron) => {
-      if (request.on_run_completed !== undefined && cron.threadId !== null) {
-        throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
-      }
+      if (cron.threadId !== null) requireThreadToStay(request);
       const settings: CronSettings = {
         schedule: request.schedule ?? cron.schedule,
         timezone: request.timezone ?? cron.timezone,
         endTime: endTime === undefined ? cron.endTime : endTime,
         enabled: enabled ?? cron.enabled,
         onRunCompleted: request.on_run_completed ?? cron.onRunCompleted,
-        payload: { ...cron.payload, ...payloadOf(request) },
+        payload: changedPayload(cron.payload as CronPayload, request),
         metadata: { ...cron.metadata, ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
       };
       requireSound(settings);
@@ -143,6 +142,12 @@ function requireSound({ schedule, timezone, payload }: CronSettings): void {
     throw error;
   }
   throw new UnprocessableError(`Invalid cron schedule: '${schedule}'. Reason: the day it names never comes`);
+}
+
+/** The thread of a cron outlives its runs. @throws UnprocessableError */
+function requireThreadToStay({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
+  if (on_run_completed === undefined) return;
+  throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
 }
 
 /** @throws UnprocessableError when the two names of the switch say different things */

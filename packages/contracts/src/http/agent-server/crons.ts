@@ -52,7 +52,7 @@ export type Cron = Static<typeof Cron>;
 const Schedule = Type.String({
   maxLength: 1000,
   description:
-    'Minute, hour, day of month, month, weekday; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. A local time that the clocks skip counts at the next minute there is, one that comes twice only the first time.',
+    'Minute, hour, day of month, month, weekday, and seconds as a sixth if need be; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. A local time that the clocks skip counts at the next minute there is, one that comes twice only the first time.',
 });
 const Timezone = Type.String({ maxLength: 100, description: 'IANA name of the zone the schedule is in; default UTC.' });
 /** Also without an offset, as Python writes times that know no zone: those are UTC. */
@@ -73,6 +73,10 @@ const runFields = {
   stream_subgraphs: Type.Optional(Type.Boolean()),
   stream_resumable: Type.Optional(Type.Boolean()),
   durability: Type.Optional(Durability),
+  multitask_strategy: Type.Optional(MultitaskStrategy),
+  checkpoint_during: Type.Optional(
+    Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
+  ),
 };
 const switches = {
   enabled: Type.Optional(Type.Boolean({ description: 'False: nothing runs until it is true again. Default true.' })),
@@ -84,10 +88,6 @@ const creation = {
   end_time: Type.Optional(EndTime),
   assistant_id: Type.String({ description: 'An assistant, or a graph for its default assistant.' }),
   ...runFields,
-  multitask_strategy: Type.Optional(MultitaskStrategy),
-  checkpoint_during: Type.Optional(
-    Type.Boolean({ description: 'Older form of `durability`: true is `async`, false is `exit`.' }),
-  ),
   ...switches,
 };
 

@@ -52,7 +52,16 @@ export const CheckpointConfig = Type.Object(
 export type CheckpointConfig = Static<typeof CheckpointConfig>;
 
 /** Starts one node with an input of its own. */
-export const Send = Type.Object({ node: Type.String(), input: Type.Unknown() }, { $id: 'Send' });
+export const Send = Type.Union(
+  [
+    Type.Object({ node: Type.String(), input: Type.Unknown() }),
+    Type.Object({
+      node: Type.String(),
+      args: Type.Unknown({ description: "LangGraph's own name of `input`, which `RemoteGraph` sends. `input` wins." }),
+    }),
+  ],
+  { $id: 'Send' },
+);
 
 /** Resumes an interrupted graph, changes its state or says which node comes next. */
 export const Command = Type.Object(
