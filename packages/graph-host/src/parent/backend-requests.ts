@@ -15,8 +15,8 @@ export interface BackendUse {
   use: number;
   backends: GraphBackends;
   /** A checkpoint is on its way to storage. */
-  trackPut(committed: Promise<unknown>): void;
-  onBackendError(error: BackendError): void;
+  trackPut?(committed: Promise<unknown>): void;
+  onBackendError?(error: BackendError): void;
 }
 
 type Request = ToParent[
@@ -34,7 +34,7 @@ export function answerBackendRequest(connection: Connection, use: BackendUse, me
     ({ ok, raw }) => connection.answer(use.use, request.id, ok, raw),
     (cause) => {
       const error = cause instanceof BackendError ? cause : unexpected(cause);
-      use.onBackendError(error);
+      use.onBackendError?.(error);
       connection.answerError(use.use, request.id, { kind: error.reason, error: error.name, message: error.message });
     },
   );
@@ -61,7 +61,7 @@ async function operate(
     }
     case 'checkpoint.put': {
       const committed = checkpoints.put(unpackPut(request.put, raw));
-      use.trackPut(committed);
+      use.trackPut?.(committed);
       await committed;
       return { ok: null };
     }

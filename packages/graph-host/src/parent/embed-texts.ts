@@ -1,9 +1,9 @@
 import { BackendError, type Embed } from '@runyard/checkpointer';
-import { GraphLoadError } from '../errors.ts';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
 import { type Connection, RemoteError } from '../protocol/connection.ts';
 import { unpackVectors } from '../protocol/vectors.ts';
 import type { EmbedRequest, GraphHost } from '../types.ts';
+import { loadError } from './remote-errors.ts';
 
 /** A model that does not answer must not hold up the caller for ever. */
 const TIMEOUT_MS = 60_000;
@@ -23,7 +23,7 @@ export async function embedTexts(
     const { ok, raw } = await Promise.race([request, late]);
     return unpackVectors(ok as number[], raw);
   } catch (cause) {
-    if (cause instanceof RemoteError && cause.kind === 'load') throw new GraphLoadError(cause.message, { cause });
+    if (cause instanceof RemoteError && cause.kind === 'load') throw loadError(cause);
     throw embeddingFailed(cause);
   } finally {
     clearTimeout(timer);

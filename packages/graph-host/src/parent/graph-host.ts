@@ -1,8 +1,7 @@
 /** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
-import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { withoutKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
-import { Connection, type Incoming, RemoteError } from '../protocol/connection.ts';
+import { Connection, type Incoming } from '../protocol/connection.ts';
 import { checksAtParent, PROTOCOL_VERSION, type ToParent } from '../protocol/messages.ts';
 import type {
   DrawingRequest,
@@ -25,10 +24,12 @@ import type {
   SubgraphsRequest,
   ThreadStateJson,
 } from '../types.ts';
-import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
+import { BackendUses } from './backend-uses.ts';
 import { ChildOutput } from './child-output.ts';
 import { type SpawnedChild, spawnChild } from './child-process.ts';
 import { embedTexts } from './embed-texts.ts';
+import { loadedInTime } from './loading.ts';
+import { loadError, requestError } from './remote-errors.ts';
 import { ParentRun } from './run.ts';
 
 const DEFAULT_START_TIMEOUT_MS = 60_000;
@@ -39,14 +40,14 @@ const LIMITS = {
   logBytesPerSecond: 1024 * 1024,
 };
 
-export class ChildGraphHost implements GraphHost {
+class ChildGraphHost implements GraphHost {
   readonly #options: GraphHostOptions;
+  readonly #limits: typeof LIMITS;
   readonly #child: SpawnedChild;
   readonly #connection: Connection;
   readonly #runs = new Map<number, ParentRun>();
-  readonly #uses = new Map<number, BackendUse>();
+  readonly #uses: BackendUses;
   #graphs: GraphDescription[] = [];
-  #nextUse = 1;
   #isClosing = false;
   #isUnresponsive = false;
   readonly #output: ChildOutput;
@@ -59,8 +60,8 @@ export class ChildGraphHost implements GraphHost {
 
   constructor(options: GraphHostOptions) {
     this.#options = options;
-    const { logBytesPerSecond } = { ...LIMITS, ...options.limits };
-    this.#output = new ChildOutput(logBytesPerSecond, options.onLog);
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#output = new ChildOutput(this.#limits.logBytesPerSecond, options.onLog);
     this.#child = spawnChild({
       projectDir: options.projectDir,
       environment: options.environment,
@@ -73,37 +74,19 @@ export class ChildGraphHost implements GraphHost {
       onMessage: (message) => this.#receive(message),
       onClose: () => this.#child.process.kill('SIGKILL'),
     });
+    this.#uses = new BackendUses(this.#connection);
     void this.#child.exited.then((reason) => this.#onExit(reason));
   }
 
   /** Loads the project. @throws GraphLoadError */
   async start(): Promise<void> {
-    const { startTimeoutMs: timeoutMs = DEFAULT_START_TIMEOUT_MS, startSignal } = this.#options;
-    const giveUp = () => this.#child.process.kill('SIGKILL');
-    startSignal?.addEventListener('abort', giveUp, { once: true });
-    if (startSignal?.aborted) giveUp();
-    const tooSlow = new AbortController();
-    const timeout = new Promise<never>((_, reject) => {
-      const timer = setTimeout(
-        () => reject(new GraphLoadError(`The project did not load within ${timeoutMs} ms.`)),
-        timeoutMs,
-      );
-      tooSlow.signal.addEventListener('abort', () => clearTimeout(timer));
-    });
-    const died = this.#child.exited.then((reason) => {
-      throw new GraphLoadError([`The process that loads the project ${reason}.`, ...this.#output.lastLines].join('\n'));
-    });
+    const { startTimeoutMs: timeoutMs = DEFAULT_START_TIMEOUT_MS, startSignal: signal } = this.#options;
     try {
-      await Promise.race([this.#load(), died, timeout]);
+      await loadedInTime(this.#load(), this.#child, { timeoutMs, signal, lastLines: this.#output.lastLines });
     } catch (error) {
       this.#isClosing = true;
       this.#child.process.kill('SIGKILL');
-      throw error instanceof RemoteError ? loadError(error) : error;
-    } finally {
-      startSignal?.removeEventListener('abort', giveUp);
-      tooSlow.abort();
-      died.catch(() => {});
-      timeout.catch(() => {});
+      throw loadError(error);
     }
   }
 
@@ -117,7 +100,7 @@ export class ChildGraphHost implements GraphHost {
       role,
       project: { directory, graphs, env: withoutKeys(env) },
       loopback: loopback ?? null,
-      limits: { ...LIMITS, ...this.#options.limits },
+      limits: this.#limits,
     };
     this.#graphs = (await this.#connection.request(0, header)).ok as GraphDescription[];
   }
@@ -135,25 +118,25 @@ export class ChildGraphHost implements GraphHost {
       const { ok } = await this.#connection.request(0, { t: 'app.serve', app: { file, symbol }, socketPath });
       return ok as ServedApp;
     } catch (error) {
-      throw error instanceof RemoteError ? loadError(error) : error;
+      throw loadError(error);
     }
   }
 
   startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle {
-    const use = this.#nextUse++;
-    const run = new ParentRun(this.#connection, use, backends, handlers);
+    const use = this.#uses.newNumber();
+    const run = new ParentRun(this.#connection, use, handlers);
     if (this.#gone !== undefined) {
       run.loseChild(this.#lost(this.#gone));
       return run;
     }
     this.#runs.set(use, run);
-    this.#uses.set(use, {
+    this.#uses.open({
       use,
       backends,
       trackPut: (committed) => run.trackPut(committed),
       onBackendError: (error) => run.receiveStorageError(error),
     });
-    void run.settled.then(() => this.#uses.delete(use));
+    void run.settled.then(() => this.#uses.close(use));
     void run.stopped.then(() => this.#runs.delete(use));
     this.#connection.send(use, { t: 'run.start', use, hasCheckpoints: backends.checkpoints !== undefined, request });
     return run;
@@ -216,23 +199,20 @@ export class ChildGraphHost implements GraphHost {
     try {
       return (await this.#connection.request(0, { t: type, request })).ok;
     } catch (error) {
-      if (!(error instanceof RemoteError)) throw error;
-      throw new GraphRequestError(error.kind, error.message, { name: error.name, cause: error });
+      throw requestError(error);
     }
   }
 
   async #stateRequest(type: string, request: object, backends: GraphBackends): Promise<unknown> {
-    const use = this.#nextUse++;
-    this.#uses.set(use, { use, backends, trackPut: () => {}, onBackendError: () => {} });
+    const use = this.#uses.newNumber();
+    this.#uses.open({ use, backends });
     try {
       const { raw } = await this.#connection.request(use, { t: type, use, request });
       return JSON.parse(raw.toString('utf8'));
     } catch (error) {
-      if (!(error instanceof RemoteError)) throw error;
-      const { name, step } = error;
-      throw new GraphRequestError(error.kind, error.message, { name, cause: error, ...(step && { step }) });
+      throw requestError(error);
     } finally {
-      this.#uses.delete(use);
+      this.#uses.close(use);
     }
   }
 
@@ -259,16 +239,9 @@ export class ChildGraphHost implements GraphHost {
         break;
       case 'answer':
         break;
-      default: {
-        const use = this.#uses.get(header.use);
-        if (use) answerBackendRequest(this.#connection, use, message);
-        else this.#refuseEnded(header.use, header.id);
-      }
+      default:
+        this.#uses.answer(message);
     }
-  }
-
-  #refuseEnded(use: number, id: number): void {
-    this.#connection.answerError(use, id, { kind: 'fenced', error: 'FencedError', message: 'this use has ended' });
   }
 
   #onExit(reason: string): void {
@@ -284,13 +257,6 @@ export class ChildGraphHost implements GraphHost {
     const cause = this.#output.saidOutOfMemory ? 'outOfMemory' : this.#isUnresponsive ? 'unresponsive' : 'exited';
     return { kind: 'lost', cause, reason };
   }
-}
-
-function loadError(error: RemoteError): GraphLoadError {
-  return new GraphLoadError(error.message, {
-    cause: error,
-    ...(error.graphId !== undefined && { graphId: error.graphId }),
-  });
 }
 
 /** Starts a host and loads the project. @throws GraphLoadError */

@@ -5,7 +5,7 @@
 import { type BackendError, wasTooSlow } from '@runyard/checkpointer';
 import type { Connection } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
-import type { GraphBackends, RunEvent, RunHandlers, RunOutcome } from '../types.ts';
+import type { RunEvent, RunHandlers, RunOutcome } from '../types.ts';
 
 interface Batch {
   events: RunEvent[];
@@ -15,11 +15,10 @@ interface Batch {
 }
 
 export class ParentRun {
-  readonly use: number;
-  readonly backends: GraphBackends;
   readonly settled: Promise<RunOutcome>;
   readonly stopped: Promise<void>;
   readonly #connection: Connection;
+  readonly #use: number;
   readonly #handlers: RunHandlers;
   #resolve!: (outcome: RunOutcome) => void;
   #resolveStopped!: () => void;
@@ -32,10 +31,9 @@ export class ParentRun {
   /** The child's word, kept until everything before it has been delivered. */
   #outcome: RunOutcome | undefined;
 
-  constructor(connection: Connection, use: number, backends: GraphBackends, handlers: RunHandlers) {
+  constructor(connection: Connection, use: number, handlers: RunHandlers) {
     this.#connection = connection;
-    this.use = use;
-    this.backends = backends;
+    this.#use = use;
     this.#handlers = handlers;
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -46,11 +44,11 @@ export class ParentRun {
   }
 
   abort(reason: string): void {
-    if (!this.#isSettled) this.#connection.send(this.use, { t: 'run.abort', use: this.use, reason });
+    if (!this.#isSettled) this.#connection.send(this.#use, { t: 'run.abort', use: this.#use, reason });
   }
 
   drain(): void {
-    if (!this.#isSettled) this.#connection.send(this.use, { t: 'run.drain', use: this.use });
+    if (!this.#isSettled) this.#connection.send(this.#use, { t: 'run.drain', use: this.#use });
   }
 
   /** Holds events that arrive from now on until `committed` has ended. */
@@ -113,7 +111,7 @@ export class ParentRun {
   }
 
   #grant(bytes: number): void {
-    this.#connection.send(this.use, { t: 'run.credit', use: this.use, bytes });
+    this.#connection.send(this.#use, { t: 'run.credit', use: this.#use, bytes });
   }
 
   async #deliver(): Promise<void> {

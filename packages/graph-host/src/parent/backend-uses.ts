@@ -1,0 +1,35 @@
+import type { Connection, Incoming } from '../protocol/connection.ts';
+import type { ToParent } from '../protocol/messages.ts';
+import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
+
+/** The uses of graphs that are open. Each operation of the child on checkpoints and store names the one it belongs to. */
+export class BackendUses {
+  readonly #connection: Connection;
+  readonly #open = new Map<number, BackendUse>();
+  #next = 1;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** A number that no other use has or had. */
+  newNumber(): number {
+    return this.#next++;
+  }
+
+  open(use: BackendUse): void {
+    this.#open.set(use.use, use);
+  }
+
+  /** What the child still asks for it is refused. */
+  close(use: number): void {
+    this.#open.delete(use);
+  }
+
+  answer(message: Incoming): void {
+    const { id, use } = message.header as unknown as ToParent['store.batch'];
+    const open = this.#open.get(use);
+    if (open) answerBackendRequest(this.#connection, open, message);
+    else this.#connection.answerError(use, id, { kind: 'fenced', error: 'FencedError', message: 'this use has ended' });
+  }
+}

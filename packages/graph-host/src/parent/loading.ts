@@ -1,0 +1,34 @@
+import { GraphLoadError } from '../errors.ts';
+import type { SpawnedChild } from './child-process.ts';
+
+export interface LoadingBounds {
+  timeoutMs: number;
+  /** Gives the loading up: the child is killed. */
+  signal: AbortSignal | undefined;
+  /** What the child said last, for the author of a project that ends it. */
+  lastLines: string[];
+}
+
+/** Waits for the child to load its project, for as long as it lives and the time is not up. @throws GraphLoadError */
+export async function loadedInTime(
+  loading: Promise<void>,
+  child: SpawnedChild,
+  { timeoutMs, signal, lastLines }: LoadingBounds,
+): Promise<void> {
+  const giveUp = () => child.process.kill('SIGKILL');
+  signal?.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted) giveUp();
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new GraphLoadError(`The project did not load within ${timeoutMs} ms.`)), timeoutMs);
+  });
+  const died = child.exited.then((reason) => {
+    throw new GraphLoadError([`The process that loads the project ${reason}.`, ...lastLines].join('\n'));
+  });
+  try {
+    await Promise.race([loading, died, tooLate]);
+  } finally {
+    signal?.removeEventListener('abort', giveUp);
+    clearTimeout(timer);
+  }
+}
