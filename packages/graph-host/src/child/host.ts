@@ -26,6 +26,7 @@ import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
 import { preloadLangGraph } from './preload-langgraph.ts';
 import { Run } from './run.ts';
+import { sendSettlement } from './settlement.ts';
 import { getHistory, getState, updateState } from './state-requests.ts';
 import { toWireJson } from './wire-json.ts';
 
@@ -73,9 +74,6 @@ export class Host {
       case 'app.serve':
         void this.#answer(0, message.id, () => this.#serveApp(message));
         break;
-      case 'graph.describe':
-        this.#connection.answer(0, message.id, this.#describe());
-        break;
       case 'embed.texts':
         void this.#embed(message);
         break;
@@ -120,10 +118,6 @@ export class Host {
     await preloadLangGraph(project.graphs);
     await import(import.meta.resolve('tsx'));
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
-    return this.#describe();
-  }
-
-  #describe(): unknown {
     return [...this.#graphs.values()].map(({ graphId, description }) => ({ graphId, description }));
   }
 
@@ -153,14 +147,7 @@ export class Host {
     const graph = this.#graphs.get(runRequest.graphId);
     if (graph === undefined) {
       const error = errorBody(noSuchGraph(runRequest.graphId), 'not_found');
-      this.#connection.send(use, {
-        t: 'run.settled',
-        use,
-        kind: 'failed',
-        error,
-        valuesBytes: null,
-        interruptsBytes: null,
-      });
+      sendSettlement(this.#connection, use, { kind: 'failed', error });
       return;
     }
     const limits = this.#limits as ToHost['init']['limits'];

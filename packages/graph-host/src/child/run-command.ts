@@ -1,4 +1,4 @@
-/** What a run is started with: its input, a command, or nothing because an earlier attempt already applied them. */
+/** Commands of clients as those of the project's LangGraph. */
 import type { RunRequest } from '../types.ts';
 import type { LangGraphModule } from './graph-types.ts';
 
@@ -12,9 +12,9 @@ export function toCommand(langgraph: LangGraphModule, command: NonNullable<RunRe
   });
 }
 
-/** A node's name, or `{node, input}` which starts the node with an input of its own; LangGraph's form of it has `args`. */
+/** A node's name, or `{node, input}` which starts the node with an input of its own. */
 function toTarget(langgraph: LangGraphModule, target: unknown): unknown {
   if (typeof target !== 'object' || target === null || !('node' in target)) return target;
-  const { node, input, args } = target as { node: string; input?: unknown; args?: unknown };
-  return new langgraph.Send(node, (input === undefined ? args : input) ?? null);
+  const send = target as { node: string; input?: unknown };
+  return new langgraph.Send(send.node, send.input ?? null);
 }

@@ -1,22 +1,18 @@
 /** One run in the child: from its request to its settlement. */
 import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
 import type { Connection } from '../protocol/connection.ts';
-import type { ErrorBody } from '../protocol/messages.ts';
 import type { RunRequest } from '../types.ts';
 import { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import { errorBody } from './error-body.ts';
 import { EventRenderer, withInterruptSchema } from './event-renderer.ts';
-import type { CompiledGraph, GraphConfig, StateSnapshot } from './graph-types.ts';
+import type { CompiledGraph, GraphConfig } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';
 import { Outbox } from './outbox.ts';
-import { namedAnswer, remainingResume } from './resume-marker.ts';
-import { toCommand } from './run-command.ts';
-import { checkpointMetadata, runMetadata } from './run-metadata.ts';
+import { newestState, runConfig } from './run-config.ts';
+import { runInput } from './run-input.ts';
+import { checkpointMetadata } from './run-metadata.ts';
+import { interruptsByTask, type Settlement, sendSettlement } from './settlement.ts';
 import { tracersOf } from './tracing.ts';
-import { toWireJson } from './wire-json.ts';
-
-/** LangGraph takes the checkpointer of one invocation from here; the shared graph object stays as it is. */
-export const CHECKPOINTER_KEY = '__pregel_checkpointer';
 
 export interface RunOptions {
   connection: Connection;
@@ -25,16 +21,6 @@ export interface RunOptions {
   hasCheckpoints: boolean;
   graph: LoadedGraph;
   limits: { creditBytes: number; bufferBytes: number; eventBytes: number };
-}
-
-type RunCommand = NonNullable<RunRequest['command']>;
-
-interface Settlement {
-  kind: 'done' | 'failed' | 'aborted' | 'drained';
-  values?: unknown;
-  next?: string[];
-  interrupts?: Record<string, unknown[]>;
-  error?: ErrorBody;
 }
 
 export class Run {
@@ -99,17 +85,25 @@ export class Run {
   async execute(): Promise<void> {
     const settlement = await this.#settlement();
     await this.#outbox.drained();
-    this.#send(settlement);
+    const { connection, use } = this.#options;
+    sendSettlement(connection, use, settlement, this.#checkpoints?.lastRootCheckpointId);
   }
 
   async #settlement(): Promise<Settlement> {
-    const { request, graph } = this.#options;
+    const { request, graph, connection, use } = this.#options;
     try {
-      const use = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
-      const compiled = await graph.take({ ...request.config, context: request.context }, use);
+      const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
+      const compiled = await graph.take({ ...request.config, context: request.context }, graphUse);
       const tracers = (await tracersOf(request, graph.modules)) ?? [];
-      const config = this.#config([...tracers, ...this.#renderer.callbacks]);
-      await this.#stream(compiled, await this.#input(), config);
+      const config = runConfig(request, graph.modules.langgraphVersion, {
+        checkpointer: this.#checkpoints && this.#saver(this.#checkpoints),
+        store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
+        callbacks: [...tracers, ...this.#renderer.callbacks],
+        control: this.#control,
+        signal: this.#abort.signal,
+      });
+      const input = await runInput(request, graph.modules.langgraph, this.#checkpoints);
+      await this.#stream(compiled, input, config);
       await this.#checkpoints?.settled();
       if (this.#failure) throw this.#failure;
       if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
@@ -117,64 +111,6 @@ export class Run {
     } catch (error) {
       return this.#stopped(error);
     }
-  }
-
-  async #input(): Promise<unknown> {
-    const { request, graph } = this.#options;
-    if (request.continuesAttempt) return null;
-    if (!request.command) return request.input ?? null;
-    const command = request.attempt > 1 ? await this.#remainingCommand(request.command) : request.command;
-    return command === null ? null : toCommand(graph.modules.langgraph, await this.#withNamedAnswer(command));
-  }
-
-  async #withNamedAnswer(command: RunCommand): Promise<RunCommand> {
-    // Anything else is taken as it is, and costs no reading.
-    if (command.resume === undefined || command.resume || !this.#checkpoints) return command;
-    return { ...command, resume: namedAnswer(command.resume, await this.#startingCheckpoint(this.#checkpoints)) };
-  }
-
-  #startingCheckpoint(checkpoints: RemoteCheckpoints) {
-    const { threadId, config } = this.#options.request;
-    return checkpoints.getWithMarkers(threadId, '', config.configurable.checkpoint_id as string | undefined);
-  }
-
-  /** What an earlier attempt, which came to no checkpoint, has left of the command. */
-  async #remainingCommand(command: RunCommand): Promise<RunCommand | null> {
-    if (command.resume === undefined || !this.#checkpoints) return command;
-    const { request } = this.#options;
-    const stored = await this.#startingCheckpoint(this.#checkpoints);
-    const { resume: _stored, ...rest } = command;
-    const resume = remainingResume(command.resume, request.runId, stored);
-    if (resume !== undefined) return { ...rest, resume };
-    return Object.keys(rest).length > 0 ? rest : null;
-  }
-
-  #config(callbacks: object[]): GraphConfig {
-    const { request, graph, connection, use } = this.#options;
-    const { checkpoint_id, ...configurable } = request.config.configurable;
-    // A fork point is where the run began; another attempt goes on from the checkpoints made since.
-    const isFork = checkpoint_id !== undefined && !request.continuesAttempt;
-    return {
-      configurable: {
-        ...configurable,
-        ...(isFork && { checkpoint_id }),
-        ...(this.#checkpoints && { [CHECKPOINTER_KEY]: this.#saver(this.#checkpoints) }),
-      },
-      store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
-      metadata: runMetadata(request, graph.modules.langgraphVersion),
-      runId: request.runId,
-      signal: this.#abort.signal,
-      durability: request.durability,
-      ...(callbacks.length > 0 && { callbacks }),
-      ...(this.#control && { control: this.#control }),
-      ...(request.config.tags && { tags: request.config.tags }),
-      ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),
-      ...(request.config.max_concurrency !== undefined && { maxConcurrency: request.config.max_concurrency }),
-      ...(request.config.run_name !== undefined && { runName: request.config.run_name }),
-      ...(request.context !== undefined && { context: request.context }),
-      ...(request.interruptBefore !== undefined && { interruptBefore: request.interruptBefore }),
-      ...(request.interruptAfter !== undefined && { interruptAfter: request.interruptAfter }),
-    };
   }
 
   /** Events wait while a checkpoint is being serialized: its put has to be on the wire before them. */
@@ -241,41 +177,4 @@ export class Run {
     if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
     return { kind: 'failed', error: errorBody(error), values: this.#renderer.rootValues };
   }
-
-  #send(settlement: Settlement): void {
-    const { connection, use } = this.#options;
-    let values: Buffer | null = null;
-    let { kind, error } = settlement;
-    try {
-      values = settlement.values === undefined ? null : Buffer.from(toWireJson(settlement.values, 'state'));
-    } catch (unserializable) {
-      kind = 'failed';
-      error = errorBody(unserializable);
-    }
-    const interrupts = settlement.interrupts ? Buffer.from(toWireJson(settlement.interrupts, 'state')) : null;
-    const header = {
-      t: 'run.settled',
-      use,
-      kind,
-      error,
-      valuesBytes: values?.byteLength ?? null,
-      interruptsBytes: interrupts?.byteLength ?? null,
-      next: settlement.next,
-      checkpointId: this.#checkpoints?.lastRootCheckpointId ?? null,
-    };
-    connection.send(use, header, [...(values ? [values] : []), ...(interrupts ? [interrupts] : [])]);
-  }
-}
-
-/** The thread's state as it is now, wherever the run began. */
-function newestState({ configurable }: GraphConfig): GraphConfig {
-  const { thread_id, [CHECKPOINTER_KEY]: checkpointer } = configurable ?? {};
-  return { configurable: { thread_id, checkpoint_ns: '', [CHECKPOINTER_KEY]: checkpointer } };
-}
-
-/** `{task id: [{id, value}]}` of the tasks that wait for an answer; undefined when none does. */
-export function interruptsByTask(tasks: StateSnapshot['tasks']): Record<string, unknown[]> | undefined {
-  const waiting = tasks.filter((task) => (task.interrupts?.length ?? 0) > 0);
-  if (waiting.length === 0) return undefined;
-  return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts as unknown[]]));
 }

@@ -44,13 +44,10 @@ afterEach(() => {
 
 it('matches answers to their requests, with raw bytes', async () => {
   answer = ({ header }) => host.answer(0, header.id as number, { for: header.t }, [Buffer.from('raw')]);
-  const [ping, describe] = await Promise.all([
-    parent.request(0, { t: 'ping' }),
-    parent.request(1, { t: 'graph.describe' }),
-  ]);
+  const [ping, shutdown] = await Promise.all([parent.request(0, { t: 'ping' }), parent.request(1, { t: 'shutdown' })]);
   expect(ping.ok).toEqual({ for: 'ping' });
-  expect(describe.ok).toEqual({ for: 'graph.describe' });
-  expect(describe.raw.toString()).toBe('raw');
+  expect(shutdown.ok).toEqual({ for: 'shutdown' });
+  expect(shutdown.raw.toString()).toBe('raw');
 });
 
 it('answers an unknown request with `unsupported`, and an ill-formed one with `invalid`', async () => {

@@ -93,7 +93,6 @@ export const toHost = {
     app: Type.Object({ file: Type.String(), symbol: Type.String() }),
     socketPath: Type.String(),
   }),
-  'graph.describe': request('graph.describe', {}),
   'graph.draw': request('graph.draw', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),

@@ -1,0 +1,53 @@
+/** What LangGraph is told of a run beside its input. */
+import type { RunRequest } from '../types.ts';
+import type { GraphConfig } from './graph-types.ts';
+import { runMetadata } from './run-metadata.ts';
+
+/** LangGraph takes the checkpointer of one invocation from here; the shared graph object stays as it is. */
+const CHECKPOINTER_KEY = '__pregel_checkpointer';
+
+/** What a run has of its own, apart from its request. */
+export interface RunParts {
+  checkpointer: object | undefined;
+  store: object;
+  callbacks: object[];
+  control: object | undefined;
+  signal: AbortSignal;
+}
+
+export function runConfig(
+  request: RunRequest,
+  langgraphVersion: string,
+  { checkpointer, store, callbacks, control, signal }: RunParts,
+): GraphConfig {
+  const { checkpoint_id, ...configurable } = request.config.configurable;
+  // A fork point is where the run began; another attempt goes on from the checkpoints made since.
+  const isFork = checkpoint_id !== undefined && !request.continuesAttempt;
+  return {
+    configurable: {
+      ...configurable,
+      ...(isFork && { checkpoint_id }),
+      ...(checkpointer && { [CHECKPOINTER_KEY]: checkpointer }),
+    },
+    store,
+    metadata: runMetadata(request, langgraphVersion),
+    runId: request.runId,
+    signal,
+    durability: request.durability,
+    ...(callbacks.length > 0 && { callbacks }),
+    ...(control && { control }),
+    ...(request.config.tags && { tags: request.config.tags }),
+    ...(request.config.recursion_limit !== undefined && { recursionLimit: request.config.recursion_limit }),
+    ...(request.config.max_concurrency !== undefined && { maxConcurrency: request.config.max_concurrency }),
+    ...(request.config.run_name !== undefined && { runName: request.config.run_name }),
+    ...(request.context !== undefined && { context: request.context }),
+    ...(request.interruptBefore !== undefined && { interruptBefore: request.interruptBefore }),
+    ...(request.interruptAfter !== undefined && { interruptAfter: request.interruptAfter }),
+  };
+}
+
+/** Asks for the thread's state as it is now, wherever the run began. */
+export function newestState({ configurable }: GraphConfig): GraphConfig {
+  const { thread_id, [CHECKPOINTER_KEY]: checkpointer } = configurable ?? {};
+  return { configurable: { thread_id, checkpoint_ns: '', [CHECKPOINTER_KEY]: checkpointer } };
+}
