@@ -12,9 +12,9 @@ export function toCommand(langgraph: LangGraphModule, command: NonNullable<RunRe
   });
 }
 
-/** A node's name, or `{node, input}` which starts the node with an input of its own. */
+/** A node's name, or `{node, input}` which starts the node with an input of its own; LangGraph's form of it has `args`. */
 function toTarget(langgraph: LangGraphModule, target: unknown): unknown {
   if (typeof target !== 'object' || target === null || !('node' in target)) return target;
-  const send = target as { node: string; input?: unknown };
-  return new langgraph.Send(send.node, send.input ?? null);
+  const { node, input, args } = target as { node: string; input?: unknown; args?: unknown };
+  return new langgraph.Send(node, (input === undefined ? args : input) ?? null);
 }
