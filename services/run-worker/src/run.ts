@@ -1,34 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
-import { Duty, openPool, untilAvailable } from '@runyard/database';
-import {
-  embeddingsOf,
-  openLoopback,
-  openProject,
-  SocketFolder,
-  startGraphHost,
-  storeSettings,
-} from '@runyard/graph-host';
-import { ApiServers, RunEngine, RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
-import { RunStreams } from '@runyard/run-stream';
+import { Duty, untilAvailable } from '@runyard/database';
+import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
+import { ApiServers, RunEngine } from '@runyard/run-engine';
 import { atRestWith } from '@runyard/sealing';
-import {
-  countConnectionsTo,
-  createApp,
-  deploymentMetricsOf,
-  listen,
-  listenForMetrics,
-  type ServiceContext,
-} from '@runyard/service-kit';
+import { createApp, deploymentMetricsOf, listen, listenForMetrics, type ServiceContext } from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
 import { Slots } from './claiming/slots.ts';
 import type { Config } from './config.ts';
 import { Executions } from './execution/executions.ts';
-import { HostSupervisor } from './hosts/host-supervisor.ts';
+import { openHosts } from './hosts/open-hosts.ts';
 import { LeaseKeeper } from './leases/lease-keeper.ts';
 import { createSweeper } from './leases/sweeper.ts';
-import { ServerForwarding } from './loopback/forward-to-server.ts';
 import { WaitingRuns } from './loopback/waiting-runs.ts';
+import { openDatabase } from './open-database.ts';
+import { openRedis } from './open-redis.ts';
 import { warnAboutServers } from './start-up.ts';
 import { EventPublisher } from './streams/event-publisher.ts';
 import { reportWorkerGauges, WorkerMetrics } from './worker-metrics.ts';
@@ -41,8 +27,6 @@ const SWEEP_EVERY_MS = 1_000;
 /** How long what only one worker does may rest when that one dies. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
-/** A machine that is busy may need this long to make a connection. */
-const SILENT_MS_MIN = 1_000;
 
 /**
  * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
@@ -51,41 +35,13 @@ const SILENT_MS_MIN = 1_000;
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { logger, lifecycle } = context;
   context.metrics.identify(deploymentMetricsOf(config));
-  const redis = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
   const workerId = randomUUID();
   const leaseMs = config.WORKER_LEASE_SECONDS * 1000;
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   const metrics = new WorkerMetrics(context.metrics);
 
-  const pool = openPool({
-    connectionString: config.DATABASE_URI,
-    max: config.DATABASE_POOL_SIZE,
-    min: config.DATABASE_POOL_MIN_SIZE,
-    connectTimeoutMs: config.DATABASE_POOL_TIMEOUT_SECONDS * 1000,
-    applicationName: 'runyard-run-worker',
-    // A write that takes longer than the lease is somebody else's business already.
-    statementTimeoutMs: leaseMs * 0.8,
-    idleInTransactionTimeoutMs: leaseMs * 0.5,
-    silentMs: Math.max(SILENT_MS_MIN, leaseMs * 0.2),
-    onConnectionLost: (error) => logger.warn('a database connection was lost', { error }),
-  });
-  lifecycle.onStop('database', () => pool.end());
-  const streams = new RunStreams({
-    redis: config.REDIS_URI,
-    keyPrefix: config.REDIS_KEY_PREFIX,
-    resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
-    maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
-    onTrim: (entries) => metrics.trimmedEvents.inc(entries),
-  });
-  lifecycle.onStop('run streams', () => streams.close());
-  const onRedisError = (error: Error) => logger.debug('the wake-up queue reports an error', { error });
-  const queue = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX, onError: onRedisError };
-  const wakeups = new RunWakeups(queue);
-  lifecycle.onStop('wake-ups', () => wakeups.close());
-  const webhookSignals = new Signals({ ...queue, topic: 'webhooks' });
-  lifecycle.onStop('webhook signals', () => webhookSignals.close());
-  const receiver = new WakeupReceiver(queue);
-  lifecycle.onStop('wake-up receiver', () => receiver.close());
+  const pool = openDatabase(config, context);
+  const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, metrics);
 
   const { project, aesKey, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
@@ -113,27 +69,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
 
   const { embeddings, ...storeOptions } = storeSettings(project);
   const store = new PostgresStore({ pool, retryMs: leaseMs * 0.5, ...storeOptions });
-  const servers = new ApiServers(pool);
   const waiting = new WaitingRuns(() => claims.runsAwaited());
-  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
-  lifecycle.onStop('own server', () => forwarding.close());
-  const sockets = await SocketFolder.open();
-  lifecycle.onStop('sockets', () => sockets.remove());
-  const loopback = await openLoopback(sockets, forwarding.onRequest);
-  lifecycle.onStop('loopback', () => loopback.close());
-  const hosts = new HostSupervisor({
-    logger,
-    start: (onExit) =>
-      startGraphHost({
-        role: 'run',
-        ...location,
-        loopback: { socketPath: loopback.socketPath, token: loopback.token },
-        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
-        limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
-        onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
-        onExit,
-      }),
-    deadMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
+  const hosts = await openHosts(config, context, {
+    project: location,
+    servers: new ApiServers(pool),
+    waiting,
     onReady: () => claims.poke(),
     onLost: () => metrics.hostRestarts.inc(),
   });

@@ -1,0 +1,43 @@
+import { type OpenProject, openLoopback, SocketFolder, startGraphHost } from '@runyard/graph-host';
+import type { ApiServers } from '@runyard/run-engine';
+import type { ServiceContext } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import { ServerForwarding } from '../loopback/forward-to-server.ts';
+import type { WaitingRuns } from '../loopback/waiting-runs.ts';
+import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts';
+
+export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLost'> {
+  /** Where the project is, and what its code gets to see. */
+  project: Pick<OpenProject, 'projectDir' | 'configPath' | 'environment'>;
+  servers: ApiServers;
+  waiting: WaitingRuns;
+}
+
+/** The graph hosts of the worker, not started yet, and the way of the project's code to the deployment's own server. */
+export async function openHosts(
+  config: Config,
+  { logger, lifecycle }: ServiceContext,
+  { project, servers, waiting, ...events }: HostParts,
+): Promise<HostSupervisor> {
+  const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
+  lifecycle.onStop('own server', () => forwarding.close());
+  const sockets = await SocketFolder.open();
+  lifecycle.onStop('sockets', () => sockets.remove());
+  const { socketPath, token, close } = await openLoopback(sockets, forwarding.onRequest);
+  lifecycle.onStop('loopback', close);
+  return new HostSupervisor({
+    logger,
+    start: (onExit) =>
+      startGraphHost({
+        role: 'run',
+        ...project,
+        loopback: { socketPath, token },
+        ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
+        limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },
+        onLog: ({ level, message, ...about }) => logger[level](message, { ...about, from: 'project' }),
+        onExit,
+      }),
+    deadMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
+    ...events,
+  });
+}

@@ -1,0 +1,42 @@
+import { RunWakeups, Signals, WakeupReceiver } from '@runyard/run-engine';
+import { RunStreams } from '@runyard/run-stream';
+import { countConnectionsTo, type RedisUse, type ServiceContext } from '@runyard/service-kit';
+import type { Config } from './config.ts';
+import type { WorkerMetrics } from './worker-metrics.ts';
+
+export interface WorkerRedis {
+  streams: RunStreams;
+  /** Wakes other workers. */
+  wakeups: RunWakeups;
+  /** Is woken. */
+  receiver: WakeupReceiver;
+  /** Tells the processes of agent-api that webhooks are due. */
+  webhookSignals: Signals;
+  use: RedisUse;
+}
+
+/** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
+export function openRedis(
+  config: Config,
+  { logger, lifecycle }: ServiceContext,
+  metrics: Pick<WorkerMetrics, 'trimmedEvents'>,
+): WorkerRedis {
+  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
+  const streams = new RunStreams({
+    ...redis,
+    resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
+    maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
+    onTrim: (entries) => metrics.trimmedEvents.inc(entries),
+  });
+  lifecycle.onStop('run streams', () => streams.close());
+  const onError = (error: Error) => logger.debug('the wake-up queue reports an error', { error });
+  const queue = { ...redis, onError };
+  const wakeups = new RunWakeups(queue);
+  lifecycle.onStop('wake-ups', () => wakeups.close());
+  const webhookSignals = new Signals({ ...queue, topic: 'webhooks' });
+  lifecycle.onStop('webhook signals', () => webhookSignals.close());
+  const receiver = new WakeupReceiver(queue);
+  lifecycle.onStop('wake-up receiver', () => receiver.close());
+  return { streams, wakeups, receiver, webhookSignals, use };
+}
