@@ -41,7 +41,7 @@ export interface OAuthServices {
 }
 
 export function oauthRoutes(services: OAuthServices, keys: IdempotencyKeys): BoundOperation[] {
-  return [...providerRoutes(services, keys), ...tokenRoutes(services, keys), ...agentRoutes(services)];
+  return [...providerRoutes(services, keys), ...tokenRoutes(services, keys), ...agentRoutes(services, keys)];
 }
 
 function providerRoutes({ providers }: OAuthServices, keys: IdempotencyKeys): BoundOperation[] {
@@ -92,20 +92,20 @@ function tokenRoutes({ authentication, flows, tokens }: OAuthServices, keys: Ide
   ];
 }
 
-function agentRoutes({ connections }: OAuthServices): BoundOperation[] {
+function agentRoutes({ connections }: OAuthServices, keys: IdempotencyKeys): BoundOperation[] {
   return [
     bind(listAgentConnections, async ({ caller, params }) =>
       ok({ data: await connections.list(caller, params.agent_id) }),
     ),
-    bind(createAgentConnection, async ({ caller, params, body }) =>
-      created(await connections.connect(caller, params.agent_id, body.oauth_token_id.toLowerCase())),
+    bindCreation(keys, createAgentConnection, created, ({ caller, params, body }, keyed) =>
+      connections.connect(caller, params.agent_id, body.oauth_token_id.toLowerCase(), keyed),
     ),
     bind(deleteAgentConnection, async ({ caller, params }) => {
       await connections.disconnect(caller, params.agent_id, params.connection_id.toLowerCase());
       return noContent();
     }),
-    bind(importAgentToken, async ({ caller, params, body }) =>
-      created(await connections.import(caller, params.agent_id, params.provider_id, body)),
+    bindCreation(keys, importAgentToken, created, ({ caller, params, body }, keyed) =>
+      connections.import(caller, params.agent_id, params.provider_id, body, keyed),
     ),
   ];
 }

@@ -143,6 +143,67 @@ it('a platform whose secret the server takes no more is registered anew, and its
   expect(await broker.platform.dump()).not.toContain('for-a-while');
 });
 
+/** Registers everybody, with such a secret. Returns how often it has. */
+function registering(secret: () => object): () => number {
+  let registered = 0;
+  broker.server.instead.set('/reg', (_, res) => {
+    registered += 1;
+    const client = { client_id: `client-${registered}`, ...secret() };
+    res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(client));
+  });
+  return () => registered;
+}
+
+it('a person who was on the way when the platform was registered anew comes back to the client that it was before', async () => {
+  answer = wellKnown;
+  await discover('on-the-way');
+  const [alice, bob] = [someone(), someone()];
+  const begun = await broker.authenticate('on-the-way', {}, alice);
+  await onDatabase(broker.platform.database.url, (client) =>
+    client.query("UPDATE oauth_provider SET client_secret_expires_at = now() WHERE provider_id = 'on-the-way'"),
+  );
+  const later = await broker.authenticate('on-the-way', {}, bob);
+  const clients = [begun, later].map(({ url }) => new URL(url!).searchParams.get('client_id'));
+  expect(new Set(clients).size).toBe(2);
+  for (const [way, as] of [
+    [begun, alice],
+    [later, bob],
+  ] as const) {
+    expect((await broker.callback('on-the-way', await broker.consent(way))).status).toBe(200);
+    expect((await broker.authenticate('on-the-way', {}, as)).status).toBe('completed');
+  }
+});
+
+it('a secret of half an hour serves for half of it, whoever is asked meanwhile', async () => {
+  answer = wellKnown;
+  const registered = registering(() => ({
+    client_secret: 'a-secret',
+    client_secret_expires_at: Math.floor(Date.now() / 1000) + 1_800,
+  }));
+  await discover('short');
+  for (const each of [someone(), someone()]) await broker.authenticate('short', {}, each);
+  expect(registered()).toBe(1);
+  await onDatabase(broker.platform.database.url, (client) =>
+    client.query(`UPDATE oauth_provider SET client_registered_at = client_registered_at - interval '16 minutes',
+      client_secret_expires_at = client_secret_expires_at - interval '16 minutes' WHERE provider_id = 'short'`),
+  );
+  for (const each of [someone(), someone()]) await broker.authenticate('short', {}, each);
+  expect(registered()).toBe(2);
+});
+
+it.each<[string, object]>([
+  ['ends at 0', { client_secret: 'a-secret', client_secret_expires_at: 0 }],
+  ['ends in a hundred thousand years', { client_secret: 'a-secret', client_secret_expires_at: 4e12 }],
+  ['there is none of', { client_secret_expires_at: -1 }],
+])('a secret that %s is not replaced', async (name, secret) => {
+  answer = wellKnown;
+  const registered = registering(() => secret);
+  const id = name.replaceAll(' ', '-');
+  expect((await discover(id)).status).toBe(200);
+  await broker.authenticate(id);
+  expect(registered()).toBe(1);
+});
+
 it('a name that is taken registers no client', async () => {
   answer = wellKnown;
   await discover('once');

@@ -1,5 +1,5 @@
 import type { AgentConnection, AgentTokenImport } from '@runyard/contracts';
-import { lockFor, toSqlText } from '@runyard/database';
+import { type KeyedRequest, lockFor, toSqlText } from '@runyard/database';
 import { ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../database/database.ts';
@@ -44,13 +44,13 @@ export class ConnectionService {
     return rows.map(connectionView);
   }
 
-  async connect(caller: Principal, agentId: string, tokenId: string): Promise<AgentConnection> {
+  async connect(caller: Principal, agentId: string, tokenId: string, keyed?: KeyedRequest): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'runs:create'));
     return this.#parts.database.change(async (transaction) => {
       const token = await tokenStore.find(transaction, caller, tokenId);
       if (!token) throw new NotFoundError('OAuth token not found.');
       return this.#link(transaction, caller, agent, token);
-    });
+    }, keyed);
   }
 
   async disconnect(caller: Principal, agentId: string, connectionId: string): Promise<void> {
@@ -70,6 +70,7 @@ export class ConnectionService {
     agentId: string,
     providerId: string,
     body: AgentTokenImport,
+    keyed?: KeyedRequest,
   ): Promise<AgentConnection> {
     const agent = agentOf(caller, agentId, workspaceFor(caller, 'deployments:update'));
     const { database, providers, vault } = this.#parts;
@@ -78,7 +79,7 @@ export class ConnectionService {
     return database.change(async (transaction) => {
       const row = await tokenStore.insert(transaction, { ...token, identity: null, isDefault: false });
       return this.#link(transaction, caller, agent, row);
-    });
+    }, keyed);
   }
 
   async #link(

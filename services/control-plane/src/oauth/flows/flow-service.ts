@@ -82,6 +82,7 @@ export class FlowService {
         provider: { connect: { id: provider.id } },
         stateDigest: digestOf(secret),
         sealedCodeVerifier: codeVerifier === null ? null : sealer.seal(codeVerifier, place(id)),
+        ...(provider.isDynamicClient ? clientOf(provider) : {}),
         redirectUri,
         scopes,
         isDefault,
@@ -177,7 +178,8 @@ export class FlowService {
 
   async #exchange(flow: FlowOfProvider, answer: CallbackAnswer): Promise<void> {
     const { sealer, clients, tokens, logger } = this.#parts;
-    const { provider, redirectUri, sealedCodeVerifier } = flow;
+    const { redirectUri, sealedCodeVerifier } = flow;
+    const provider = providerOf(flow);
     if (answer.error !== undefined) {
       throw new ProviderRefusedError(provider.providerId, answer.error, answer.error_description);
     }
@@ -195,6 +197,17 @@ export class FlowService {
     });
     throw new BadRequestError('This authorization was ended meanwhile. Begin it again.');
   }
+}
+
+/** The provider with the client that the person was sent to it as: the code is for that one alone. */
+function providerOf({ provider, ...flow }: FlowOfProvider): OAuthProvider {
+  const { clientId, sealedClientSecret, tokenEndpointAuthMethod } = flow;
+  if (clientId === null || tokenEndpointAuthMethod === null || clientId === provider.clientId) return provider;
+  return { ...provider, clientId, sealedClientSecret, tokenEndpointAuthMethod };
+}
+
+function clientOf({ clientId, sealedClientSecret, tokenEndpointAuthMethod }: OAuthProvider) {
+  return { clientId, sealedClientSecret, tokenEndpointAuthMethod };
 }
 
 const place = (id: string) => `oauth-flow/${id}/code-verifier`;

@@ -37,20 +37,23 @@ export async function registerClient(
     requests.options(deadline),
   );
   const client = await processDynamicClientRegistrationResponse(response);
+  const clientSecret = typeof client.client_secret === 'string' ? client.client_secret : null;
   const registered = AUTH_METHODS.find((method) => method === client.token_endpoint_auth_method);
   return {
     clientId: client.client_id,
-    clientSecret: typeof client.client_secret === 'string' ? client.client_secret : null,
-    clientSecretExpiresAt: dateOf(client.client_secret_expires_at),
+    clientSecret,
+    clientSecretExpiresAt: clientSecret === null ? null : dateOf(client.client_secret_expires_at),
     authMethod: registered ?? authMethod,
   };
 }
 
-/** 0 stands for ever. */
+/** The last second of the year 9999. */
+const SECONDS_MAX = 253_402_300_799;
+
+/** 0 stands for ever (RFC 7591), and so does what is no time, or more seconds than a date can have. */
 function dateOf(seconds: unknown): Date | null {
-  if (typeof seconds !== 'number' || seconds === 0) return null;
-  const date = new Date(seconds * 1000);
-  return Number.isNaN(date.getTime()) ? null : date;
+  const isTime = typeof seconds === 'number' && seconds > 0 && seconds <= SECONDS_MAX;
+  return isTime ? new Date(seconds * 1000) : null;
 }
 
 function authMethodFor({

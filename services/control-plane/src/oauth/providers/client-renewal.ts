@@ -8,17 +8,28 @@ import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { registerClient } from './client-registration.ts';
 import type { ProviderClients } from './provider-clients.ts';
 
-/** So long before its end a secret is replaced: a person has the time to go to the provider with the new one. */
+/** So long before its end a secret is replaced, if it lives longer: a person has the time to go to the provider with the new one. */
 const AHEAD_MS = 3_600_000;
 /** A person waits meanwhile. */
 const REGISTRATION_MS = 5_000;
 
 /** Whether the provider takes the client's secret no more: nothing can be asked of its token endpoint. */
-export function isClientOver({ clientSecretExpiresAt }: OAuthProvider, aheadMs = 0): boolean {
-  return clientSecretExpiresAt !== null && clientSecretExpiresAt.getTime() - Date.now() <= aheadMs;
+export function isClientOver({ clientSecretExpiresAt }: OAuthProvider): boolean {
+  return clientSecretExpiresAt !== null && clientSecretExpiresAt.getTime() <= Date.now();
 }
 
-/** Registers the platform anew where a server gave it a secret for a while: there is no other way to get the next one. */
+/** A secret of a short life serves for half of it: each new client takes from those who have tokens what they refresh them with. */
+function isRenewalDue({ clientSecretExpiresAt, clientRegisteredAt, createdAt }: OAuthProvider): boolean {
+  if (clientSecretExpiresAt === null) return false;
+  const end = clientSecretExpiresAt.getTime();
+  const lifetimeMs = end - (clientRegisteredAt ?? createdAt).getTime();
+  return end - Date.now() <= Math.min(AHEAD_MS, lifetimeMs / 2);
+}
+
+/**
+ * Registers the platform anew where a server gave it a secret for a while: there is no other way to get the next one. Whoever is on
+ * the way to the provider meanwhile comes back to the client that they were sent as.
+ */
 export class ClientRenewal {
   readonly #database: Database;
   readonly #clients: ProviderClients;
@@ -45,7 +56,7 @@ export class ClientRenewal {
    */
   async renewed(provider: OAuthProvider): Promise<OAuthProvider> {
     const server = provider.serverMetadata as unknown as AuthorizationServer | null;
-    const isDue = provider.isDynamicClient && isClientOver(provider, AHEAD_MS);
+    const isDue = provider.isDynamicClient && isRenewalDue(provider);
     if (!isDue || !server?.registration_endpoint) return provider;
     try {
       return await this.#register(provider, server);
@@ -68,6 +79,7 @@ export class ClientRenewal {
         clientId: toSqlText(client.clientId),
         sealedClientSecret: this.#clients.sealSecret(id, client.clientSecret),
         clientSecretExpiresAt: client.clientSecretExpiresAt,
+        clientRegisteredAt: new Date(),
         tokenEndpointAuthMethod: client.authMethod,
       },
     });

@@ -93,6 +93,7 @@ export class ProviderService {
       clientId: toSqlText(clientId),
       sealedClientSecret: clients.sealSecret(id, clientSecret),
       clientSecretExpiresAt,
+      clientRegisteredAt: new Date(),
       authUrl: this.#address(server.authorization_endpoint!),
       tokenUrl: this.#address(server.token_endpoint!),
       usesPkce: true,

@@ -23,7 +23,7 @@ export class GrantedTokens {
       // It holds the row: whoever ends flows comes before it or finds the token.
       const { count } = await transaction.oAuthFlow.updateMany({
         where: { id: flow.id, status: 'exchanging' },
-        data: { status: 'completed', sealedCodeVerifier: null },
+        data: { status: 'completed', sealedCodeVerifier: null, sealedClientSecret: null },
       });
       if (count === 0) return false;
       const token = (await this.#renew(transaction, flow, grant)) ?? (await this.#insert(transaction, flow, grant));
