@@ -48,7 +48,7 @@ export const configSchema = Type.Object({
     default: 1800,
     minimum: 10,
     maximum: 86_400,
-    description: 'How long a build may take.',
+    description: 'How long a build may take, and how long it may wait for the object storage.',
   }),
   BUILD_USER: Type.Optional(
     Type.String({

@@ -31,6 +31,7 @@ import { MetricsService } from './monitoring/metrics-service.ts';
 import { SampleStore } from './monitoring/sample-store.ts';
 import { PostgresScaleMemory } from './monitoring/scale-memory.ts';
 import { openOAuthBroker } from './oauth/open-oauth-broker.ts';
+import { startObjectRemovals } from './object-storage/object-removals.ts';
 import { openObjectStorage } from './object-storage/open-object-storage.ts';
 import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
@@ -85,8 +86,9 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const openLog = openLogs(config, context);
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
+  const removals = startObjectRemovals({ database, objects: storage, holder: holder.id, lifecycle, logger });
   const quota = new StorageQuota({ pool, config });
-  const parts = { objects: storage, scratch: join(config.DATA_DIR, 'registry') };
+  const parts = { objects: storage, removals, scratch: join(config.DATA_DIR, 'registry') };
   const registry = openRegistry({
     ...parts,
     database,
@@ -161,8 +163,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const wanted = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(wanted);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;
-  startUnusedImages({ database, objects: storage, revisionsKept, holder: holder.id, lifecycle, logger });
-  const uploads = openUploads({ config, prisma, pool, storage, quota, logger, holder: holder.id });
+  startUnusedImages({ database, removals, revisionsKept, holder: holder.id, lifecycle, logger });
+  const uploads = openUploads({ config, database, storage, removals, quota, logger, holder: holder.id });
   uploads.start();
   lifecycle.onStop('uploads', () => uploads.close());
   const webhooks = new GithubWebhooks({

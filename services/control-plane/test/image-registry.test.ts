@@ -204,6 +204,19 @@ describe('an image', () => {
     expect(Buffer.from(await blob.arrayBuffer()).equals(whole)).toBe(true);
   });
 
+  it('whose upload is ended twice at once keeps its bytes', async () => {
+    const { repository, push } = await test.deployment();
+    const layer = randomBytes(4_000);
+    const begun = await push.send('POST', `/v2/${repository}/blobs/uploads/`);
+    const location = begun.headers.get('location')!;
+    await push.send('PATCH', location, { body: Uint8Array.from(layer) });
+    const end = async () => (await push.send('PUT', `${location}?digest=${digestOf(layer)}`)).status;
+    expect(await Promise.all([end(), end()])).toContain(201);
+    await test.storage.removals.sweep();
+    const blob = await push.send('GET', `/v2/${repository}/blobs/${digestOf(layer)}`);
+    expect(Buffer.from(await blob.arrayBuffer()).equals(layer)).toBe(true);
+  });
+
   it('goes with its deployment', async () => {
     const { id, repository, push } = await test.deployment();
     await push.pushImage(repository, 'latest');

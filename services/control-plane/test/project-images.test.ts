@@ -7,6 +7,7 @@ import { type Lifecycle, silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuildFailure } from '../src/builds/build-failure.ts';
 import { FolderStorage } from '../src/object-storage/folder-storage.ts';
+import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { BaseLayers } from '../src/project-images/base-layers.ts';
 import { openRevisionImages, type ProjectImageSettings } from '../src/project-images/open-revision-images.ts';
 import { ProjectImageStore } from '../src/project-images/project-image-store.ts';
@@ -41,13 +42,28 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const storage = () => ({
-  objects: new FolderStorage(join(own.folder, 'objects')),
-  scratch: join(own.folder, 'scratch'),
-});
+/** A storage that takes so many objects more, and is away then. */
+class EndingStorage extends FolderStorage {
+  left = Number.POSITIVE_INFINITY;
+
+  override async put(...object: Parameters<FolderStorage['put']>): Promise<void> {
+    this.#look();
+    this.left -= 1;
+    await super.put(...object);
+  }
+
+  override async open(...object: Parameters<FolderStorage['open']>) {
+    this.#look();
+    return super.open(...object);
+  }
+
+  #look(): void {
+    if (this.left <= 0) throw new ObjectStorageUnavailableError(new Error('away'));
+  }
+}
 
 /** As the platform opens them. */
-function opened(changes: Partial<ProjectImageSettings> = {}): RevisionImages {
+function opened(changes: Partial<ProjectImageSettings> = {}, objects = own.storage.objects): RevisionImages {
   const config: ProjectImageSettings = {
     KUBERNETES_NAMESPACE: 'agents',
     PROJECT_BASE_IMAGE: base.image,
@@ -61,7 +77,7 @@ function opened(changes: Partial<ProjectImageSettings> = {}): RevisionImages {
   const quota = { room: async () => ({ bytes: Number.MAX_SAFE_INTEGER, refusal: new Error('full') as never }) };
   return openRevisionImages(config, {
     database,
-    storage: storage(),
+    storage: { ...own.storage, objects },
     registry,
     quota,
     lifecycle,
@@ -245,7 +261,7 @@ describe('layers of a base', () => {
     await make(of, await project());
     const { database } = own;
     const store = new ProjectImageStore(database);
-    const baseLayers = new BaseLayers({ store, storage: storage(), logger: silentLogger });
+    const baseLayers = new BaseLayers({ store, storage: own.storage, logger: silentLogger });
     const later = Date.now() + 26 * 60 * 60 * 1000;
     const known = () => database.prisma.baseLayer.count({ where: { digest: { in: layers } } });
     const [before, files] = [await known(), (await objects('base-layers')).length];
@@ -299,6 +315,29 @@ describe('a build says why there is no image:', () => {
     expect(await failing(of, directory)).toMatch(/larger than 1000000 bytes, packed/);
     expect(await objects(of.deploymentId)).toEqual([]);
     expect(await readdir(join(own.folder, 'scratch'))).toEqual([]);
+  });
+});
+
+describe('while the object storage is away', () => {
+  it.each([
+    ['before the base is kept', 0],
+    ['before the project is kept', 1],
+    ['in the middle of the image', 2],
+  ])('%s, no image is made and nobody is to blame; it is made when the storage is back', async (_, kept) => {
+    const of = await revision();
+    const directory = await project({ 'agent.js': `code of ${kept}` });
+    base.publish({ file: `app/kept-${kept}.js` });
+    const objectsThere = new EndingStorage(join(own.folder, 'objects'));
+    const there = opened({}, objectsThere);
+    await there.checkStorage(of, signal);
+    objectsThere.left = kept;
+    await expect(make(of, directory, there)).rejects.toThrow(ObjectStorageUnavailableError);
+    await expect(there.checkStorage(of, signal)).rejects.toThrow(ObjectStorageUnavailableError);
+    objectsThere.left = Number.POSITIVE_INFINITY;
+    await own.storage.removals.sweep();
+    expect(await objects(of.deploymentId)).toEqual([]);
+    await pulled(of, (await make(of, directory, there)).imageUri);
+    base.publish();
   });
 });
 

@@ -3,23 +3,28 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@runyard/service-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FolderStorage } from '../src/object-storage/folder-storage.ts';
+import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
+import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { UnusedImages } from '../src/registry/unused-images.ts';
+import { openRemovals } from './support/object-removals.ts';
 import { type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 let test: TestRegistry;
 let images: UnusedImages;
 beforeAll(async () => {
   test = await TestRegistry.open({ blobLimitBytes: 1_000_000 });
-  images = new UnusedImages({
+  images = imagesRemovedBy(test.storage.removals);
+});
+afterAll(() => test?.close());
+
+const imagesRemovedBy = (removals: ObjectRemovals) =>
+  new UnusedImages({
     database: test.database,
-    objects: new FolderStorage(join(test.folder, 'objects')),
+    removals,
     revisionsKept: 2,
     duty: { isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });
-});
-afterAll(() => test?.close());
 
 /** Makes revisions of these images, the first one the oldest. */
 async function deployed({ id, repository }: PushedTo, digests: string[]): Promise<void> {
@@ -74,4 +79,19 @@ it('the image that serves stays, however old its revision is', async () => {
   await test.database.prisma.deployment.update({ where: { id: place.id }, data: { activeRevisionId: first.id } });
   await images.remove();
   expect(await Promise.all(digests.map((digest) => statusOf(place, digest)))).toEqual([200, 404, 200, 200]);
+});
+
+it('layers that could not be removed with their image go when the storage is back', async () => {
+  const place = await test.deployment();
+  const digests = [];
+  for (const layer of ['1', '2', '3']) {
+    digests.push(await place.push.pushImage(place.repository, 'latest', Buffer.from(layer)));
+  }
+  await deployed(place, digests);
+  const before = (await objectsOf(place)).length;
+  const away = async () => Promise.reject(new ObjectStorageUnavailableError(new Error('away')));
+  await imagesRemovedBy(openRemovals(test.database, { remove: away })).remove();
+  expect([await statusOf(place, digests[0]!), (await objectsOf(place)).length]).toEqual([404, before]);
+  await test.storage.removals.sweep();
+  expect((await objectsOf(place)).length).toBe(before - 1);
 });

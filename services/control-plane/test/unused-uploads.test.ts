@@ -1,13 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { silentLogger } from '@runyard/service-kit';
-import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../src/database/database.ts';
-import type { ObjectStorage } from '../src/object-storage/object-storage.ts';
+import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Database, openDatabase, type Queries } from '../src/database/database.ts';
+import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
+import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
 import { UploadSignatures } from '../src/sources/uploads/upload-signatures.ts';
-import { Uploads } from '../src/sources/uploads/uploads.ts';
+import { uploadStore } from '../src/sources/uploads/upload-store.ts';
+import { checkUploaded, Uploads } from '../src/sources/uploads/uploads.ts';
+import { openRemovals } from './support/object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 let testDatabase: TestDatabase;
@@ -15,7 +20,7 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase(migrationsDir);
-  database = await openDatabase({ connectionString: testDatabase.url, poolSize: 2, migrationsDir });
+  database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
 });
 afterAll(async () => {
   await database?.close();
@@ -24,20 +29,31 @@ afterAll(async () => {
 
 let objects: Set<string>;
 let isAway: boolean;
+/** Before an archive is put. */
+let beforePut: () => Promise<void>;
+let removals: ObjectRemovals;
 let uploads: Uploads;
+const signatures = new UploadSignatures(randomBytes(32).toString('base64'));
 beforeEach(() => {
   objects = new Set();
   isAway = false;
+  beforePut = async () => undefined;
   const storage = {
+    async put(path: string) {
+      await beforePut();
+      objects.add(path);
+    },
     async remove(path: string) {
-      if (isAway) throw new Error('the storage is away');
+      if (isAway) throw new ObjectStorageUnavailableError(new Error('away'));
       objects.delete(path);
     },
-  } as ObjectStorage;
+  };
+  removals = openRemovals(database, storage);
   uploads = new Uploads({
-    prisma: database.prisma,
+    database,
     storage,
-    signatures: new UploadSignatures(randomBytes(32).toString('base64')),
+    removals,
+    signatures,
     publicUrl: 'https://agents.example.com',
     ttlSeconds: 60,
     revisionsKept: 2,
@@ -78,11 +94,69 @@ it('an archive that could not be removed is removed later, and no revision may n
   const deploymentId = await deploymentWith(['one', 'two']);
   const left = () => database.prisma.sourceUpload.findMany({ where: { deploymentId } });
   isAway = true;
-  await expect(uploads.removeUnused()).rejects.toThrow('away');
-  expect((await left()).map(({ bytes }) => bytes)).toEqual([null, null]);
-  isAway = false;
   await uploads.removeUnused();
-  expect([[...objects], await left()]).toEqual([[], []]);
+  expect([[...objects], await left()]).toEqual([['one', 'two'], []]);
+  await expect(checkUploaded(database.prisma, deploymentId, 'one')).rejects.toThrow('that is still kept');
+  isAway = false;
+  await removals.sweep();
+  expect([...objects]).toEqual([]);
+});
+
+it('an archive that comes when its upload is withdrawn is removed, and whoever sent it hears of it', async () => {
+  const deploymentId = await deploymentWith(['late']);
+  const { id: uploadId } = await database.prisma.sourceUpload.findFirstOrThrow({ where: { deploymentId } });
+  const grant = { uploadId, expires: Math.floor(Date.now() / 1000) + 60 };
+  const headers = { 'content-type': 'application/gzip' };
+  const req = Object.assign(Readable.from([Buffer.from('archive')]), { headers });
+  beforePut = () => uploads.removeUnused();
+  const received = uploads.receive(grant, signatures.sign(grant), req as unknown as IncomingMessage, () => undefined);
+  await expect(received).rejects.toThrow('This upload URL is not valid, or has expired.');
+  expect([...objects]).toEqual([]);
+});
+
+describe('a revision and the end of its archive at the same moment', () => {
+  const makeRevision = (transaction: Queries, deploymentId: string, path: string) =>
+    transaction.revision.create({
+      data: {
+        id: randomUUID(),
+        deploymentId,
+        number: 1,
+        status: 'CREATING',
+        source: 'internal_source',
+        sourceConfig: {},
+        sourceRevisionConfig: { source_tarball_path: path },
+      },
+    });
+
+  it('the archive stays that a revision is about to name', async () => {
+    const deploymentId = await deploymentWith(['named', 'not named']);
+    await database.change(async (transaction) => {
+      await checkUploaded(transaction, deploymentId, 'named');
+      await makeRevision(transaction, deploymentId, 'named');
+      await uploads.removeUnused();
+    });
+    await uploads.removeUnused();
+    expect([...objects]).toEqual(['named']);
+  });
+
+  it('no revision names an archive that is about to go', async () => {
+    const deploymentId = await deploymentWith(['going']);
+    const isWaiting = async () => {
+      const { rowCount } = await database.pool.query(
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    };
+    let naming: Promise<unknown> | undefined;
+    await database.change(async (transaction) => {
+      expect(await uploadStore.withdrawUnused(transaction, { newest: 2, limit: 10 })).toEqual(['going']);
+      naming = database
+        .change((other) => checkUploaded(other, deploymentId, 'going'))
+        .catch((error: unknown) => (error as Error).message);
+      await waitFor(isWaiting, { what: 'a revision that waits for the archive' });
+    });
+    expect(await naming).toContain('that is still kept');
+  });
 });
 
 it('archives are kept for the newest revisions, the one that serves and what is under way, and not for older ones', async () => {

@@ -10,6 +10,7 @@ import {
 } from '@runyard/package-managers';
 import { AppError } from '@runyard/service-kit';
 import type { RevisionLog } from '../logs/revision-log.ts';
+import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import type { Artifacts, BuildInput } from './artifacts.ts';
 import { runBuildCommand } from './build-command.ts';
@@ -42,7 +43,10 @@ export class Builder {
     this.#user = user;
   }
 
-  /** @throws BuildFailure when the source is to blame; the signal's reason when that ends it */
+  /**
+   * @throws BuildFailure when the source is to blame; ObjectStorageUnavailableError when what the source lies in is away; the
+   *   signal's reason when that ends it
+   */
   async build(order: BuildOrder): Promise<LocalProject> {
     const folder = await this.#artifacts.begin(order.input);
     const home = join(this.#dataDir, 'builds', order.input.deploymentId);
@@ -56,8 +60,9 @@ export class Builder {
       return project;
     } catch (error) {
       await this.#artifacts.discard(order.input);
-      // What it waited for in vain says more than that its time was over.
+      // What it failed of says more than that its time was over.
       if (!(error instanceof BuildFailure)) order.signal.throwIfAborted();
+      if (error instanceof ObjectStorageUnavailableError) throw error;
       if (error instanceof AppError) throw new BuildFailure(error.message, { cause: error });
       if (error instanceof ProjectError) {
         throw new BuildFailure(error.message.replaceAll(`${folder}/`, ''), { cause: error });

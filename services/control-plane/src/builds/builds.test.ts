@@ -1,13 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitFor } from '@runyard/test-kit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RevisionLog } from '../logs/revision-log.ts';
+import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import { Slots } from '../reconciler/slots.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { BuildFailure } from './build-failure.ts';
+import type { BuildSource } from './build-source.ts';
 import { Builds } from './builds.ts';
 
 let dataDir: string;
@@ -16,43 +19,63 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
+type Source = Omit<BuildSource, 'key'>;
+
+/** Builds of two sources, one at a time. */
+function buildsOf(
+  sources: { internal_source: Source; github?: Source },
+  options: { timeoutMs?: number; minFreeBytes?: number } = {},
+) {
+  const said: string[] = [];
+  const log = { write: (line: string) => void said.push(line), recent: () => [], close: async () => undefined };
+  const opened = Object.entries(sources).map(([name, source]) => [name, async () => ({ key: 'a', ...source })]);
+  const builds = new Builds({
+    dataDir,
+    sources: Object.fromEntries(opened),
+    secrets: { open: () => [] } as unknown as SecretSets,
+    referenced: new ReferencedSecrets(undefined),
+    openLog: () => log as unknown as RevisionLog,
+    slots: new Slots(1),
+    timeoutMs: 10_000,
+    minFreeBytes: 0,
+    user: null,
+    outagePauses: { firstMs: 1, longestMs: 2 },
+    ...options,
+  });
+  /** What comes of a build, and whether it was begun. */
+  const build = async (source: keyof typeof sources, signal = new AbortController().signal) => {
+    const deployment = { id: source, workspaceId: 'w' } as RolloutDeployment;
+    const revision = { id: 'r', deploymentId: source, source, sourceConfig: {}, sourceRevisionConfig: {} };
+    let isBegun = false;
+    const onBegin = async () => {
+      isBegun = true;
+    };
+    const error = await builds
+      .build(deployment, { ...revision, secretReferences: [] } as unknown as RolloutRevision, { signal, onBegin })
+      .then(
+        () => undefined,
+        (reason: unknown) => reason as Error,
+      );
+    return { error, isBegun };
+  };
+  return { build, said };
+}
+
 /** A build whose source is waited for until its time is over, and then fails like this. */
 async function outcome(
   failure: (signal: AbortSignal) => unknown,
   { interruptedBy, minFreeBytes = 0 }: { interruptedBy?: Error; minFreeBytes?: number } = {},
 ) {
   const outer = new AbortController();
-  const fetch = (_folder: string, { signal }: { signal: AbortSignal }) =>
+  const fetch: Source['fetch'] = (_folder, { signal }) =>
     new Promise<void>((_resolve, reject) => {
       const fail = () => reject(failure(signal));
       if (interruptedBy) outer.abort(interruptedBy);
       if (signal.aborted) fail();
       else signal.addEventListener('abort', fail);
     });
-  const log = { write: () => undefined, recent: () => [], close: async () => undefined };
-  const builds = new Builds({
-    dataDir,
-    sources: { internal_source: async () => ({ key: 'a', fetch }) },
-    secrets: { open: () => [] } as unknown as SecretSets,
-    referenced: new ReferencedSecrets(undefined),
-    openLog: () => log as unknown as RevisionLog,
-    slots: new Slots(1),
-    timeoutMs: 20,
-    minFreeBytes,
-    user: null,
-  });
-  const deployment = { id: 'd', workspaceId: 'w' } as RolloutDeployment;
-  const revision = {
-    id: 'r',
-    deploymentId: 'd',
-    source: 'internal_source',
-    sourceConfig: {},
-    sourceRevisionConfig: {},
-  };
-  const options = { signal: outer.signal, onBegin: async () => undefined };
-  return builds
-    .build(deployment, { ...revision, secretReferences: [] } as unknown as RolloutRevision, options)
-    .catch((error: unknown) => error as Error);
+  const { build } = buildsOf({ internal_source: { fetch } }, { timeoutMs: 20, minFreeBytes });
+  return (await build('internal_source', outer.signal)).error;
 }
 
 it('a build whose time is over fails with what it waited for, where it says so', async () => {
@@ -72,4 +95,65 @@ it('nothing is built on a disk that is nearly full', async () => {
   const error = await outcome((signal) => signal.reason, { minFreeBytes: Number.MAX_SAFE_INTEGER });
   expect(error).toBeInstanceOf(BuildFailure);
   expect(error).toMatchObject({ message: expect.stringContaining('The disk of the platform is nearly full') });
+});
+
+describe('while the object storage is away, a build that needs it', () => {
+  const away = () => new ObjectStorageUnavailableError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  const TRYING = 'The object storage could not be reached (ECONNREFUSED): trying again';
+  /** Fails with what shows that the build had its turn. */
+  const turn = async () => Promise.reject(new BuildFailure('It was its turn'));
+  let isAway: boolean;
+  beforeEach(() => {
+    isAway = true;
+  });
+  const check = async () => {
+    if (isAway) throw away();
+  };
+
+  it('waits before its turn, and others are built', async () => {
+    const { build, said } = buildsOf({ internal_source: { check, fetch: turn }, github: { fetch: turn } });
+    const waiting = build('internal_source');
+    await waitFor(() => said.includes(TRYING));
+    expect((await build('github')).error).toMatchObject({ message: 'It was its turn.' });
+    isAway = false;
+    expect((await waiting).error).toMatchObject({ message: 'It was its turn.' });
+  });
+
+  it('gives its turn back when that happens in the middle of it, and begins again', async () => {
+    isAway = false;
+    let fetched = 0;
+    const fetch = async () => {
+      fetched += 1;
+      if (fetched > 1) return turn();
+      isAway = true;
+      throw away();
+    };
+    const { build, said } = buildsOf({ internal_source: { check, fetch }, github: { fetch: turn } });
+    const waiting = build('internal_source');
+    await waitFor(() => said.filter((line) => line === TRYING).length > 1);
+    expect((await build('github')).error).toMatchObject({ message: 'It was its turn.' });
+    isAway = false;
+    expect((await waiting).error).toMatchObject({ message: 'It was its turn.' });
+    expect(fetched).toBe(2);
+  });
+
+  it('ends at once when it is interrupted, as it was: not begun', async () => {
+    const interrupted = new AbortController();
+    const { build, said } = buildsOf({ internal_source: { check, fetch: turn } });
+    const waiting = build('internal_source', interrupted.signal);
+    await waitFor(() => said.includes(TRYING));
+    const reason = new Error('interrupted');
+    interrupted.abort(reason);
+    expect(await waiting).toEqual({ error: reason, isBegun: false });
+  });
+
+  it('fails by what was away after as long as it may take, as a build that was begun', async () => {
+    const { build } = buildsOf({ internal_source: { check, fetch: turn } }, { timeoutMs: 20 });
+    const { error, isBegun } = await build('internal_source');
+    expect(error).toBeInstanceOf(BuildFailure);
+    expect([error!.message, isBegun]).toEqual([
+      "The object storage could not be reached (ECONNREFUSED) until the build's time was over.",
+      true,
+    ]);
+  });
 });

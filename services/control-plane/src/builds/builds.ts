@@ -6,6 +6,7 @@ import type { Artifact } from '../drivers/driver.ts';
 import { withLastLines } from '../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { secretMask } from '../logs/secret-mask.ts';
+import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import type { RevisionImages } from '../project-images/revision-images.ts';
 import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
 import type { Slots } from '../reconciler/slots.ts';
@@ -18,6 +19,7 @@ import type { BuildSource } from './build-source.ts';
 import type { BuildUser } from './build-user.ts';
 import { Builder, type BuildOrder } from './builder.ts';
 import { withFreeDisk } from './free-disk.ts';
+import { type OutagePauses, throughOutages } from './through-outages.ts';
 
 /** What each source that is built is built from. */
 export type BuildSources = Partial<Record<DeploymentSource, (revision: RolloutRevision) => Promise<BuildSource>>>;
@@ -29,7 +31,9 @@ export interface BuildsOptions {
   referenced: ReferencedSecrets;
   openLog: OpenRevisionLog;
   slots: Slots;
+  /** Of one build; and of all that it waits for the object storage, which does not count. */
   timeoutMs: number;
+  outagePauses?: OutagePauses;
   /** Of the disk with `dataDir`: with fewer, builds are ended. */
   minFreeBytes: number;
   /** Whom install and build commands run as; null: this service's. */
@@ -37,6 +41,8 @@ export interface BuildsOptions {
   /** Makes an image of what is built, where projects run in a cluster; left out, they run from the folders they are built in. */
   images?: RevisionImages | undefined;
 }
+
+const OUTAGE_PAUSES: OutagePauses = { firstMs: 1_000, longestMs: 30_000 };
 
 /** Builds of revisions: one at a time for each deployment, which is its caller's to see to, and some at once over all. */
 export class Builds {
@@ -64,52 +70,59 @@ export class Builds {
     return project && { kind: 'project', project };
   }
 
-  /** What is run of a project that is not built. @throws BuildFailure when it is to be an image, and cannot be made one */
+  /**
+   * What is run of a project that is not built.
+   *
+   * @throws BuildFailure when it is to be an image, and cannot be made one; ObjectStorageUnavailableError when it cannot be
+   *   made one now
+   */
   async ofFolder(revision: RolloutRevision, project: LocalProject, signal: AbortSignal): Promise<Artifact> {
-    const { images } = this.#options;
-    return images ? images.ofFolder(revision, project, signal) : { kind: 'project', project };
+    const { images, openLog } = this.#options;
+    if (!images) return { kind: 'project', project };
+    const log = openLog(buildLogOf(revision), { secrets: [] });
+    const say = (line: string) => log.write(line, { source: 'build' });
+    try {
+      return await images.ofFolder(revision, project, { say, signal });
+    } catch (error) {
+      if (error instanceof ObjectStorageUnavailableError) say(`${error.message}: trying again`);
+      throw error;
+    } finally {
+      await log.close();
+    }
   }
 
   /**
    * Builds the revision when it is its turn, unless another one of the same source was built here. When the turn has come,
-   * `onBegin` is awaited first.
+   * `onBegin` is awaited first. While the object storage is away that it needs, it waits and has no turn, so that others go on.
    *
    * @throws BuildFailure with the last lines of the log; the signal's reason when that ends it; what `onBegin` throws
    */
   async build(
     deployment: RolloutDeployment,
     revision: RolloutRevision,
-    options: { signal: AbortSignal; onBegin: () => Promise<unknown> },
+    { signal, onBegin }: { signal: AbortSignal; onBegin: () => Promise<unknown> },
   ): Promise<void> {
-    const { slots, openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
-    const { signal, onBegin } = options;
-    await slots.run(signal, async () => {
+    const { slots, openLog, images, timeoutMs, outagePauses: pauses = OUTAGE_PAUSES } = this.#options;
+    const log = openLog(buildLogOf(revision), { secrets: [] });
+    const say = (line: string) => log.write(line, { source: 'build' });
+    try {
+      const { source } = await this.#of(revision);
+      const check = () => Promise.all([source.check?.(signal), images?.checkStorage(revision, signal)]);
+      const turn = async () => {
+        await onBegin();
+        await this.#buildInTurn(deployment, revision, signal);
+      };
+      const work = () => slots.run(signal, turn);
+      await throughOutages({ check, work }, { signal, limitMs: timeoutMs, pauses, say });
+    } catch (error) {
+      signal.throwIfAborted();
+      // What waited in vain for its turn has failed as a build that was begun.
       await onBegin();
-      const { input, source } = await this.#of(revision);
-      const own = sets.open(deployment.id, revision.sealedSecrets);
-      const references = revision.secretReferences as unknown as SecretReference[];
-      const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
-      const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
-      const owner = { deploymentId: deployment.id, revisionId: revision.id, kind: 'build' as const };
-      const log = await openLog(owner, { secrets: Object.values(secrets) });
-      try {
-        await withDeadline(signal, timeoutMs, async (limited) => {
-          const order = { input, source, workspaceId: deployment.workspaceId, secrets, log };
-          const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
-          await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
-            signal.throwIfAborted();
-            if (error instanceof BuildFailure || !limited.aborted) throw error;
-            throw new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`);
-          });
-        });
-      } catch (error) {
-        if (!(error instanceof BuildFailure)) throw error;
-        const mask = secretMask(Object.values(secrets));
-        throw new BuildFailure(withLastLines(mask(error.message), log), { cause: error });
-      } finally {
-        await log.close();
-      }
-    });
+      if (!(error instanceof ObjectStorageUnavailableError)) throw error;
+      throw new BuildFailure(`${error.message} until the build's time was over.`, { cause: error });
+    } finally {
+      await log.close();
+    }
   }
 
   /** Removes what was built for the deployment and is not these revisions'. */
@@ -124,6 +137,34 @@ export class Builds {
   async remove(deploymentId: string): Promise<void> {
     await this.#artifacts.remove(deploymentId);
     await rm(join(this.#options.dataDir, 'builds', deploymentId), { recursive: true, force: true });
+  }
+
+  /** @throws ObjectStorageUnavailableError when what it needs went away: it may go on later */
+  async #buildInTurn(deployment: RolloutDeployment, revision: RolloutRevision, signal: AbortSignal): Promise<void> {
+    const { openLog, secrets: sets, referenced, timeoutMs, dataDir, minFreeBytes } = this.#options;
+    const { input, source } = await this.#of(revision);
+    const own = sets.open(deployment.id, revision.sealedSecrets);
+    const references = revision.secretReferences as unknown as SecretReference[];
+    const all = [...own, ...(await referenced.read(deployment.workspaceId, references))];
+    const secrets = Object.fromEntries(all.map(({ name, value }) => [name, value]));
+    const log = openLog(buildLogOf(revision), { secrets: Object.values(secrets) });
+    try {
+      await withDeadline(signal, timeoutMs, async (limited) => {
+        const order = { input, source, workspaceId: deployment.workspaceId, secrets, log };
+        const build = (ended: AbortSignal) => this.#build(revision, { ...order, signal: ended });
+        await withFreeDisk(limited, { folder: dataDir, minFreeBytes }, build).catch((error: unknown) => {
+          signal.throwIfAborted();
+          if (error instanceof BuildFailure || !limited.aborted) throw error;
+          throw new BuildFailure(`The build was not done within ${timeoutMs / 1000} s`);
+        });
+      });
+    } catch (error) {
+      if (!(error instanceof BuildFailure)) throw error;
+      const mask = secretMask(Object.values(secrets));
+      throw new BuildFailure(withLastLines(mask(error.message), log), { cause: error });
+    } finally {
+      await log.close();
+    }
   }
 
   /** Builds what is not there yet. Where it is an image that is run, the folder it was built in is not needed any more then. */
@@ -162,4 +203,8 @@ export class Builds {
     );
     return { input, source };
   }
+}
+
+function buildLogOf({ deploymentId, id }: RolloutRevision) {
+  return { deploymentId, revisionId: id, kind: 'build' as const };
 }

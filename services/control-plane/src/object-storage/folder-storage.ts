@@ -16,7 +16,8 @@ export class FolderStorage implements ObjectStorage {
     this.#folder = folder;
   }
 
-  async put(path: string, file: string): Promise<void> {
+  async put(path: string, file: string, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     const place = this.#placeOf(path);
     const aside = join(this.#folder, INCOMING, randomUUID());
     for (const folder of [dirname(place), dirname(aside)]) await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { freePort } from '@runyard/service-kit';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -132,10 +133,13 @@ describe('a bucket', () => {
     await expect(storage.open('a')).rejects.toMatchObject({ name: 'AccessDenied' });
   });
 
-  it('that says nothing is not waited for by who gives up', async () => {
+  it.each<[string, (storage: ObjectStorage, signal: AbortSignal) => Promise<unknown>]>([
+    ['read', (storage, signal) => storage.open('a', signal)],
+    ['write', (storage, signal) => storage.put('a', fileURLToPath(import.meta.url), signal)],
+  ])('that says nothing is not waited for by who gives up: to %s', async (_, ask) => {
     const gaveUp = new AbortController();
     const storage = await bucketOf(() => gaveUp.abort(new Error('over')));
-    await expect(storage.open('a', gaveUp.signal)).rejects.toThrow('over');
+    await expect(ask(storage, gaveUp.signal)).rejects.toThrow('over');
   });
 });
 

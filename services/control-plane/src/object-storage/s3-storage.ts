@@ -48,13 +48,18 @@ export class S3Storage implements ObjectStorage {
     });
   }
 
-  async put(path: string, file: string): Promise<void> {
+  async put(path: string, file: string, signal?: AbortSignal): Promise<void> {
     const { size } = await stat(file);
-    await answered(
-      this.#client.send(
-        new PutObjectCommand({ ...this.#named(path), Body: createReadStream(file), ContentLength: size }),
-      ),
-    );
+    const Body = createReadStream(file);
+    const command = new PutObjectCommand({ ...this.#named(path), Body, ContentLength: size });
+    try {
+      await answered(this.#client.send(command, signal ? { abortSignal: signal } : {}));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      Body.destroy();
+    }
   }
 
   async open(path: string, signal?: AbortSignal): Promise<Readable | null> {

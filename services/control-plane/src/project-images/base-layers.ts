@@ -4,6 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
 import { BuildFailure } from '../builds/build-failure.ts';
 import { HourlySweep } from '../duties/hourly-sweep.ts';
+import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { RegistryError } from '../registry/registry-error.ts';
 import type { BaseImage } from './base-image.ts';
@@ -27,7 +28,10 @@ export class BaseLayers extends HourlySweep {
     this.#storage = options.storage;
   }
 
-  /** @returns the digests of all layers, which are here now @throws BuildFailure when one cannot be had */
+  /**
+   * @returns the digests of all layers, which are here now
+   * @throws BuildFailure when one cannot be had; ObjectStorageUnavailableError when what they are kept in is away
+   */
   async ensure(base: BaseImage, say: (line: string) => void, signal: AbortSignal): Promise<string[]> {
     const layers = new Map(base.layers.map((layer) => [layer.digest, layer]));
     const digests = [...layers.keys()];
@@ -36,14 +40,13 @@ export class BaseLayers extends HourlySweep {
       if (here.has(layer.digest)) continue;
       say(`Fetching ${layer.digest} of ${base.name} (${layer.size} bytes)`);
       const part = await this.#fetch(base, layer, signal);
-      if (!(await this.#store.addBaseLayer({ ...layer, parts: [part] }))) await this.#storage.objects.remove(part.key);
+      await this.#storage.removals.remove(await this.#store.addBaseLayer({ ...layer, parts: [part] }));
     }
     return digests;
   }
 
   async sweep(now = Date.now()): Promise<void> {
-    const keys = await this.#store.forgetBaseLayers(new Date(now - UNUSED_MS));
-    for (const key of keys) await this.#storage.objects.remove(key);
+    await this.#storage.removals.remove(await this.#store.forgetBaseLayers(new Date(now - UNUSED_MS)));
   }
 
   /** A connection that breaks on the way is no reason to give up. */
@@ -52,24 +55,31 @@ export class BaseLayers extends HourlySweep {
       const bytes = new PassThrough();
       const received = pipeline(await base.source.blob(digest, signal), bytes, { signal });
       const bound = { bytes: size, refusal: new RegistryError('SIZE_INVALID', `it has more than ${size} bytes`) };
-      const [part] = await Promise.all([writePart(this.#storage, OWNER, bytes, bound), received]).catch((error) => {
+      const written = writePart(this.#storage, OWNER, bytes, bound, signal);
+      const [part] = await Promise.all([written, received]).catch((error: unknown) => {
         bytes.destroy();
         throw error;
       });
       if (part && `sha256:${part.sha256}` === digest) return part;
-      if (part) await this.#storage.objects.remove(part.key);
+      if (part) await this.#storage.removals.abandon([part.key]);
       throw new BuildFailure(`A layer of ${base.name} is not what its digest says: ${digest}`);
     };
     try {
       return await pRetry(fetchOnce, {
         retries: RETRIES,
         signal,
-        shouldRetry: ({ error }) => !(error instanceof BuildFailure),
+        shouldRetry: ({ error }) => !isFinal(error),
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof BuildFailure) throw error;
-      throw new BuildFailure(`${base.name} could not be read: ${(error as Error).message}`, { cause: error });
+      if (isFinal(error)) throw error;
+      const reason = (error as Error).message;
+      throw new BuildFailure(`A layer of ${base.name} could not be fetched: ${reason}`, { cause: error });
     }
   }
+}
+
+/** A storage that is away is waited for elsewhere, by whoever has the time. */
+function isFinal(error: unknown): boolean {
+  return error instanceof BuildFailure || error instanceof ObjectStorageUnavailableError;
 }

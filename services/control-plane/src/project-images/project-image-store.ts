@@ -1,6 +1,7 @@
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { BlobPart } from '../registry/blob-parts.ts';
+import { objectNotes } from '../object-storage/object-notes.ts';
+import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
 import { forgetBlobs, linkedManifests, lockImages } from '../registry/deployment-images.ts';
 import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
@@ -50,21 +51,18 @@ export class ProjectImageStore {
   /**
    * The image is there from now on, whole.
    *
-   * @returns the parts of blobs that the deployment had already: they are nobody's
+   * @returns names of the objects of blobs that the deployment had already: they are nobody's
    */
-  async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<BlobPart[]> {
+  async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<string[]> {
     const digest = digestOf(manifest);
     return this.#database.change(async (transaction) => {
       await lockImages(transaction, deploymentId);
       await transaction.baseLayer.updateMany({ where: { digest: { in: baseLayers } }, data: { usedAt: new Date() } });
       const shared = await transaction.baseLayer.findMany({ where: { digest: { in: baseLayers } } });
       if (shared.length < baseLayers.length) throw new Error('a layer of the base image is gone');
-      const known = await transaction.registryBlob.findMany({
-        where: { deploymentId, digest: { in: blobs.map((blob) => blob.digest) } },
-        select: { digest: true },
-      });
       const rows = [...shared, ...blobs].map((blob) => ({ ...withoutUse(blob), deploymentId }));
-      await transaction.registryBlob.createMany({ data: rows, skipDuplicates: true });
+      const select = { digest: true };
+      const made = await transaction.registryBlob.createManyAndReturn({ data: rows, skipDuplicates: true, select });
       const content = Uint8Array.from(manifest);
       const row = { deploymentId, repository: PROJECT_REPOSITORY, digest, mediaType: MANIFEST_TYPE, content };
       await transaction.registryManifest.createMany({
@@ -72,8 +70,12 @@ export class ProjectImageStore {
         skipDuplicates: true,
       });
       await putTags(transaction, deploymentId, digest, tags);
-      const had = new Set(known.map((blob) => blob.digest));
-      return blobs.filter((blob) => had.has(blob.digest)).flatMap(({ parts }) => parts);
+      const added = new Set(made.map((blob) => blob.digest));
+      const partsOfAll = (each: KeptBlob[]) => each.flatMap(({ parts }) => parts);
+      await objectNotes.keep(transaction, keysOf(partsOfAll(blobs.filter((blob) => added.has(blob.digest)))));
+      const surplus = keysOf(partsOfAll(blobs.filter((blob) => !added.has(blob.digest))));
+      await objectNotes.release(transaction, surplus);
+      return surplus;
     });
   }
 
@@ -105,20 +107,29 @@ export class ProjectImageStore {
     return new Set(rows.map(({ digest }) => digest));
   }
 
-  /** False when another process was faster: then its parts are nobody's. */
-  async addBaseLayer({ digest, size, parts }: KeptBlob): Promise<boolean> {
+  /** @returns names of its objects, when another process was faster and they are nobody's */
+  async addBaseLayer({ digest, size, parts }: KeptBlob): Promise<string[]> {
     const data = [{ digest, size, parts: toJson(parts) }];
-    const { count } = await this.#database.prisma.baseLayer.createMany({ data, skipDuplicates: true });
-    return count > 0;
+    const keys = keysOf(parts);
+    return this.#database.change(async (transaction) => {
+      const { count } = await transaction.baseLayer.createMany({ data, skipDuplicates: true });
+      if (count > 0) await objectNotes.keep(transaction, keys);
+      else await objectNotes.release(transaction, keys);
+      return count > 0 ? [] : keys;
+    });
   }
 
   /** Forgets layers that no image has, and that none was made with since. @returns names of their objects */
   async forgetBaseLayers(usedBefore: Date): Promise<string[]> {
-    const rows = await this.#database.prisma.$queryRaw<{ parts: BlobPart[] }[]>`
-      DELETE FROM base_layer WHERE used_at < ${usedBefore}
-        AND NOT EXISTS (SELECT 1 FROM registry_blob WHERE registry_blob.digest = base_layer.digest)
-      RETURNING parts`;
-    return rows.flatMap(({ parts }) => parts).map(({ key }) => key);
+    return this.#database.change(async (transaction) => {
+      const rows = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
+        DELETE FROM base_layer WHERE used_at < ${usedBefore}
+          AND NOT EXISTS (SELECT 1 FROM registry_blob WHERE registry_blob.digest = base_layer.digest)
+        RETURNING parts`;
+      const keys = rows.flatMap(({ parts }) => keysOf(parts));
+      await objectNotes.release(transaction, keys);
+      return keys;
+    });
   }
 }
 

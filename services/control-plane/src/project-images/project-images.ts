@@ -7,7 +7,8 @@ import { constants, createGzip } from 'node:zlib';
 import { TUNABLE_VARIABLES } from '@runyard/contracts';
 import { BuildFailure } from '../builds/build-failure.ts';
 import type { ImageArtifact } from '../drivers/driver.ts';
-import { type BlobPart, type PartStorage, writePart } from '../registry/blob-parts.ts';
+import { checkAvailable } from '../object-storage/object-storage.ts';
+import { type BlobPart, imagesPrefix, keysOf, type PartStorage, writePart } from '../registry/blob-parts.ts';
 import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY, type RegistryAddress } from '../registry/registry-address.ts';
 import { RegistryError } from '../registry/registry-error.ts';
@@ -68,10 +69,16 @@ export class ProjectImages {
     return found !== null;
   }
 
+  /** @throws ObjectStorageUnavailableError while images cannot be made, since what they are kept in is away */
+  checkStorage(deploymentId: string, signal: AbortSignal): Promise<void> {
+    return checkAvailable(this.#options.storage.objects, `${imagesPrefix(deploymentId)}none`, signal);
+  }
+
   /**
    * Making it again, after it was interrupted at any point, gives the same image.
    *
-   * @throws BuildFailure when the base cannot be had, or the project cannot be put on it
+   * @throws BuildFailure when the base cannot be had, or the project cannot be put on it; ObjectStorageUnavailableError when
+   *   what it is kept in is away
    */
   async make({ deploymentId, project, base, tags, say, signal }: ImageOrder): Promise<ImageArtifact> {
     const { baseLayers, store, storage } = this.#options;
@@ -88,16 +95,15 @@ export class ProjectImages {
     });
     const written = [part];
     try {
-      const configPart = await this.#write(deploymentId, Readable.from([config]));
+      const configPart = await this.#write(deploymentId, Readable.from([config]), signal);
       written.push(configPart);
       const blobs = [
         { digest: layer.digest, size: layer.size, parts: [part] },
         { digest: digestOf(config), size: config.length, parts: [configPart] },
       ];
-      const surplus = await store.keep(deploymentId, { manifest, baseLayers: shared, blobs, tags });
-      for (const { key } of surplus) await storage.objects.remove(key);
+      await storage.removals.remove(await store.keep(deploymentId, { manifest, baseLayers: shared, blobs, tags }));
     } catch (error) {
-      await this.#discard(deploymentId, tags, written).catch(() => undefined);
+      await storage.removals.abandon(keysOf(written));
       throw error;
     }
     const digest = digestOf(manifest);
@@ -105,17 +111,10 @@ export class ProjectImages {
     return this.#artifactOf(deploymentId, digest, manifest);
   }
 
-  /** What was written for an image that is not kept. A database that went away may have kept it all the same. */
-  async #discard(deploymentId: string, tags: readonly string[], written: readonly BlobPart[]): Promise<void> {
-    const { store, storage } = this.#options;
-    for (const tag of tags) if (await store.find(deploymentId, tag)) return;
-    for (const { key } of written) await storage.objects.remove(key);
-  }
-
   /** Removes the deployment's images without such a tag. */
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<void> {
-    const keys = await this.#options.store.keepOnly(deploymentId, isKept);
-    for (const key of keys) await this.#options.storage.objects.remove(key);
+    const { store, storage } = this.#options;
+    await storage.removals.remove(await store.keepOnly(deploymentId, isKept));
   }
 
   async #packed(
@@ -136,7 +135,7 @@ export class ProjectImages {
     const zipped = createGzip({ level: constants.Z_BEST_SPEED });
     const archive = projectLayer(directory, (line) => notes.push(line));
     const packing = pipeline(archive, read, zipped, { signal });
-    const [part] = await Promise.all([this.#write(deploymentId, zipped), packing]).catch((error: unknown) => {
+    const [part] = await Promise.all([this.#write(deploymentId, zipped, signal), packing]).catch((error: unknown) => {
       zipped.destroy();
       throw error;
     });
@@ -146,7 +145,7 @@ export class ProjectImages {
     return { layer: { digest: `sha256:${part.sha256}`, size: part.size, diffId }, part };
   }
 
-  async #write(deploymentId: string, bytes: Readable): Promise<BlobPart> {
+  async #write(deploymentId: string, bytes: Readable, signal: AbortSignal): Promise<BlobPart> {
     const { storage, limitBytes, quota } = this.#options;
     const room = await quota.room(deploymentId);
     const why =
@@ -155,7 +154,7 @@ export class ProjectImages {
         : `The project is larger than ${limitBytes} bytes, packed (REGISTRY_BLOB_LIMIT_BYTES)`;
     const bound = { bytes: Math.min(room.bytes, limitBytes), refusal: new RegistryError('SIZE_INVALID', why) };
     try {
-      return (await writePart(storage, deploymentId, bytes, bound))!;
+      return (await writePart(storage, deploymentId, bytes, bound, signal))!;
     } catch (error) {
       throw error === bound.refusal ? new BuildFailure(why) : error;
     }

@@ -53,10 +53,19 @@ export class RevisionImages {
     return (project, say) => this.#images.make({ deploymentId, project, base, tags: [id, shared], say, signal });
   }
 
+  /** @throws ObjectStorageUnavailableError while no image could be made, since what they are kept in is away */
+  checkStorage({ deploymentId }: Imaged, signal: AbortSignal): Promise<void> {
+    return this.#images.checkStorage(deploymentId, signal);
+  }
+
   /** Of a folder that is run as it is. */
-  async ofFolder({ deploymentId, id }: Imaged, project: LocalProject, signal: AbortSignal): Promise<ImageArtifact> {
+  async ofFolder(
+    { deploymentId, id }: Imaged,
+    project: LocalProject,
+    { say, signal }: { say: (line: string) => void; signal: AbortSignal },
+  ): Promise<ImageArtifact> {
     const base = await this.#base(signal);
-    return this.#images.make({ deploymentId, project, base, tags: [id], say: () => undefined, signal });
+    return this.#images.make({ deploymentId, project, base, tags: [id], say, signal });
   }
 
   /** Removes the images of other revisions, and of other builds. */

@@ -10,6 +10,7 @@ import { BuildFailure } from '../builds/build-failure.ts';
 import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
 import type { RunningRevision } from '../drivers/driver.ts';
+import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { isImageSource } from '../sources/image-sources.ts';
@@ -155,7 +156,8 @@ export class DeploymentRollout {
       // It stays as it is: whoever works on the deployment next goes on with it, skips it, or removes it.
       if (interrupted.aborted || this.#serving.isStopped || error instanceof RevisionEnded) return true;
       // A build says itself what was away, and has waited for it.
-      if (!(error instanceof BuildFailure) && isUnavailable(error)) {
+      const isAway = isUnavailable(error) || error instanceof ObjectStorageUnavailableError;
+      if (!(error instanceof BuildFailure) && isAway) {
         this.#logger.error('a roll-out could not be gone on with and is tried again', { error });
         return false;
       }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { v7 as uuidv7 } from 'uuid';
+import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
 import type { RegistryError } from './registry-error.ts';
 
@@ -18,9 +19,14 @@ export interface BlobPart {
 /** Every object of a deployment's images begins with this; others than deployments have objects below their names. */
 export const imagesPrefix = (owner: string) => `registry/${owner}/`;
 
+export function keysOf(parts: readonly BlobPart[]): string[] {
+  return parts.map(({ key }) => key);
+}
+
 /** Where bytes come to rest, on their way and for good. */
 export interface PartStorage {
   objects: ObjectStorage;
+  removals: Pick<ObjectRemovals, 'announce' | 'abandon' | 'remove'>;
   /** Folder for what is being received. */
   scratch: string;
 }
@@ -32,16 +38,17 @@ export interface PartBound {
 }
 
 /**
- * Writes what comes as one object.
+ * Writes what comes as one object. It stays where somebody has it before a day is over (`objectNotes.keep`).
  *
  * @returns null when nothing came
  * @throws RegistryError when it is more than `bound` allows; nothing is kept then
  */
 export async function writePart(
-  { objects, scratch }: PartStorage,
+  { objects, removals, scratch }: PartStorage,
   owner: string,
   body: Readable,
   bound: PartBound,
+  signal?: AbortSignal,
 ): Promise<BlobPart | null> {
   const id = uuidv7();
   const key = `${imagesPrefix(owner)}${id}`;
@@ -62,7 +69,8 @@ export async function writePart(
     const bytes = body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     await pipeline(counted(bytes), createWriteStream(file, { mode: 0o600 }));
     if (size === 0) return null;
-    await objects.put(key, file);
+    await removals.announce(key);
+    await objects.put(key, file, signal);
   } finally {
     await rm(file, { force: true });
   }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
-import { type BlobPart, digestOfParts, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
+import { digestOfParts, type PartBound, type PartStorage, readParts, writePart } from './blob-parts.ts';
 import { DIGEST } from './digest.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore, Upload } from './registry-store.ts';
@@ -43,7 +43,7 @@ export class Blobs {
   /** Also removes what earlier pushes left unfinished long ago. */
   async begin(deploymentId: string): Promise<Upload> {
     const stale = await this.#store.staleUploads(deploymentId, new Date(Date.now() - UPLOAD_KEPT_MS));
-    for (const upload of stale) await this.#discard(deploymentId, upload);
+    for (const { id } of stale) await this.#discard(deploymentId, id);
     return this.#store.beginUpload(deploymentId);
   }
 
@@ -60,7 +60,7 @@ export class Blobs {
     const part = await writePart(this.#storage, deploymentId, body, await this.#bound(deploymentId, upload));
     if (!part) return upload;
     if (!(await this.#store.extendUpload(deploymentId, upload, part))) {
-      await this.#removeParts([part]);
+      await this.#storage.removals.abandon([part.key]);
       throw outOfOrder(await this.upload(deploymentId, id));
     }
     return { ...upload, size: upload.size + part.size, parts: [...upload.parts, part] };
@@ -80,14 +80,18 @@ export class Blobs {
     const upload = await this.append(deploymentId, id, body, start);
     const actual = await digestOfParts(this.#storage.objects, upload.parts);
     if (actual !== digest) {
-      await this.#discard(deploymentId, upload);
+      await this.#discard(deploymentId, id);
       throw new RegistryError('DIGEST_INVALID', `The upload has the digest ${actual}, not ${digest}.`);
     }
-    if (!(await this.#store.finishUpload(deploymentId, upload, digest))) await this.#removeParts(upload.parts);
+    const surplus = await this.#store.finishUpload(deploymentId, upload, digest);
+    if (surplus) return this.#storage.removals.remove(surplus);
+    // Another request has ended it, or gone on with it.
+    if (!(await this.exists(deploymentId, digest))) throw outOfOrder(await this.upload(deploymentId, id));
   }
 
   async cancel(deploymentId: string, id: string): Promise<void> {
-    await this.#discard(deploymentId, await this.upload(deploymentId, id));
+    await this.upload(deploymentId, id);
+    await this.#discard(deploymentId, id);
   }
 
   async #bound(deploymentId: string, upload: Upload): Promise<PartBound> {
@@ -98,13 +102,8 @@ export class Blobs {
     return { bytes, refusal: new RegistryError('SIZE_INVALID', 'A blob is larger than this registry takes.') };
   }
 
-  async #discard(deploymentId: string, upload: Upload): Promise<void> {
-    await this.#removeParts(upload.parts);
-    await this.#store.forgetUpload(deploymentId, upload.id);
-  }
-
-  async #removeParts(parts: readonly BlobPart[]): Promise<void> {
-    for (const { key } of parts) await this.#storage.objects.remove(key);
+  async #discard(deploymentId: string, id: string): Promise<void> {
+    await this.#storage.removals.remove(await this.#store.forgetUpload(deploymentId, id));
   }
 }
 

@@ -1,6 +1,7 @@
 import { lockFor } from '@runyard/database';
 import type { Prisma } from '../generated/client.ts';
-import { type BlobPart, imagesPrefix } from './blob-parts.ts';
+import { objectNotes } from '../object-storage/object-notes.ts';
+import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
 import { readManifest } from './manifest-content.ts';
 
 /** What a manifest that was pushed names, without its content. */
@@ -71,9 +72,11 @@ export async function forgetBlobs(
   const where = { deploymentId, digest: { in: free } };
   const blobs = await transaction.registryBlob.findMany({ where });
   await transaction.registryBlob.deleteMany({ where });
-  const keys = blobs.flatMap(({ parts }) => parts as unknown as BlobPart[]).map(({ key }) => key);
+  const keys = blobs.flatMap(({ parts }) => keysOf(parts as unknown as BlobPart[]));
   // Layers of base images are shared, and somebody else's to remove.
-  return keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+  const own = keys.filter((key) => key.startsWith(imagesPrefix(deploymentId)));
+  await objectNotes.release(transaction, own);
+  return own;
 }
 
 function blobsOf(manifests: Iterable<LinkedManifest>): Set<string> {

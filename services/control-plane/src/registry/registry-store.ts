@@ -1,7 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { BlobPart } from './blob-parts.ts';
+import { objectNotes } from '../object-storage/object-notes.ts';
+import { type BlobPart, keysOf } from './blob-parts.ts';
 import { lockImages } from './deployment-images.ts';
 import type { ManifestContent } from './manifest-content.ts';
 
@@ -66,29 +67,48 @@ export class RegistryStore {
     return row && { id, size: Number(row.size), parts: partsOf(row.parts) };
   }
 
-  /** False when another request was faster. */
+  /** False when another request was faster, or the deployment is being deleted. */
   async extendUpload(deploymentId: string, before: Upload, part: BlobPart): Promise<boolean> {
-    const { count } = await this.#database.prisma.registryUpload.updateMany({
-      where: { id: before.id, deploymentId, size: before.size },
-      data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
-    });
-    return count > 0;
-  }
-
-  /** The blob is whole. False when the deployment had it already: then the parts of this upload are nobody's. */
-  async finishUpload(deploymentId: string, upload: Upload, digest: string): Promise<boolean> {
     return this.#database.change(async (transaction) => {
-      await transaction.registryUpload.deleteMany({ where: { id: upload.id, deploymentId } });
-      const { count } = await transaction.registryBlob.createMany({
-        data: [{ deploymentId, digest, size: upload.size, parts: toJson(upload.parts) }],
-        skipDuplicates: true,
+      const { count } = await transaction.registryUpload.updateMany({
+        where: { id: before.id, deploymentId, size: before.size, deployment: { deleteRequestedAt: null } },
+        data: { size: before.size + part.size, parts: toJson([...before.parts, part]) },
       });
+      if (count > 0) await objectNotes.keep(transaction, [part.key]);
       return count > 0;
     });
   }
 
-  async forgetUpload(deploymentId: string, id: string): Promise<void> {
-    await this.#database.prisma.registryUpload.deleteMany({ where: { id, deploymentId } });
+  /**
+   * The blob is whole.
+   *
+   * @returns names of objects that are nobody's now: those of the upload, where the deployment had the blob already. Null when
+   *   another request was faster, and the upload is gone or longer
+   */
+  async finishUpload(deploymentId: string, upload: Upload, digest: string): Promise<string[] | null> {
+    return this.#database.change(async (transaction) => {
+      const { id, size, parts } = upload;
+      const ended = await transaction.registryUpload.deleteMany({ where: { id, deploymentId, size } });
+      if (ended.count === 0) return null;
+      const made = await transaction.registryBlob.createMany({
+        data: [{ deploymentId, digest, size, parts: toJson(parts) }],
+        skipDuplicates: true,
+      });
+      const surplus = made.count > 0 ? [] : keysOf(parts);
+      await objectNotes.release(transaction, surplus);
+      return surplus;
+    });
+  }
+
+  /** @returns names of its objects, which are nobody's now */
+  async forgetUpload(deploymentId: string, id: string): Promise<string[]> {
+    return this.#database.change(async (transaction) => {
+      const forgotten = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`
+        DELETE FROM registry_upload WHERE id = ${id}::uuid AND deployment_id = ${deploymentId}::uuid RETURNING parts`;
+      const keys = forgotten.flatMap(({ parts }) => keysOf(parts));
+      await objectNotes.release(transaction, keys);
+      return keys;
+    });
   }
 
   /** Uploads nobody went on with since. */

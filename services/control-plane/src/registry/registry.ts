@@ -49,11 +49,11 @@ export interface Registry {
 }
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { database, objects, scratch, sealer, url, blobLimitBytes, quota } = options;
+  const { database, objects, removals, scratch, sealer, url, blobLimitBytes, quota } = options;
   const address = new RegistryAddress(url);
   const tokens = new RegistryTokens(sealer);
   const store = new RegistryStore(database);
-  const blobs = new Blobs({ store, storage: { objects, scratch }, limitBytes: blobLimitBytes, quota });
+  const blobs = new Blobs({ store, storage: { objects, removals, scratch }, limitBytes: blobLimitBytes, quota });
   return {
     handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests({ store, quota }) }),
     address,

@@ -3,14 +3,14 @@ import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
-import type { ObjectStorage } from '../object-storage/object-storage.ts';
+import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
 import { type NamedImages, unneededManifests } from './unneeded-manifests.ts';
 
 export interface UnusedImagesOptions {
   database: Database;
-  objects: Pick<ObjectStorage, 'remove'>;
+  removals: Pick<ObjectRemovals, 'remove'>;
   /** How many of a deployment's newest revisions can be deployed again. */
   revisionsKept: number;
   /** They are looked for by one process of many. */
@@ -60,7 +60,7 @@ export class UnusedImages {
   }
 
   async remove(): Promise<void> {
-    const { database, objects, revisionsKept, logger } = this.#options;
+    const { database, removals, revisionsKept, logger } = this.#options;
     const candidates = await database.prisma.revision.findMany({
       where: { source: 'internal_docker', number: { gt: revisionsKept } },
       distinct: ['deploymentId'],
@@ -69,7 +69,7 @@ export class UnusedImages {
     for (const { deploymentId } of candidates) {
       try {
         const keys = await database.change((transaction) => forgetUnneeded(transaction, deploymentId, revisionsKept));
-        for (const key of keys) await objects.remove(key);
+        await removals.remove(keys);
       } catch (error) {
         // One deployment's is no reason to keep what others do not need.
         logger.warn('images that no revision needs could not be removed', { deploymentId, error });

@@ -9,9 +9,12 @@ import { createApp, createContext } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { FolderStorage } from '../../src/object-storage/folder-storage.ts';
+import type { ObjectRemovals } from '../../src/object-storage/object-removals.ts';
+import type { PartStorage } from '../../src/registry/blob-parts.ts';
 import { openRegistry, type Registry } from '../../src/registry/registry.ts';
 import { StorageQuota } from '../../src/storage-quota/storage-quota.ts';
 import { ImageClient } from './image-pushing.ts';
+import { openRemovals } from './object-removals.ts';
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
@@ -32,16 +35,18 @@ export interface PushedTo {
 export class TestRegistry {
   readonly registry: Registry;
   readonly database: Database;
+  readonly storage: PartStorage & { removals: ObjectRemovals };
   readonly folder: string;
   readonly origin: string;
   readonly #close: () => Promise<void>;
 
   private constructor(
-    parts: Pick<TestRegistry, 'registry' | 'database' | 'folder' | 'origin'>,
+    parts: Pick<TestRegistry, 'registry' | 'database' | 'storage' | 'folder' | 'origin'>,
     close: () => Promise<void>,
   ) {
     this.registry = parts.registry;
     this.database = parts.database;
+    this.storage = parts.storage;
     this.folder = parts.folder;
     this.origin = parts.origin;
     this.#close = close;
@@ -52,10 +57,11 @@ export class TestRegistry {
     const testDatabase = await createTestDatabase(migrationsDir);
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
     const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
+    const objects = new FolderStorage(join(folder, 'objects'));
+    const storage = { objects, removals: openRemovals(database, objects), scratch: join(folder, 'scratch') };
     const registry = openRegistry({
+      ...storage,
       database,
-      objects: new FolderStorage(join(folder, 'objects')),
-      scratch: join(folder, 'scratch'),
       sealer: new Sealer(randomBytes(32).toString('base64')),
       url: 'https://agents.example.com',
       quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, ...options.quota, DATA_DIR: folder } }),
@@ -65,7 +71,7 @@ export class TestRegistry {
     const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return new TestRegistry({ registry, database, folder, origin }, async () => {
+    return new TestRegistry({ registry, database, storage, folder, origin }, async () => {
       server.close();
       server.closeAllConnections();
       await database.close();

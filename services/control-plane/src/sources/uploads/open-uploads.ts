@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Duty, leaseMsOfRounds } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
-import type pg from 'pg';
-import type { PrismaClient } from '../../generated/client.ts';
+import type { Database } from '../../database/database.ts';
+import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { UploadSignatures } from './upload-signatures.ts';
@@ -16,25 +16,27 @@ export function openUploads(options: {
     REVISIONS_KEPT_PER_DEPLOYMENT: number;
     DATA_DIR: string;
   };
-  prisma: PrismaClient;
-  pool: pg.Pool;
+  database: Database;
   storage: ObjectStorage;
+  removals: ObjectRemovals;
   quota: StorageQuota;
   /** This process among those that may hold duties. */
   holder: string;
   logger: Logger;
 }): Uploads {
-  const { config, prisma, pool, storage, quota, holder, logger } = options;
+  const { config, database, storage, removals, quota, holder, logger } = options;
+  const claim = { name: 'uploads sweep', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
   return new Uploads({
-    prisma,
+    database,
     storage,
+    removals,
     quota,
     signatures: new UploadSignatures(config.ENCRYPTION_KEY),
     publicUrl: config.PUBLIC_URL,
     ttlSeconds: config.UPLOAD_URL_TTL_SECONDS,
     revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
     scratchDir: join(config.DATA_DIR, 'uploads'),
-    sweepDuty: new Duty(pool, { name: 'uploads sweep', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) }),
+    sweepDuty: new Duty(database.pool, claim),
     logger,
   });
 }

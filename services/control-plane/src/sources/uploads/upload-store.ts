@@ -1,5 +1,6 @@
 import type { Queries } from '../../database/database.ts';
-import type { SourceUpload } from '../../generated/client.ts';
+import { Prisma, type SourceUpload } from '../../generated/client.ts';
+import { objectNotes } from '../../object-storage/object-notes.ts';
 import { TERMINAL } from '../../revisions/revision-transitions.ts';
 
 /** Uploads of a deployment. Whoever asks has shown that the deployment is theirs, or a signature. */
@@ -12,12 +13,19 @@ export const uploadStore = {
     return queries.sourceUpload.findUnique({ where: { id } });
   },
 
-  /** Null when the deployment was never given that path. */
-  findByPath(queries: Queries, deploymentId: string, objectPath: string): Promise<SourceUpload | null> {
-    return queries.sourceUpload.findFirst({ where: { deploymentId, objectPath } });
+  /** It is not withdrawn until the transaction ends. Null when the deployment was never given that path. */
+  async findForUse(
+    transaction: Queries,
+    deploymentId: string,
+    objectPath: string,
+  ): Promise<Pick<SourceUpload, 'bytes'> | null> {
+    const rows = await transaction.$queryRaw<Pick<SourceUpload, 'bytes'>[]>`
+      SELECT bytes FROM source_upload
+      WHERE deployment_id = ${deploymentId}::uuid AND object_path = ${objectPath} FOR KEY SHARE`;
+    return rows[0] ?? null;
   },
 
-  /** False when the upload is gone with its deployment, or about to be. */
+  /** False when the upload is withdrawn, or gone with its deployment, or about to be. */
   async received(queries: Queries, id: string, bytes: number): Promise<boolean> {
     const { count } = await queries.sourceUpload.updateMany({
       where: { id, deployment: { deleteRequestedAt: null } },
@@ -35,28 +43,32 @@ export const uploadStore = {
   },
 
   /**
-   * Has uploads that expired, and that no revision needs, count as not made from here on, and says which. A deployment's newest
+   * Forgets uploads that expired, and that no revision needs: none comes to need them from here on. A deployment's newest
    * revisions need theirs, and so do the one that serves and those that are not at their end.
+   *
+   * @returns names of their objects, which are nobody's now
    */
   async withdrawUnused(
-    queries: Queries,
+    transaction: Prisma.TransactionClient,
     { newest, limit }: { newest: number; limit: number },
-  ): Promise<Pick<SourceUpload, 'id' | 'objectPath'>[]> {
-    return queries.$queryRaw`
-      UPDATE source_upload SET bytes = NULL WHERE id IN (
-        SELECT u.id FROM source_upload u JOIN deployment d ON d.id = u.deployment_id
-        WHERE u.expires_at < now() AND NOT EXISTS (
-          SELECT 1 FROM revision r
-          WHERE r.deployment_id = u.deployment_id
-            AND r.source_revision_config ->> 'source_tarball_path' = u.object_path
-            AND (r.id IN (d.active_revision_id, d.latest_revision_id) OR r.status <> ALL (${[...TERMINAL]}::text[])
-              OR r.number > (SELECT max(number) FROM revision WHERE deployment_id = d.id) - ${newest}::integer))
-        ORDER BY u.expires_at LIMIT ${limit} FOR UPDATE OF u SKIP LOCKED)
-      RETURNING id, object_path AS "objectPath"`;
-  },
-
-  /** Forgets one that was withdrawn, unless an archive that was still on its way has come. */
-  async forget(queries: Queries, id: string): Promise<void> {
-    await queries.sourceUpload.deleteMany({ where: { id, bytes: null } });
+  ): Promise<string[]> {
+    const unused = Prisma.sql`NOT EXISTS (
+      SELECT 1 FROM revision r
+      WHERE r.deployment_id = u.deployment_id
+        AND r.source_revision_config ->> 'source_tarball_path' = u.object_path
+        AND (r.id IN (d.active_revision_id, d.latest_revision_id) OR r.status <> ALL (${[...TERMINAL]}::text[])
+          OR r.number > (SELECT max(number) FROM revision WHERE deployment_id = d.id) - ${newest}::integer))`;
+    const held = await transaction.$queryRaw<{ id: string }[]>`
+      SELECT u.id FROM source_upload u JOIN deployment d ON d.id = u.deployment_id
+      WHERE u.expires_at < now() AND ${unused}
+      ORDER BY u.expires_at LIMIT ${limit} FOR UPDATE OF u SKIP LOCKED`;
+    // A revision that was made before they were held is seen only now.
+    const withdrawn = await transaction.$queryRaw<{ objectPath: string }[]>`
+      DELETE FROM source_upload u USING deployment d
+      WHERE d.id = u.deployment_id AND u.id = ANY(${held.map(({ id }) => id)}::uuid[]) AND ${unused}
+      RETURNING u.object_path AS "objectPath"`;
+    const keys = withdrawn.map(({ objectPath }) => objectPath);
+    await objectNotes.release(transaction, keys);
+    return keys;
   },
 };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { create } from 'tar';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BuildFailure } from '../../builds/build-failure.ts';
-import { type ObjectStorage, ObjectStorageUnavailableError } from '../../object-storage/object-storage.ts';
+import type { BuildSource } from '../../builds/build-source.ts';
+import { ObjectStorageUnavailableError } from '../../object-storage/object-storage.ts';
 import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import { uploadSources } from './uploaded-source.ts';
 
@@ -23,34 +23,23 @@ afterAll(() => rm(folder, { recursive: true }));
 const away = () =>
   new ObjectStorageUnavailableError(Object.assign(new Error('10.1.2.3:9000'), { code: 'ECONNREFUSED' }));
 
-/** Fetches from a storage that answers like this, one after the other and the last one for good. */
-async function fetched(answers: (() => Promise<Readable | null>)[], end = new AbortController()) {
-  let asked = 0;
-  const storage = {
-    open: () => {
-      if (asked === 3) end.abort(new Error('the time is over'));
-      return (answers[asked++] ?? answers.at(-1)!)();
-    },
-  } as unknown as ObjectStorage;
-  const sources = uploadSources(storage, { firstMs: 1, longestMs: 2 });
-  const revision = {
-    id: '1',
-    sourceRevisionConfig: { source_tarball_path: 'a/1.tar.gz' },
-  } as unknown as RolloutRevision;
-  const source = await sources.internal_source!(revision);
+/** What is built from, in a storage that answers like this. */
+async function sourceIn(open: () => Promise<Readable | null>): Promise<BuildSource> {
+  const revision = { id: '1', sourceRevisionConfig: { source_tarball_path: 'a/1.tar.gz' } };
+  return uploadSources({ open }).internal_source!(revision as unknown as RolloutRevision);
+}
+
+const { signal } = new AbortController();
+async function fetched(open: () => Promise<Readable | null>) {
   const target = await mkdtemp(join(folder, 'fetched-'));
-  const said: string[] = [];
-  const say = (line: string) => void said.push(line);
-  const error = await source.fetch(target, { signal: end.signal, say }).then(
-    () => null,
-    (reason: unknown) => reason as Error,
-  );
-  return { error, asked, said, files: await readdir(target) };
+  await (await sourceIn(open)).fetch(target, { signal, say: () => undefined });
+  return readdir(target);
 }
 
 const whole = async () => Readable.from([archive]);
 const gone = async () => null;
 const refuses = () => Promise.reject(away());
+const denies = () => Promise.reject(new Error('Access Denied'));
 const breaks = async () =>
   Readable.from(
     (async function* () {
@@ -59,27 +48,27 @@ const breaks = async () =>
     })(),
   );
 
+it('an archive is unpacked from where it lies', async () => {
+  expect(await fetched(whole)).toEqual(['agent.mjs']);
+});
+
 it.each([
   ['cannot be reached', refuses],
   ['ends in the middle', breaks],
-])('an archive is fetched from a storage that %s at first', async (_, first) => {
-  const { error, asked, files } = await fetched([first, whole]);
-  expect({ error, asked, files }).toEqual({ error: null, asked: 2, files: ['agent.mjs'] });
-});
-
-it('a storage that stays away is what the build failed of, and where it is is not told', async () => {
-  const { error, asked, said } = await fetched([refuses]);
-  expect(error).toBeInstanceOf(BuildFailure);
-  expect(error!.message).toBe("The object storage could not be reached (ECONNREFUSED) until the build's time was over");
-  expect(said).toEqual(Array(asked).fill('The object storage could not be reached (ECONNREFUSED): trying again'));
+])('a storage that %s is not the fault of the archive', async (_, open) => {
+  await expect(fetched(open)).rejects.toThrow(ObjectStorageUnavailableError);
 });
 
 it.each([
   ['is not there', gone, 'is not there any more: upload it again'],
-  ['may not be read', () => Promise.reject(new Error('Access Denied')), 'Access Denied'],
+  ['may not be read', denies, 'Access Denied'],
   ['is none', async () => Readable.from(['no archive']), 'The archive is refused'],
-])('an archive that %s fails at once', async (_, answer, message) => {
-  const { error, asked } = await fetched([answer]);
-  expect(error!.message).toContain(message);
-  expect(asked).toBe(1);
+])('an archive that %s fails with that', async (_, open, message) => {
+  await expect(fetched(open)).rejects.toThrow(message);
+});
+
+it('whether the storage is there is told before an archive is fetched, and nothing else', async () => {
+  const check = async (open: () => Promise<Readable | null>) => (await sourceIn(open)).check!(signal);
+  await expect(check(refuses)).rejects.toThrow('The object storage could not be reached (ECONNREFUSED)');
+  for (const open of [whole, gone, denies]) await check(open);
 });

@@ -16,10 +16,11 @@ import {
   UnsupportedMediaTypeError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Queries } from '../../database/database.ts';
+import type { Database, Queries } from '../../database/database.ts';
 import { tenantOf } from '../../deployments/caller-scope.ts';
 import { deploymentStore } from '../../deployments/deployment-store.ts';
-import type { PrismaClient } from '../../generated/client.ts';
+import { objectNotes } from '../../object-storage/object-notes.ts';
+import type { ObjectRemovals } from '../../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../object-storage/object-storage.ts';
 import type { StorageQuota } from '../../storage-quota/storage-quota.ts';
 import { BoundedBytes, sizeRangeOf } from './upload-body.ts';
@@ -28,8 +29,9 @@ import { uploadStore } from './upload-store.ts';
 import { objectsPrefix } from './uploaded-source.ts';
 
 export interface UploadsOptions {
-  prisma: PrismaClient;
-  storage: ObjectStorage;
+  database: Database;
+  storage: Pick<ObjectStorage, 'put'>;
+  removals: Pick<ObjectRemovals, 'remove'>;
   signatures: UploadSignatures;
   /** Base URL of the gateway as clients know it. */
   publicUrl: string;
@@ -74,7 +76,8 @@ export class Uploads {
   }
 
   async issue(caller: Principal, deploymentId: string, wants: { headers: boolean }): Promise<UploadUrl> {
-    const { prisma, signatures, publicUrl, ttlSeconds } = this.#options;
+    const { signatures, publicUrl, ttlSeconds } = this.#options;
+    const { prisma } = this.#options.database;
     const tenant = tenantOf(caller, 'deployments:update');
     const deployment = await deploymentStore.find(prisma, tenant, deploymentId);
     if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
@@ -105,10 +108,11 @@ export class Uploads {
    * @param hold takes room for its buffers, or throws
    */
   async receive(grant: UploadGrant, signature: string, req: IncomingMessage, hold: () => void): Promise<void> {
-    const { prisma, storage, signatures, scratchDir, quota } = this.#options;
+    const { storage, signatures, scratchDir, quota } = this.#options;
+    const { prisma } = this.#options.database;
     const isGood = signatures.isValid(grant, signature) && grant.expires * 1000 > Date.now();
     const upload = isGood ? await uploadStore.find(prisma, grant.uploadId) : null;
-    if (!upload) throw new ForbiddenError('This upload URL is not valid, or has expired.');
+    if (!upload) throw notValid();
     if (req.headers['content-type'] !== UPLOAD_CONTENT_TYPE) {
       throw new UnsupportedMediaTypeError(`An upload has the content type ${UPLOAD_CONTENT_TYPE}.`);
     }
@@ -127,32 +131,40 @@ export class Uploads {
       }
       await quota.check(upload.deploymentId, bytes);
       await storage.put(upload.objectPath, file);
-      if (!(await uploadStore.received(prisma, upload.id, bytes))) await storage.remove(upload.objectPath);
+      if (await uploadStore.received(prisma, upload.id, bytes)) return;
+      // It came too late, and nobody can name it any more.
+      await this.#remove(upload.objectPath);
+      throw notValid();
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  /**
-   * Removes archives that nobody used while they could be, or that only old revisions use, and forgets upload URLs that nobody
-   * used: last, so that what could not be removed is found again.
-   */
+  /** Removes archives that nobody used while they could be, or that only old revisions use, and forgets unused upload URLs. */
   async removeUnused(): Promise<void> {
-    const { prisma, storage, revisionsKept } = this.#options;
+    const { database, removals, revisionsKept } = this.#options;
+    const of = { newest: revisionsKept, limit: SWEEP_BATCH };
     for (;;) {
-      const unused = await uploadStore.withdrawUnused(prisma, { newest: revisionsKept, limit: SWEEP_BATCH });
-      for (const { id, objectPath } of unused) {
-        await storage.remove(objectPath);
-        await uploadStore.forget(prisma, id);
-      }
+      const unused = await database.change((transaction) => uploadStore.withdrawUnused(transaction, of));
+      await removals.remove(unused);
       if (unused.length < SWEEP_BATCH) return;
     }
   }
+
+  async #remove(objectPath: string): Promise<void> {
+    const { database, removals } = this.#options;
+    await objectNotes.release(database.prisma, [objectPath]);
+    await removals.remove([objectPath]);
+  }
 }
 
-/** @throws BadRequestError for a path that `upload-url` did not give to the deployment, or that nothing was uploaded to */
-export async function checkUploaded(queries: Queries, deploymentId: string, objectPath: string): Promise<void> {
-  const upload = await uploadStore.findByPath(queries, deploymentId, objectPath);
+/**
+ * What was uploaded stays until the transaction ends.
+ *
+ * @throws BadRequestError for a path that `upload-url` did not give to the deployment, or that nothing was uploaded to
+ */
+export async function checkUploaded(transaction: Queries, deploymentId: string, objectPath: string): Promise<void> {
+  const upload = await uploadStore.findForUse(transaction, deploymentId, objectPath);
   if (upload?.bytes != null) return;
   throw new BadRequestError(
     `Source configuration error: 'source_revision_config.source_tarball_path' ${
@@ -162,6 +174,8 @@ export async function checkUploaded(queries: Queries, deploymentId: string, obje
     }`,
   );
 }
+
+const notValid = () => new ForbiddenError('This upload URL is not valid, or has expired.');
 
 async function written(req: IncomingMessage, file: string, max: number): Promise<number> {
   const bounded = new BoundedBytes(max);

@@ -1,0 +1,122 @@
+import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
+import type { Lifecycle, Logger } from '@runyard/service-kit';
+import type { Database } from '../database/database.ts';
+import { objectNotes } from './object-notes.ts';
+import { type ObjectStorage, ObjectStorageUnavailableError } from './object-storage.ts';
+
+export interface ObjectRemovalsOptions {
+  database: Pick<Database, 'prisma'>;
+  objects: Pick<ObjectStorage, 'remove'>;
+  /** What was left is looked for by one process of many. */
+  duty: Pick<Duty, 'isMine' | 'release'>;
+  logger: Logger;
+}
+
+const SWEEP_MS = 10 * 60_000;
+const SWEEP_BATCH = 100;
+
+/** Also looks for what was left at the start and every ten minutes, as one process of many, until this one stops. */
+export function startObjectRemovals(
+  options: Omit<ObjectRemovalsOptions, 'duty' | 'database'> & {
+    database: Database;
+    /** This process among those that may hold duties. */
+    holder: string;
+    lifecycle: Lifecycle;
+  },
+): ObjectRemovals {
+  const { holder, lifecycle, ...others } = options;
+  const claim = { name: 'object removals', holder, leaseMs: leaseMsOfRounds(SWEEP_MS) };
+  const removals = new ObjectRemovals({ ...others, duty: new Duty(options.database.pool, claim) });
+  removals.start();
+  lifecycle.onStop('object removals', () => removals.close());
+  return removals;
+}
+
+/** Removes objects that nobody has, by what is written down of them (object-notes.ts): at once, or when the storage is back. */
+export class ObjectRemovals {
+  readonly #options: ObjectRemovalsOptions;
+  readonly #rounds: DutyRounds;
+
+  constructor(options: ObjectRemovalsOptions) {
+    this.#options = options;
+    this.#rounds = new DutyRounds({
+      duty: options.duty,
+      everyMs: SWEEP_MS,
+      atStart: true,
+      round: () => this.sweep(),
+      onError: (error) => options.logger.warn('objects that nobody has are removed later', { error }),
+    });
+  }
+
+  start(): void {
+    this.#rounds.start();
+  }
+
+  close(): Promise<void> {
+    return this.#rounds.close();
+  }
+
+  /** An object is about to be put under this key, which no other ever had. */
+  announce(key: string): Promise<void> {
+    return objectNotes.announce(this.#options.database.prisma, key);
+  }
+
+  /**
+   * What was put is for nobody after all, unless a transaction of unknown end gave it to somebody. It is removed by the next sweep.
+   * Never throws: in a day it goes anyway.
+   */
+  async abandon(keys: readonly string[]): Promise<void> {
+    const { database, logger } = this.#options;
+    await objectNotes.abandon(database.prisma, keys).catch((error: unknown) => {
+      logger.warn('objects that nobody has are removed in a day', { objects: keys.length, error });
+    });
+  }
+
+  /** Removes what a transaction has released. Never throws: what cannot be removed now is removed later. */
+  async remove(keys: readonly string[]): Promise<void> {
+    const { database, logger } = this.#options;
+    if (keys.length === 0) return;
+    try {
+      await this.#removeAll(await objectNotes.begin(database.prisma, { keys, limit: keys.length }));
+    } catch (error) {
+      logger.warn('objects that nobody has are removed later', { objects: keys.length, error });
+    }
+  }
+
+  /** Removes all that is due. @throws ObjectStorageUnavailableError when the storage is away: the next one goes on */
+  async sweep(): Promise<void> {
+    let after = '';
+    while (!this.#rounds.isClosing) {
+      const keys = await objectNotes.begin(this.#options.database.prisma, { after, limit: SWEEP_BATCH });
+      await this.#removeAll(keys);
+      const last = keys.at(-1);
+      if (last === undefined || keys.length < SWEEP_BATCH) return;
+      after = last;
+    }
+  }
+
+  /** One that the storage does not remove is no reason to keep the others. */
+  async #removeAll(keys: readonly string[]): Promise<void> {
+    const { database, objects, logger } = this.#options;
+    const removed: string[] = [];
+    const failures: unknown[] = [];
+    try {
+      for (const key of keys) {
+        if (this.#rounds.isClosing) return;
+        try {
+          await objects.remove(key);
+          removed.push(key);
+        } catch (error) {
+          if (error instanceof ObjectStorageUnavailableError) throw error;
+          failures.push(error);
+        }
+      }
+    } finally {
+      if (failures.length > 0) {
+        const [error] = failures;
+        logger.warn('objects that nobody has could not be removed', { objects: failures.length, error });
+      }
+      if (removed.length > 0) await objectNotes.forget(database.prisma, removed);
+    }
+  }
+}

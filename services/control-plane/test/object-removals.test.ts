@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase, type TestDatabase } from '@runyard/test-kit';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../src/database/database.ts';
+import { objectNotes } from '../src/object-storage/object-notes.ts';
+import type { ObjectRemovals } from '../src/object-storage/object-removals.ts';
+import { ObjectStorageUnavailableError } from '../src/object-storage/object-storage.ts';
+import { openRemovals } from './support/object-removals.ts';
+
+const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+let testDatabase: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase(migrationsDir);
+  database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
+});
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.close();
+});
+
+let objects: Set<string>;
+/** Why the storage does not remove an object; undefined: it does. */
+let refusal: (key: string) => Error | undefined;
+let removals: ObjectRemovals;
+beforeEach(async () => {
+  await database.prisma.$executeRaw`DELETE FROM object_removal`;
+  objects = new Set();
+  refusal = () => undefined;
+  removals = openRemovals(database, {
+    async remove(key) {
+      const error = refusal(key);
+      if (error) throw error;
+      objects.delete(key);
+    },
+  });
+});
+
+async function put(...keys: string[]): Promise<void> {
+  for (const key of keys) {
+    await removals.announce(key);
+    objects.add(key);
+  }
+}
+const keep = (...keys: string[]) => database.change((transaction) => objectNotes.keep(transaction, keys));
+const release = (...keys: string[]) => database.change((transaction) => objectNotes.release(transaction, keys));
+const noted = async () => {
+  const rows = await database.prisma.$queryRaw<{ key: string }[]>`SELECT key FROM object_removal ORDER BY key`;
+  return rows.map(({ key }) => key);
+};
+const away = () => new ObjectStorageUnavailableError(new Error('away'));
+
+it('an object that somebody has is not removed, though whoever put it gave it up', async () => {
+  await put('a', 'b');
+  await keep('a');
+  await removals.abandon(['a', 'b']);
+  await removals.sweep();
+  expect([[...objects], await noted()]).toEqual([['a'], []]);
+});
+
+it('an object on its way stays, and one that nobody came to have goes when its day is over', async () => {
+  await put('a', 'b');
+  await database.prisma.$executeRaw`UPDATE object_removal SET due_at = due_at - interval '26 hours' WHERE key = 'a'`;
+  await removals.sweep();
+  expect([[...objects], await noted()]).toEqual([['b'], ['b']]);
+});
+
+it('what could not be removed while the storage was away is removed when it is back', async () => {
+  await put('a', 'b');
+  await keep('a', 'b');
+  await release('a', 'b');
+  refusal = away;
+  await removals.remove(['a', 'b']);
+  await expect(removals.sweep()).rejects.toThrow('The object storage could not be reached');
+  expect([...objects]).toEqual(['a', 'b']);
+  refusal = () => undefined;
+  await removals.sweep();
+  expect([[...objects], await noted()]).toEqual([[], []]);
+});
+
+it('an object that the storage does not remove keeps no other from being removed', async () => {
+  const keys = Array.from({ length: 150 }, (_, index) => `object ${String(index).padStart(3, '0')}`);
+  for (const key of keys) objects.add(key);
+  await release(...keys);
+  refusal = (key) => (key === 'object 007' ? new Error('Access Denied') : undefined);
+  await removals.sweep();
+  expect([[...objects], await noted()]).toEqual([['object 007'], ['object 007']]);
+});
+
+it('what is being removed does not become somebody’s any more', async () => {
+  await put('a');
+  await removals.abandon(['a']);
+  refusal = away;
+  await expect(removals.sweep()).rejects.toThrow();
+  await expect(keep('a')).rejects.toThrow('is being removed');
+});
+
+it('what somebody is about to have is not removed', async () => {
+  await put('a');
+  await removals.abandon(['a']);
+  await database.change(async (transaction) => {
+    await objectNotes.keep(transaction, ['a']);
+    await removals.sweep();
+  });
+  expect([[...objects], await noted()]).toEqual([['a'], []]);
+});
