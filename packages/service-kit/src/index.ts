@@ -27,6 +27,7 @@ export { freePort } from './ports.ts';
 export * from './principal.ts';
 export { redactFields, redactText } from './redaction.ts';
 export { type HeartbeatOptions, keepAlive, type RedisConnection, resetConnection } from './redis-heartbeat.ts';
+export { reportReady } from './report-ready.ts';
 export * from './sanitize.ts';
 export { scrapeLookup } from './scrape-lookup.ts';
 export { createContext, runService, type ServiceContext, type ServiceDefinition } from './service.ts';

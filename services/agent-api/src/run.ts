@@ -7,6 +7,7 @@ import {
   listenForMetrics,
   openDoorway,
   type ReadinessChecks,
+  reportReady,
   type ServiceContext,
 } from '@runyard/service-kit';
 import { openAssistants } from './assistants/open-assistants.ts';
@@ -181,5 +182,5 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   webhooks.start(projectApp && ((path, request) => projectApp.send(path, request)));
   threads.sweeper.start();
   rescue.start();
-  lifecycle.ready();
+  reportReady(context);
 }

@@ -4,7 +4,14 @@ import { Duty, untilAvailable } from '@runyard/database';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
 import { ApiServers, RunEngine } from '@runyard/run-engine';
 import { atRestWith } from '@runyard/sealing';
-import { createApp, deploymentMetricsOf, listen, listenForMetrics, type ServiceContext } from '@runyard/service-kit';
+import {
+  createApp,
+  deploymentMetricsOf,
+  listen,
+  listenForMetrics,
+  reportReady,
+  type ServiceContext,
+} from '@runyard/service-kit';
 import { ClaimLoop } from './claiming/claim-loop.ts';
 import { Slots } from './claiming/slots.ts';
 import type { Config } from './config.ts';
@@ -202,5 +209,5 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   sweeper.start();
   claims.start();
-  lifecycle.ready();
+  reportReady(context);
 }

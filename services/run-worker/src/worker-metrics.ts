@@ -21,6 +21,7 @@ export class WorkerMetrics {
   readonly failedRetriable;
   readonly failedAfterRetry;
   readonly setToError;
+  readonly recursionLimits;
   readonly handedBack;
   readonly lost;
   readonly claimFailures;
@@ -51,6 +52,10 @@ export class WorkerMetrics {
       'Runs given up because they lost their worker too often',
     );
     this.setToError = counter('run_set_status_error_counter', 'Runs that ended in an error');
+    this.recursionLimits = counter(
+      'graph_recursion_limit_error_counter',
+      'Runs that ended because their graph took more steps than it may',
+    );
     this.handedBack = counter('run_abandoned_by_shutdown_counter', 'Runs handed back at a shutdown');
     this.lost = counter('run_lost_counter', 'Attempts that another worker took over');
     this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');

@@ -132,11 +132,12 @@ export class EndWriter {
     if (cancelledForMs !== null) this.#options.metrics.cancelLatency.observe(cancelledForMs);
   }
 
-  #count({ status }: FinishedRun): void {
+  #count({ status, error }: FinishedRun): void {
     const { metrics } = this.#options;
     if (status === 'success') metrics.succeeded.inc();
     else if (status === 'interrupted') metrics.cancelled.inc();
     else metrics.setToError.inc();
+    if (error?.error === 'GraphRecursionError') metrics.recursionLimits.inc();
   }
 }
 

@@ -79,6 +79,16 @@ it('a message that was too large is counted, told in its place, and the stream g
   expect((await metrics.lostEvents.get()).values[0]?.value).toBe(1);
 });
 
+it('a graph that took more steps than it may is counted', async () => {
+  const metrics = workerMetrics();
+  const { execution, fake } = execute({ metrics });
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  const error = { error: 'GraphRecursionError', message: 'Recursion limit of 25 reached' };
+  fake.runs[0]!.settle({ kind: 'failed', error, values: null, checkpointId: null });
+  await execution.done;
+  expect((await metrics.recursionLimits.get()).values[0]?.value).toBe(1);
+});
+
 it('an end that took effect without being heard of is told all the same, one that did not is nobody’s to tell', async () => {
   for (const attempt of [1, 2]) {
     const { execution, fake, streams, engine } = execute();
