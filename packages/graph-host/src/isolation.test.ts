@@ -129,6 +129,12 @@ it('ends the run, by name, whose values are nested too deeply', async () => {
   expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
 });
 
+it('ends the run, by name, whose question is nested too deeply, also when no stream shows it', async () => {
+  const request = runRequest('probe', { input: { do: 'ask deeply' }, streamModes: ['custom'] });
+  const { outcome } = await runToEnd(host, request, memoryBackends());
+  expect(outcome).toMatchObject({ kind: 'failed', error: { error: 'UnserializableValueError' } });
+});
+
 it('stays able to answer while a graph floods the descriptors of the process', async () => {
   const flooding = startRun(host, runRequest('probe', { input: { do: 'flood descriptors' } }));
   const { outcome } = await runToEnd(host, runRequest('steps', { input: { until: 3 } }));

@@ -13,7 +13,7 @@ export interface Settlement {
   error?: ErrorBody;
 }
 
-/** Values that are no JSON make it a failure. */
+/** Values or interrupts that are no JSON make it a failure. */
 export function sendSettlement(
   connection: Connection,
   use: number,
@@ -21,14 +21,15 @@ export function sendSettlement(
   checkpointId: string | null = null,
 ): void {
   let values: Buffer | null = null;
+  let interrupts: Buffer | null = null;
   let { kind, error } = settlement;
   try {
     values = settlement.values === undefined ? null : Buffer.from(toWireJson(settlement.values, 'state'));
+    interrupts = settlement.interrupts ? Buffer.from(toWireJson(settlement.interrupts, 'state')) : null;
   } catch (unserializable) {
     kind = 'failed';
     error = errorBody(unserializable);
   }
-  const interrupts = settlement.interrupts ? Buffer.from(toWireJson(settlement.interrupts, 'state')) : null;
   const header = {
     t: 'run.settled',
     use,
