@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1Container, V1PodSpec } from '@kubernetes/client-node';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { PodFolder } from './pod-folder.ts';
+import { type Instance, StandInContainer } from './stand-in-container.ts';
 import { type UnpackedImage, unpackImage } from './unpack-image.ts';
 
 export interface PodSurroundings {
@@ -17,27 +18,6 @@ export interface PodSurroundings {
   originOf(host: string): string | undefined;
 }
 
-interface Instance {
-  id: string;
-  startedAt: string;
-  lines: { at: string; text: string }[];
-  exit: { code: number; reason: string } | undefined;
-  onLine: Set<() => void>;
-}
-
-interface RunningContainer {
-  spec: V1Container;
-  isInit: boolean;
-  child: ChildProcess | undefined;
-  instances: Instance[];
-  waiting: string;
-  waitingMessage?: string;
-  isReady: boolean;
-  message: string;
-  /** What its next end is to be taken for. */
-  endsAs: string | undefined;
-}
-
 /** A kubelet looks for containers that ended once a second. */
 const NOTICED_MS = 1_000;
 const PROBE_MS = 20;
@@ -48,7 +28,8 @@ export class StandInPod {
   readonly name: string;
   readonly #spec: V1PodSpec;
   readonly #surroundings: PodSurroundings;
-  readonly #containers: RunningContainer[];
+  readonly #folder: PodFolder;
+  readonly #containers: StandInContainer[];
   readonly #gone = new AbortController();
   #killTimer: NodeJS.Timeout | undefined;
   #killAtMs = Infinity;
@@ -60,14 +41,10 @@ export class StandInPod {
     this.name = pod.metadata.name;
     this.#spec = pod.spec as V1PodSpec;
     this.#surroundings = surroundings;
-    const made = (isInit: boolean) => (spec: V1Container) => ({
-      ...{ spec, isInit, child: undefined, instances: [], waiting: 'PodInitializing' },
-      ...{ isReady: false, message: '', endsAs: undefined },
-    });
-    this.#containers = [
-      ...(this.#spec.initContainers ?? []).map(made(true)),
-      ...this.#spec.containers.map(made(false)),
-    ];
+    this.#folder = new PodFolder(join(surroundings.folder, this.name));
+    const made = (isInit: boolean) => (container: V1Container) => new StandInContainer(this.name, container, isInit);
+    const { initContainers = [], containers } = this.#spec;
+    this.#containers = [...initContainers.map(made(true)), ...containers.map(made(false))];
   }
 
   async run(): Promise<void> {
@@ -80,40 +57,24 @@ export class StandInPod {
 
   /** Kills a container as the kernel or the kubelet would. */
   kill(container: string, reason: string): void {
-    const killed = this.#containers.find(({ spec }) => spec.name === container)!;
-    killed.endsAs = reason;
-    signal(killed, 'SIGKILL');
+    this.#container(container).kill(reason);
   }
 
-  /** Resolves when all its processes are gone. A shorter grace takes the place of a longer one. */
+  /** Ends all its processes, and then it is gone. A shorter grace takes the place of a longer one. */
   end(graceSeconds: number): void {
     const killAtMs = performance.now() + graceSeconds * 1000;
     if (killAtMs < this.#killAtMs) {
       clearTimeout(this.#killTimer);
       this.#killAtMs = killAtMs;
       this.#killTimer = setTimeout(() => {
-        for (const container of this.#containers) signal(container, 'SIGKILL');
+        for (const container of this.#containers) container.kill();
       }, graceSeconds * 1000);
     }
     if (!this.#isEnding) void this.#end();
   }
 
   readLog(query: URLSearchParams, onLine: (line: string) => void, onEnd: () => void): (() => void) | string {
-    const container = this.#containers.find(({ spec }) => spec.name === query.get('container'))!;
-    const instance = container.instances.at(query.get('previous') === 'true' ? -2 : -1);
-    if (!instance) return `container "${container.spec.name}" in pod "${this.name}" is waiting to start`;
-    let told = 0;
-    const since = query.get('sinceTime') ?? '';
-    const tell = () => {
-      for (; told < instance.lines.length; told += 1) {
-        const { at, text } = instance.lines[told]!;
-        if (at >= since) onLine(text);
-      }
-      if (instance.exit || query.get('follow') !== 'true') onEnd();
-    };
-    instance.onLine.add(tell);
-    tell();
-    return () => instance.onLine.delete(tell);
+    return this.#container(query.get('container')).readLog(query, onLine, onEnd);
   }
 
   async #run(): Promise<void> {
@@ -125,7 +86,7 @@ export class StandInPod {
     const missing = await this.#pull();
     if (missing !== undefined) {
       for (const reason of ['ErrImagePull', 'ImagePullBackOff']) {
-        Object.assign(this.#containers[0]!, { waiting: reason, waitingMessage: missing });
+        this.#containers[0]!.waiting = { reason, message: missing };
         this.#report();
         await this.#pause(PROBE_MS);
       }
@@ -136,8 +97,8 @@ export class StandInPod {
       for (;;) {
         const instance = this.#start(container);
         this.#report();
-        await ended(container.child!);
-        container.message = await readFile(this.#terminationLog(container), 'utf8').catch(() => '');
+        await container.ended();
+        container.message = await readFile(this.#folder.terminationLog(container.spec), 'utf8').catch(() => '');
         this.#report();
         if (instance.exit?.code === 0) break;
         await this.#backOff(container);
@@ -148,7 +109,7 @@ export class StandInPod {
 
   /** @returns why the image is not here */
   async #pull(): Promise<string | undefined> {
-    const { store, folder, originOf } = this.#surroundings;
+    const { store, originOf } = this.#surroundings;
     const { image = '' } = this.#spec.containers[0]!;
     if (image.includes('missing')) return 'manifest unknown';
     const host = image.split('/', 1)[0]!;
@@ -158,35 +119,35 @@ export class StandInPod {
     const logins = secrets.map((data) => JSON.parse(Buffer.from(data['.dockerconfigjson'], 'base64').toString()));
     const password = logins.map(({ auths }) => auths[host]?.password).find(Boolean) ?? 'none';
     try {
-      this.#image = await unpackImage(image, origin, password, join(folder, this.name, 'image'));
+      this.#image = await unpackImage(image, origin, password, this.#folder.image);
       return undefined;
     } catch (error) {
       return (error as Error).message;
     }
   }
 
-  async #keep(container: RunningContainer): Promise<void> {
+  async #keep(container: StandInContainer): Promise<void> {
     while (!this.#isEnding) {
       const instance = this.#start(container);
       this.#report();
-      const exited = ended(container.child!);
+      const exited = container.ended();
       void this.#probe(container, instance);
       await exited;
       container.isReady = false;
       this.#report();
       // The first time it is started again as soon as it is noticed.
-      if (container.instances.length === 1) await this.#pause(NOTICED_MS);
+      if (container.starts === 1) await this.#pause(NOTICED_MS);
       else await this.#backOff(container);
     }
   }
 
-  async #backOff(container: RunningContainer): Promise<void> {
-    container.waiting = 'CrashLoopBackOff';
+  async #backOff(container: StandInContainer): Promise<void> {
+    container.waiting = { reason: 'CrashLoopBackOff' };
     this.#report();
     await this.#pause(BACK_OFF_MS);
   }
 
-  async #probe(container: RunningContainer, instance: Instance): Promise<void> {
+  async #probe(container: StandInContainer, instance: Instance): Promise<void> {
     const answers = async (probe: V1Container['startupProbe']) => {
       if (!probe?.httpGet) return true;
       const { path, port } = probe.httpGet;
@@ -210,7 +171,7 @@ export class StandInPod {
   /** Waits for Secrets that are not there yet, as a kubelet does. */
   async #mount(): Promise<void> {
     for (const { name, secret } of this.#spec.volumes ?? []) {
-      const at = this.#volume(name);
+      const at = this.#folder.volume(name);
       await mkdir(at, { recursive: true });
       if (!secret) continue;
       for (const [key, value] of Object.entries(await this.#secret(secret.secretName!))) {
@@ -224,107 +185,42 @@ export class StandInPod {
 
   async #secret(name: string): Promise<Record<string, string>> {
     for (;;) {
-      const data = this.#surroundings.store.find('secrets', name)?.data as Record<string, string> | undefined;
-      if (data)
-        return Object.fromEntries(
-          Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
-        );
+      const values = this.#secretNow(name);
+      if (values) return values;
       await this.#pause(PROBE_MS);
     }
   }
 
-  #start(container: RunningContainer): Instance {
-    const { store, commands, address } = this.#surroundings;
+  #secretNow(name: string): Record<string, string> | undefined {
+    const data = this.#surroundings.store.find('secrets', name)?.data as Record<string, string> | undefined;
+    const entries = data && Object.entries(data);
+    return entries && Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
+  }
+
+  #start(container: StandInContainer): Instance {
+    const { commands, address } = this.#surroundings;
     const { spec } = container;
-    const secrets = (spec.envFrom ?? []).map((source) => store.find('secrets', source.secretRef!.name!)?.data ?? {});
-    const variables = Object.entries<string>(Object.assign({}, ...secrets)).map(([name, value]) => [
-      name,
-      Buffer.from(value, 'base64').toString(),
-    ]);
+    const secrets = (spec.envFrom ?? []).map((source) => this.#secretNow(source.secretRef!.name!));
     const image = {
       PATH: `${spec.image!.includes('foreign') ? '' : `${commands}:`}${process.env.PATH}`,
       ...(spec.image!.includes('with-auth') && { LANGGRAPH_AUTH: '{"path":"./auth.ts:auth"}' }),
-      ...this.#imageVariables(),
+      ...this.#image?.env,
     };
     // Every pod has an address of its own here, but no network: where it listens is that address.
     const own = spec.ports ? { HOST: address } : {};
-    const [command, ...args] = spec.command!.map((word) => this.#withPlaces(word, container));
-    // It ends with the test, however that ends.
-    const child = spawn('setpriv', ['--pdeathsig=KILL', command!, ...args], {
-      env: { ...image, ...Object.fromEntries(variables), ...own },
+    return container.start({
+      command: spec.command!.map((word) => this.#folder.placed(word, spec)),
+      env: Object.assign({}, image, ...secrets, own),
       cwd: this.#image?.workingDir,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
     });
-    const instance: Instance = {
-      id: `containerd://${this.name}-${spec.name}-${container.instances.length}`,
-      startedAt: new Date().toISOString(),
-      lines: [],
-      exit: undefined,
-      onLine: new Set(),
-    };
-    container.child = child;
-    container.instances.push(instance);
-    const changed = () => {
-      for (const listener of [...instance.onLine]) listener();
-    };
-    for (const output of [child.stdout!, child.stderr!]) {
-      output.setEncoding('utf8').on('data', (text: string) => {
-        const at = new Date().toISOString();
-        instance.lines.push(
-          ...text
-            .split('\n')
-            .filter(Boolean)
-            .map((line) => ({ at, text: line })),
-        );
-        changed();
-      });
-    }
-    // With its first process everything in a container ends.
-    child.once('exit', () => signal(container, 'SIGKILL'));
-    child.once('close', (code) => {
-      instance.exit = { code: code ?? 137, reason: container.endsAs ?? (code === 0 ? 'Completed' : 'Error') };
-      container.endsAs = undefined;
-      changed();
-    });
-    return instance;
-  }
-
-  /** A path of the image is one of this machine here. Its programs are those of this machine. */
-  #imageVariables(): Record<string, string> {
-    const { root, env } = this.#image ?? { root: '', env: {} };
-    const { PATH: _, ...others } = env as Record<string, string>;
-    const entries = Object.entries(others).map(([name, value]) => [name, value.startsWith('/') ? root + value : value]);
-    return Object.fromEntries(entries);
-  }
-
-  #withPlaces(word: string, container: RunningContainer): string {
-    const mounts = container.spec.volumeMounts ?? [];
-    const places = mounts.map(({ name, mountPath }) => [mountPath, this.#volume(name)] as const);
-    return [...places, ['/dev/termination-log', this.#terminationLog(container)] as const].reduce(
-      (text, [path, place]) => text.replaceAll(path, place),
-      word,
-    );
   }
 
   async #end(): Promise<void> {
     this.#isEnding = true;
-    const running = this.#containers.filter(
-      ({ child }) => child && child.exitCode === null && child.signalCode === null,
-    );
-    await Promise.all(
-      running.map(async (container) => {
-        const { child, spec } = container;
-        const gone = ended(child!);
-        const hook = spec.lifecycle?.preStop?.exec?.command;
-        if (hook) await Promise.race([gone, ended(spawn(hook[0]!, hook.slice(1), { stdio: 'ignore' }))]);
-        signal(container, 'SIGTERM', true);
-        await gone;
-      }),
-    );
+    await Promise.all(this.#containers.map((container) => container.stop()));
     clearTimeout(this.#killTimer);
     this.#gone.abort();
-    await rm(join(this.#surroundings.folder, this.name), { recursive: true, force: true });
+    await this.#folder.remove();
     this.#surroundings.store.remove('pods', this.name);
   }
 
@@ -342,74 +238,20 @@ export class StandInPod {
     store.put('pods', {
       ...pod,
       status: {
-        phase: this.#containers.some(({ isInit, instances }) => !isInit && instances.length > 0)
-          ? 'Running'
-          : 'Pending',
+        phase: this.#containers.some(({ isInit, starts }) => !isInit && starts > 0) ? 'Running' : 'Pending',
         ...(this.#isUnschedulable ? {} : { podIP: address }),
         conditions: [condition('PodScheduled', !this.#isUnschedulable, unschedulable), condition('Ready', isReady)],
-        initContainerStatuses: this.#containers.filter(({ isInit }) => isInit).map(statusOf),
-        containerStatuses: this.#containers.filter(({ isInit }) => !isInit).map(statusOf),
+        initContainerStatuses: this.#containers.filter(({ isInit }) => isInit).map(({ status }) => status),
+        containerStatuses: this.#containers.filter(({ isInit }) => !isInit).map(({ status }) => status),
       },
     });
   }
 
-  #terminationLog({ spec }: RunningContainer): string {
-    return join(this.#surroundings.folder, this.name, `${spec.name}.message`);
-  }
-
-  #volume(name: string): string {
-    return join(this.#surroundings.folder, this.name, name);
+  #container(name: string | null): StandInContainer {
+    return this.#containers.find(({ spec }) => spec.name === name)!;
   }
 
   #pause(ms: number): Promise<void> {
     return pause(ms, undefined, { signal: this.#gone.signal });
-  }
-}
-
-function statusOf(container: RunningContainer): object {
-  const { spec, instances, waiting, waitingMessage, isReady, message } = container;
-  const current = instances.at(-1);
-  const terminated = (instance: Instance | undefined) =>
-    instance?.exit && {
-      terminated: {
-        exitCode: instance.exit.code,
-        reason: instance.exit.reason,
-        startedAt: instance.startedAt,
-        finishedAt: instance.lines.at(-1)?.at ?? instance.startedAt,
-        containerID: instance.id,
-        ...(message && { message }),
-      },
-    };
-  const isBackingOff = waiting === 'CrashLoopBackOff' && current?.exit;
-  const state = isBackingOff
-    ? { waiting: { reason: waiting, message: 'back-off restarting failed container' } }
-    : (terminated(current) ??
-      (current
-        ? { running: { startedAt: current.startedAt } }
-        : { waiting: { reason: waiting, message: waitingMessage } }));
-  return {
-    name: spec.name,
-    image: spec.image,
-    imageID: spec.image,
-    ready: isReady,
-    restartCount: Math.max(instances.length - 1, 0),
-    containerID: current?.id,
-    state,
-    lastState: (isBackingOff ? terminated(current) : terminated(instances.at(-2))) ?? {},
-  };
-}
-
-function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => child.once('close', () => resolve()));
-}
-
-/** To the first process alone, or to all that it started. */
-function signal({ child }: RunningContainer, name: NodeJS.Signals, isForFirst = false): void {
-  if (child?.pid === undefined) return;
-  try {
-    process.kill(isForFirst ? child.pid : -child.pid, name);
-  } catch {
-    // It has just ended.
   }
 }

@@ -6,9 +6,8 @@ import { extract } from 'tar';
 import { ImageClient } from '../image-pushing.ts';
 
 export interface UnpackedImage {
-  /** Stands for the `/` of its containers. */
-  root: string;
   workingDir: string;
+  /** A path of the image is one of this machine here. Its programs are those of this machine. */
   env: Record<string, string>;
 }
 
@@ -25,6 +24,7 @@ interface Configured {
  *
  * @param name with its digest
  * @param origin where its registry is reached from here
+ * @param root what stands for the `/` of its containers
  */
 export async function unpackImage(
   name: string,
@@ -48,9 +48,10 @@ export async function unpackImage(
     const unpacking = extract({ cwd: root, preserveOwner: false, preservePaths: true });
     await pipeline(Readable.fromWeb(body as never), unpacking as unknown as NodeJS.WritableStream);
   }
-  const variables = config.Env.map((variable) => [
-    variable.split('=', 1)[0]!,
-    variable.slice(variable.indexOf('=') + 1),
-  ]);
-  return { root, workingDir: join(root, config.WorkingDir), env: Object.fromEntries(variables) };
+  const variables = config.Env.map((variable) => {
+    const [name, value] = [variable.split('=', 1)[0]!, variable.slice(variable.indexOf('=') + 1)];
+    return [name, value.startsWith('/') ? root + value : value];
+  });
+  const { PATH: _, ...env } = Object.fromEntries(variables);
+  return { workingDir: join(root, config.WorkingDir), env };
 }
