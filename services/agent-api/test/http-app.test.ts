@@ -182,14 +182,19 @@ describe('a project below a path, with a worker', () => {
   });
   afterAll(() => deployment.close());
 
-  it('is served there and nowhere else, and says so in what it answers', async () => {
+  it('is served there and nowhere else, and locates what it makes as SDKs look for it: below the URL they call', async () => {
     const thread = await post('/agents/threads', {});
     expect([thread.status, thread.headers.get('x-middleware')]).toEqual([200, 'seen']);
     const { thread_id: threadId } = (await thread.json()) as { thread_id: string };
     const run = await post(`/agents/threads/${threadId}/runs`, { assistant_id: 'echo', input: {} });
     const location = run.headers.get('content-location')!;
-    expect(location).toMatch(/^\/agents\/threads\//);
-    expect((await call(location)).status).toBe(200);
+    expect(location).toMatch(/^\/threads\//);
+    expect((await call(`/agents${location}`)).status).toBe(200);
+    const stream = await post(`/agents/threads/${threadId}/runs/stream`, { assistant_id: 'echo', input: {} });
+    await stream.text();
+    const rest = await call(`/agents${stream.headers.get('location')}`);
+    expect([rest.status, rest.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    await rest.text();
     expect((await call('/threads/x')).status).toBe(404);
     expect((await call('/agentsx')).status).toBe(404);
     expect((await (await call('/agents/custom/hello')).json()) as object).toEqual({ hello: 'nobody' });

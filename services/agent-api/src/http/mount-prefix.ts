@@ -4,12 +4,14 @@ import type { RequestHandler } from '@runyard/service-kit';
 
 /** Served without the prefix too: probes and scrapers know nothing of it. */
 const UNMOUNTED: ReadonlySet<string> = new Set(['/ok', '/metrics']);
-const LOCATIONS = ['location', 'content-location', HANDOVER_HEADER];
 const FORWARDED_PREFIX = 'x-forwarded-prefix';
 
 /**
  * Serves everything below a path: the rest of the path is what the server and the project's app see, and it is added to
  * the prefix that a proxy in front says it took off. Anything outside is a 404.
+ *
+ * A `Location` or `Content-Location` is relative to the URL that clients call the deployment by, which ends in the prefix: the
+ * SDKs append one to the other. So the prefix is not in it, as what the gateway takes off the path is not.
  */
 export function mounted(prefix: string | undefined, inner: RequestListener): RequestListener {
   if (prefix === undefined) return inner;
@@ -29,33 +31,18 @@ export function mounted(prefix: string | undefined, inner: RequestListener): Req
   };
 }
 
-/** Puts the prefix before the paths that answers name, so that each of them is served. */
-export function locatedBelow(prefix: string | undefined): RequestHandler {
+/** Puts the prefix before where the rest of an answer is found: the gateway asks a server for it by the path from its root. */
+export function handedOverBelow(prefix: string | undefined): RequestHandler {
   return (_req, res, next) => {
-    if (prefix !== undefined) prefixLocations(res, prefix);
+    if (prefix !== undefined) prefixHandover(res, prefix);
     next();
   };
 }
 
-function prefixLocations(res: ServerResponse, prefix: string): void {
-  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;
-  res.writeHead = ((...args: unknown[]) => {
-    const headers = args.at(-1);
-    if (typeof headers === 'object' && headers !== null && !Array.isArray(headers)) {
-      args[args.length - 1] = withPrefix(headers as Record<string, unknown>, prefix);
-    }
-    return writeHead(...args);
-  }) as typeof res.writeHead;
+function prefixHandover(res: ServerResponse, prefix: string): void {
   const addTrailers = res.addTrailers.bind(res);
-  res.addTrailers = (trailers) =>
-    addTrailers(withPrefix(trailers as Record<string, unknown>, prefix) as typeof trailers);
-}
-
-function withPrefix(headers: Record<string, unknown>, prefix: string): Record<string, unknown> {
-  const located = { ...headers };
-  for (const name of LOCATIONS) {
-    const path = located[name];
-    if (typeof path === 'string' && path.startsWith('/')) located[name] = prefix + path;
-  }
-  return located;
+  res.addTrailers = (trailers) => {
+    const { [HANDOVER_HEADER]: path, ...others } = trailers as Record<string, string>;
+    addTrailers(path === undefined ? others : { [HANDOVER_HEADER]: prefix + path, ...others });
+  };
 }

@@ -15,7 +15,7 @@ import { openProjectApp, type ProjectApp } from '../project/project-app.ts';
 import { tellingRefusedData } from '../refused-data.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import type { HttpSettings } from './http-settings.ts';
-import { locatedBelow, mounted } from './mount-prefix.ts';
+import { handedOverBelow, mounted } from './mount-prefix.ts';
 
 /** What answers that are broken off after the grace period take to get out. */
 const CUT_MS = 1_000;
@@ -49,7 +49,7 @@ export async function serve(parts: {
     isInner: own.isInner,
     loggedHeaders: settings.loggedHeaders,
     without: settings.isDisabled,
-    before: [own.tellRoute, ...(projectApp ? [projectApp.handler] : []), locatedBelow(settings.mountPrefix)],
+    before: [own.tellRoute, ...(projectApp ? [projectApp.handler] : []), handedOverBelow(settings.mountPrefix)],
     metricsPrefix: 'lg_api_',
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     openApi: OPEN_API_INFO['agent-server'],
