@@ -140,6 +140,19 @@ def test_what_says_something_of_an_image_is_pushed_with_it_as_its_subject(client
     assert client.get_manifest(image.replace(":v1", f"@{descriptor['digest']}")) == signature
 
 
+def test_an_image_is_deleted_with_its_layers_and_the_others_stay(client, image, layers):
+    other = image.replace(":v1", ":v2")
+    push(client, image, layers)
+    client.push(target=other, files=[str(layers / "small")], disable_path_validation=True)
+    assert client.delete_tag(image, "v1")
+    assert client.get_tags(image) == ["v2"]
+    assert client.do_request(f"http://{client.get_container(image).manifest_url()}", "HEAD").status_code == 404
+    for name, status in (("large", 404), ("small", 200)):
+        digest = sha256((layers / name).read_bytes())
+        assert client.get_blob(other, digest, head=True).status_code == status
+    assert not client.delete_tag(image, "v1")
+
+
 def test_a_password_that_is_none_is_refused(image, layers, monkeypatch):
     # The client tries again over two minutes whatever the answer was.
     monkeypatch.setattr("oras.decorator.time.sleep", lambda _seconds: None)

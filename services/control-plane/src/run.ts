@@ -96,6 +96,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     sealer,
     url: config.REGISTRY_URL ?? config.PUBLIC_URL,
     blobLimitBytes: config.REGISTRY_BLOB_LIMIT_BYTES,
+    revisionsKept: config.REVISIONS_KEPT_PER_DEPLOYMENT,
   });
   const projectImages = openRevisionImages(config, { database, storage: parts, registry, quota, lifecycle, logger });
   const sourceRules: SourceRules = {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, MANIFEST_TYPE, manifestOf } from './support/image-pushing.ts';
+import { digestOf, LIST_TYPE, MANIFEST_TYPE, manifestOf, referrerOf } from './support/image-pushing.ts';
 import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 const CONFIG = Buffer.from('{}');
 const SIGNATURE = 'application/vnd.example.signature';
-const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
 const NOWHERE = digestOf(Buffer.from('never pushed'));
 
 let test: TestRegistry;
@@ -23,13 +22,7 @@ interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-/** A manifest that says something of another one. */
-function saying(subject: string, more: object = {}): Buffer {
-  const plain = JSON.parse(manifestOf(CONFIG, []).toString('utf8'));
-  return Buffer.from(
-    JSON.stringify({ ...plain, subject: { mediaType: MANIFEST_TYPE, digest: subject, size: 1 }, ...more }),
-  );
-}
+const saying = (subject: string, more?: object) => referrerOf(subject, CONFIG, more);
 
 async function pushed({ repository, push }: PushedTo, manifest: Buffer): Promise<Response> {
   await push.pushBlob(repository, [CONFIG]);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@runyard/service-kit';
@@ -25,22 +24,11 @@ const imagesRemovedBy = (removals: ObjectRemovals) =>
     duty: { isMine: async () => true, release: async () => undefined },
     logger: silentLogger,
   });
-
-/** Makes revisions of these images, the first one the oldest. */
-async function deployed({ id, repository }: PushedTo, digests: string[]): Promise<void> {
-  await test.database.prisma.revision.createMany({
-    data: digests.map((digest, index) => ({
-      id: randomUUID(),
-      deploymentId: id,
-      number: index + 1,
-      status: 'DEPLOYED',
-      source: 'internal_docker',
-      sourceConfig: {},
-      sourceRevisionConfig: { image_uri: `agents.example.com/${repository}@${digest}` },
-    })),
-  });
-}
-
+const deployed = (place: PushedTo, digests: string[]) =>
+  test.deployed(
+    place,
+    digests.map((digest) => `@${digest}`),
+  );
 const objectsOf = ({ id }: PushedTo) => readdir(join(test.folder, 'objects', 'registry', id));
 const statusOf = async ({ repository, push }: PushedTo, digest: string) =>
   (await push.send('HEAD', `/v2/${repository}/manifests/${digest}`)).status;

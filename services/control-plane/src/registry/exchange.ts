@@ -1,5 +1,6 @@
 import type { Request, Response } from '@runyard/service-kit';
 import type { Blobs } from './blobs.ts';
+import type { ImageDeletion } from './image-deletion.ts';
 import type { Manifests } from './manifests.ts';
 import type { RegistryAddress } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
@@ -12,6 +13,7 @@ export interface RegistryParts {
   store: RegistryStore;
   blobs: Blobs;
   manifests: Manifests;
+  deletion: ImageDeletion;
 }
 
 /** One request and its answer. */

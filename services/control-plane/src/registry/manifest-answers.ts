@@ -38,6 +38,15 @@ export async function takeManifest(
   });
 }
 
+/** By a tag or a digest. What the image consisted of goes with it: blobs are not deleted by themselves. */
+export async function deleteManifest(
+  exchange: Exchange,
+  { deploymentId, name, reference }: Place & { reference: string },
+): Promise<void> {
+  await exchange.parts.deletion.delete({ deploymentId, name }, reference);
+  send(exchange, 202);
+}
+
 /** What says something of a manifest: an index, in pages, and empty where nothing does. */
 export async function sendReferrers(
   exchange: Exchange,

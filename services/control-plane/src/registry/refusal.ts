@@ -17,7 +17,8 @@ export function refuse(req: IncomingMessage, res: Response, error: RegistryError
 }
 
 /** Where a token is to be had, and what for. */
-export function challengeOf({ origin, host }: RegistryAddress, resource: RegistryResource): string {
+export function challengeOf({ origin, host }: RegistryAddress, resource: RegistryResource, method: string): string {
   const challenge = `Bearer realm="${origin}/v2/${REGISTRY_SEGMENT}/token",service="${host}"`;
-  return 'name' in resource ? `${challenge},scope="repository:${nameOf(resource)}:pull,push"` : challenge;
+  const actions = method === 'DELETE' ? 'pull,push,delete' : 'pull,push';
+  return 'name' in resource ? `${challenge},scope="repository:${nameOf(resource)}:${actions}"` : challenge;
 }

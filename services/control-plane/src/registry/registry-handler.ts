@@ -3,13 +3,20 @@ import { ClientGoneError, type RequestHandler } from '@runyard/service-kit';
 import { allow, giveToken, grantOf } from './access.ts';
 import { answerUpload, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryParts, send, unsupported } from './exchange.ts';
-import { sendManifest, sendReferrers, sendRepositories, sendTags, takeManifest } from './manifest-answers.ts';
+import {
+  deleteManifest,
+  sendManifest,
+  sendReferrers,
+  sendRepositories,
+  sendTags,
+  takeManifest,
+} from './manifest-answers.ts';
 import { challengeOf, refuse } from './refusal.ts';
 import { REGISTRY_SEGMENT, type RegistryResource, resourceAt } from './registry-address.ts';
 import { RegistryError } from './registry-error.ts';
 
 /**
- * The distribution specification over HTTP, as far as pushing and pulling need it: what `docker push` and its like speak.
+ * The distribution specification over HTTP, as far as pushing, pulling and deleting images need it: what `docker push` and its like speak.
  * Paths that are not the registry's are left to others.
  */
 export function registryHandler(parts: RegistryParts): RequestHandler {
@@ -22,7 +29,7 @@ export function registryHandler(parts: RegistryParts): RequestHandler {
     res.locals.route = `/v2/${REGISTRY_SEGMENT}/…`;
     res.setHeader('docker-distribution-api-version', 'registry/2.0');
     answer({ parts, req, res }, resource).catch((error: unknown) => {
-      if (error instanceof RegistryError) refuse(req, res, error, challengeOf(parts.address, resource));
+      if (error instanceof RegistryError) refuse(req, res, error, challengeOf(parts.address, resource, req.method));
       else next(isGone(error) ? new ClientGoneError(error) : (outageOf(error) ?? error));
     });
   };
@@ -38,6 +45,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   await allow(exchange, grant, place);
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'PUT') return takeManifest(exchange, resource);
+  if (resource.kind === 'manifest' && exchange.req.method === 'DELETE') return deleteManifest(exchange, resource);
   if (!isRead(exchange)) throw unsupported(exchange);
   switch (resource.kind) {
     case 'catalog':

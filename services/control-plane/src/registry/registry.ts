@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts';
 import type { StorageQuota } from '../storage-quota/storage-quota.ts';
 import { imagesPrefix, type PartStorage } from './blob-parts.ts';
 import { Blobs } from './blobs.ts';
+import { ImageDeletion } from './image-deletion.ts';
 import { Manifests } from './manifests.ts';
 import { RegistryAddress } from './registry-address.ts';
 import { registryHandler } from './registry-handler.ts';
@@ -37,6 +38,8 @@ export interface RegistryOptions extends PartStorage {
   blobLimitBytes: number;
   /** Of all that is kept. */
   quota: Pick<StorageQuota, 'room'>;
+  /** How many of a deployment's newest revisions can be deployed again: their images are not deleted. */
+  revisionsKept: number;
 }
 
 /** Where the images of deployments with the source `internal_docker` are pushed and pulled. */
@@ -49,13 +52,16 @@ export interface Registry {
 }
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { database, objects, removals, scratch, sealer, url, blobLimitBytes, quota } = options;
+  const { database, objects, removals, scratch, sealer, url, blobLimitBytes, quota, revisionsKept } = options;
   const address = new RegistryAddress(url);
   const tokens = new RegistryTokens(sealer);
   const store = new RegistryStore(database);
-  const blobs = new Blobs({ store, storage: { objects, removals, scratch }, limitBytes: blobLimitBytes, quota });
+  const storage = { objects, removals, scratch };
+  const blobs = new Blobs({ store, storage, limitBytes: blobLimitBytes, quota });
+  const manifests = new Manifests({ store, quota });
+  const deletion = new ImageDeletion({ database, removals, revisionsKept });
   return {
-    handler: registryHandler({ address, tokens, store, blobs, manifests: new Manifests({ store, quota }) }),
+    handler: registryHandler({ address, tokens, store, blobs, manifests, deletion }),
     address,
     tokens,
     removeImages: (deploymentId) => objects.removeBelow(imagesPrefix(deploymentId)),

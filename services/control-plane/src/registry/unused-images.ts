@@ -1,12 +1,11 @@
-import type { SourceRevisionConfig } from '@runyard/contracts';
 import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
-import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
-import { type NamedImages, unneededManifests } from './unneeded-manifests.ts';
+import { namedImages } from './named-images.ts';
+import { unneededManifests } from './unneeded-manifests.ts';
 
 export interface UnusedImagesOptions {
   database: Database;
@@ -96,28 +95,4 @@ async function forgetUnneeded(
   }
   const left = manifests.filter((manifest) => !unneeded.has(manifest));
   return forgetBlobs(transaction, deploymentId, { gone: unneeded, left });
-}
-
-async function namedImages(
-  transaction: Prisma.TransactionClient,
-  deploymentId: string,
-  revisionsKept: number,
-): Promise<NamedImages> {
-  const deployment = await transaction.deployment.findUnique({ where: { id: deploymentId } });
-  const revisions = await transaction.revision.findMany({
-    where: { deploymentId },
-    select: { id: true, number: true, status: true, sourceRevisionConfig: true },
-    orderBy: { number: 'desc' },
-  });
-  const newest = revisions[0]?.number ?? 0;
-  const kept: string[] = [];
-  const old: string[] = [];
-  for (const { id, number, status, sourceRevisionConfig } of revisions) {
-    const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
-    if (uri == null) continue;
-    const isInUse = id === deployment?.activeRevisionId || id === deployment?.latestRevisionId;
-    const isOver = TERMINAL.some((terminal) => terminal === status);
-    (isInUse || !isOver || number > newest - revisionsKept ? kept : old).push(uri);
-  }
-  return { kept, old };
 }

@@ -61,13 +61,14 @@ export class ImageClient {
     return digestOf(manifest);
   }
 
-  putManifest(repository: string, reference: string, manifest: Buffer): Promise<Response> {
-    const headers = { 'content-type': MANIFEST_TYPE };
+  putManifest(repository: string, reference: string, manifest: Buffer, type = MANIFEST_TYPE): Promise<Response> {
+    const headers = { 'content-type': type };
     return this.send('PUT', `/v2/${repository}/manifests/${reference}`, { body: toBody(manifest), headers });
   }
 }
 
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
+export const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
 
 export function manifestOf(config: Buffer, layers: Buffer[]): Buffer {
   const described = (bytes: Buffer, mediaType: string) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
@@ -79,6 +80,19 @@ export function manifestOf(config: Buffer, layers: Buffer[]): Buffer {
       layers: layers.map((layer) => described(layer, 'application/vnd.oci.image.layer.v1.tar+gzip')),
     }),
   );
+}
+
+/** A manifest that says something of another one. */
+export function referrerOf(subject: string, config: Buffer, more: object = {}): Buffer {
+  const plain = JSON.parse(manifestOf(config, []).toString('utf8'));
+  return Buffer.from(
+    JSON.stringify({ ...plain, subject: { mediaType: MANIFEST_TYPE, digest: subject, size: 1 }, ...more }),
+  );
+}
+
+/** A list of images, for several machines. */
+export function listOf(digests: string[]): Buffer {
+  return Buffer.from(JSON.stringify({ schemaVersion: 2, manifests: digests.map((digest) => ({ digest, size: 1 })) }));
 }
 
 export function digestOf(bytes: Buffer): string {

@@ -53,7 +53,12 @@ export class TestRegistry {
   }
 
   /** @param options.limits of requests, as the environment has them @param options.quota where it is not the usual one */
-  static async open(options: { blobLimitBytes: number; limits?: object; quota?: object }): Promise<TestRegistry> {
+  static async open(options: {
+    blobLimitBytes: number;
+    limits?: object;
+    quota?: object;
+    revisionsKept?: number;
+  }): Promise<TestRegistry> {
     const testDatabase = await createTestDatabase(migrationsDir);
     const database = await openDatabase({ connectionString: testDatabase.url, poolSize: 4, migrationsDir });
     const folder = await mkdtemp(join(tmpdir(), 'runyard-registry-'));
@@ -66,6 +71,7 @@ export class TestRegistry {
       url: 'https://agents.example.com',
       quota: new StorageQuota({ pool: database.pool, config: { ...QUOTA, ...options.quota, DATA_DIR: folder } }),
       blobLimitBytes: options.blobLimitBytes,
+      revisionsKept: options.revisionsKept ?? 50,
     });
     const context = createContext('registry', { LOG_LEVEL: 'error', processMetrics: false, ...options.limits });
     const server = createApp({ context, operations: [], before: [registry.handler] }).listen(0, '127.0.0.1');
@@ -102,6 +108,21 @@ export class TestRegistry {
       },
     });
     return { id, repository: `registry/${id}/agent`, push: this.client(id, true) };
+  }
+
+  /** Makes revisions of images, the first one the oldest. @param versions `@<digest>` or `:<tag>` */
+  async deployed({ id, repository }: PushedTo, versions: string[]): Promise<void> {
+    await this.database.prisma.revision.createMany({
+      data: versions.map((version, index) => ({
+        id: randomUUID(),
+        deploymentId: id,
+        number: index + 1,
+        status: 'DEPLOYED',
+        source: 'internal_docker',
+        sourceConfig: {},
+        sourceRevisionConfig: { image_uri: `agents.example.com/${repository}${version}` },
+      })),
+    });
   }
 
   client(deploymentId: string, mayPush: boolean): ImageClient {

@@ -1,0 +1,51 @@
+import type { Database } from '../database/database.ts';
+import type { Prisma } from '../generated/client.ts';
+import type { ObjectRemovals } from '../object-storage/object-removals.ts';
+import { deletionOf } from './deletions.ts';
+import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
+import { namedImages } from './named-images.ts';
+import type { Repository } from './registry-store.ts';
+
+export interface ImageDeletionOptions {
+  database: Database;
+  removals: Pick<ObjectRemovals, 'remove'>;
+  /** How many of a deployment's newest revisions can be deployed again. */
+  revisionsKept: number;
+}
+
+/** Deletes pushed images, by their tags or digests, and the layers that no other image consists of. */
+export class ImageDeletion {
+  readonly #options: ImageDeletionOptions;
+
+  constructor(options: ImageDeletionOptions) {
+    this.#options = options;
+  }
+
+  /** @param version a tag, or a digest @throws RegistryError as `deletionOf` does */
+  async delete(repository: Repository, version: string): Promise<void> {
+    const { database, removals, revisionsKept } = this.#options;
+    const keys = await database.change((transaction) => forget(transaction, repository, version, revisionsKept));
+    await removals.remove(keys);
+  }
+}
+
+/** @returns names of the objects that are nobody's now */
+async function forget(
+  transaction: Prisma.TransactionClient,
+  { deploymentId, name: repository }: Repository,
+  version: string,
+  revisionsKept: number,
+): Promise<string[]> {
+  await lockImages(transaction, deploymentId);
+  const { kept } = await namedImages(transaction, deploymentId, revisionsKept);
+  const tags = await transaction.registryTag.findMany({ where: { deploymentId } });
+  const manifests = await linkedManifests(transaction, { deploymentId });
+  const { gone, left, tags: withoutImage } = deletionOf({ manifests, tags }, kept, { repository, version });
+  // All of it is in the one repository: manifests name none of another.
+  const where = { deploymentId, repository };
+  await transaction.registryTag.deleteMany({ where: { ...where, tag: { in: withoutImage.map(({ tag }) => tag) } } });
+  await transaction.registryManifest.deleteMany({
+    where: { ...where, digest: { in: [...gone].map(({ digest }) => digest) } },
+  });
+  return forgetBlobs(transaction, deploymentId, { gone, left });
+}

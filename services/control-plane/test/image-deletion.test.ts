@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf, LIST_TYPE, listOf, manifestOf, referrerOf } from './support/image-pushing.ts';
+import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
+
+const CONFIG = Buffer.from('{}');
+const NOWHERE = digestOf(Buffer.from('never pushed'));
+
+let test: TestRegistry;
+beforeAll(async () => {
+  test = await TestRegistry.open({
+    blobLimitBytes: 1_000_000,
+    quota: { STORAGE_MAX_BYTES_PER_DEPLOYMENT: 500_000 },
+    revisionsKept: 2,
+  });
+});
+afterAll(() => test?.close());
+
+const remove = ({ repository, push }: PushedTo, reference: string) =>
+  push.send('DELETE', `/v2/${repository}/manifests/${reference}`);
+const statusesOf = ({ repository, push }: PushedTo, ...references: string[]) =>
+  Promise.all(references.map(async (each) => (await push.send('HEAD', `/v2/${repository}/manifests/${each}`)).status));
+const objectsOf = ({ id }: PushedTo) => readdir(join(test.folder, 'objects/registry', id));
+
+async function tagsOf({ repository, push }: PushedTo): Promise<string[]> {
+  const answer = await push.send('GET', `/v2/${repository}/tags/list`);
+  return ((await answer.json()) as { tags: string[] }).tags;
+}
+
+async function referrersOf({ repository, push }: PushedTo, subject: string): Promise<string[]> {
+  const answer = await push.send('GET', `/v2/${repository}/referrers/${subject}`);
+  const { manifests } = (await answer.json()) as { manifests: { digest: string }[] };
+  return manifests.map(({ digest }) => digest);
+}
+
+/** Returns its digest, which is its only name unless it is given a tag. */
+async function pushed({ repository, push }: PushedTo, manifest: Buffer, tag?: string, type?: string): Promise<string> {
+  const answer = await push.putManifest(repository, tag ?? digestOf(manifest), manifest, type);
+  if (answer.status !== 201) throw new Error(await answer.text());
+  return digestOf(manifest);
+}
+
+/** An image of one layer without a tag. */
+async function untagged(place: PushedTo, layer: string): Promise<string> {
+  for (const blob of [CONFIG, Buffer.from(layer)]) await place.push.pushBlob(place.repository, [blob]);
+  return pushed(place, manifestOf(CONFIG, [Buffer.from(layer)]));
+}
+
+describe('a tag that is deleted', () => {
+  it('is gone, and with the last one of an image the image and the layers that it alone has', async () => {
+    const place = await test.deployment();
+    const { repository, push } = place;
+    const layer = randomBytes(1_000);
+    const digest = await push.pushImage(repository, 'v1', layer);
+    await push.pushImage(repository, 'v2', layer);
+    await push.pushImage(repository, 'other');
+    const before = (await objectsOf(place)).length;
+
+    expect((await remove(place, 'v1')).status).toBe(202);
+    expect(await statusesOf(place, 'v1', 'v2', digest)).toEqual([404, 200, 200]);
+    expect(await tagsOf(place)).toEqual(['other', 'v2']);
+    expect((await remove(place, 'v2')).status).toBe(202);
+    expect(await statusesOf(place, 'v2', digest, 'other')).toEqual([404, 404, 200]);
+    expect((await push.send('HEAD', `/v2/${repository}/blobs/${digestOf(layer)}`)).status).toBe(404);
+    // The layer; the configuration is that of the other image, too.
+    expect((await objectsOf(place)).length).toBe(before - 1);
+    expect(await errorOf(await remove(place, 'v2'))).toEqual([404, 'MANIFEST_UNKNOWN']);
+  });
+
+  it('leaves a signature with the image that it signs', async () => {
+    const place = await test.deployment();
+    const image = await place.push.pushImage(place.repository, 'v1', Buffer.from('a layer'), CONFIG);
+    const signature = await pushed(place, referrerOf(image, CONFIG), 'signature');
+    expect((await remove(place, 'signature')).status).toBe(202);
+    expect(await referrersOf(place, image)).toEqual([signature]);
+    expect((await remove(place, 'v1')).status).toBe(202);
+    expect(await statusesOf(place, image, signature)).toEqual([404, 404]);
+  });
+});
+
+describe('a manifest that is deleted by its digest', () => {
+  it('goes with its tags and layers, which makes room', async () => {
+    const place = await test.deployment();
+    const { repository, push } = place;
+    const layer = randomBytes(300_000);
+    const digest = await push.pushImage(repository, 'v1', layer, CONFIG);
+    await pushed(place, manifestOf(CONFIG, [layer]), 'v2');
+    const next = randomBytes(300_000);
+    const pushNext = () =>
+      push.send('POST', `/v2/${repository}/blobs/uploads/?digest=${digestOf(next)}`, { body: Uint8Array.from(next) });
+    expect(await errorOf(await pushNext())).toEqual([403, 'DENIED']);
+
+    expect((await remove(place, digest)).status).toBe(202);
+    expect(await statusesOf(place, 'v1', 'v2', digest)).toEqual([404, 404, 404]);
+    expect(await errorOf(await push.send('GET', `/v2/${repository}/tags/list`))).toEqual([404, 'NAME_UNKNOWN']);
+    expect(await objectsOf(place)).toEqual([]);
+    expect((await pushNext()).status).toBe(201);
+  });
+
+  it('takes along what says something of it, but not what has a tag', async () => {
+    const place = await test.deployment();
+    const image = await place.push.pushImage(place.repository, 'v1', Buffer.from('a layer'), CONFIG);
+    const signature = await pushed(place, referrerOf(image, CONFIG));
+    const contents = await pushed(place, referrerOf(image, CONFIG, { annotations: { a: 'list' } }), 'contents');
+    expect((await remove(place, image)).status).toBe(202);
+    expect(await statusesOf(place, image, signature, 'contents')).toEqual([404, 404, 200]);
+    expect(await referrersOf(place, image)).toEqual([contents]);
+  });
+
+  it('says nothing of another one any more', async () => {
+    const place = await test.deployment();
+    const image = await place.push.pushImage(place.repository, 'v1', Buffer.from('a layer'), CONFIG);
+    const signature = await pushed(place, referrerOf(image, CONFIG));
+    expect((await remove(place, signature)).status).toBe(202);
+    expect(await referrersOf(place, image)).toEqual([]);
+    expect(await statusesOf(place, 'v1')).toEqual([200]);
+  });
+
+  it('and is a list of images takes them along, and none of them goes before it', async () => {
+    const place = await test.deployment();
+    const [part, shared] = [await untagged(place, 'amd64'), await untagged(place, 'arm64')];
+    const tagged = await place.push.pushImage(place.repository, 's390x');
+    const list = await pushed(place, listOf([part, shared, tagged]), 'v1', LIST_TYPE);
+    await pushed(place, listOf([shared]), 'v2', LIST_TYPE);
+    const refused = await remove(place, part);
+    expect(await refused.clone().text()).toContain(list);
+    expect(await errorOf(refused)).toEqual([403, 'DENIED']);
+    expect((await remove(place, list)).status).toBe(202);
+    expect(await statusesOf(place, part, shared, tagged)).toEqual([404, 200, 200]);
+  });
+
+  it('twice at once is deleted once', async () => {
+    const place = await test.deployment();
+    const digest = await place.push.pushImage(place.repository, 'v1');
+    const answers = await Promise.all([remove(place, digest), remove(place, digest)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 404]);
+  });
+});
+
+describe('what a revision runs, or can run again,', () => {
+  it('is not deleted, by whatever it is named', async () => {
+    const place = await test.deployment();
+    const push = (tag: string) => place.push.pushImage(place.repository, tag, Buffer.from(tag));
+    const [old, byDigest, byTag] = [await push('v1'), await push('v2'), await push('v3')];
+    await test.deployed(place, [`@${old}`, `:v2@${byDigest}`, ':v3']);
+    for (const [reference, name] of [
+      [byDigest, `:v2@${byDigest}`],
+      [byTag, ':v3'],
+      ['v3', ':v3'],
+    ] as const) {
+      const refused = await remove(place, reference);
+      expect(await refused.clone().text()).toContain(`${place.repository}${name}`);
+      expect(await errorOf(refused)).toEqual([403, 'DENIED']);
+    }
+    // The revision names its digest.
+    expect((await remove(place, 'v2')).status).toBe(202);
+    expect((await remove(place, old)).status).toBe(202);
+    expect(await statusesOf(place, old, 'v2', byDigest, 'v3')).toEqual([404, 404, 200, 200]);
+  });
+
+  it('is not deleted in parts, nor while it serves', async () => {
+    const place = await test.deployment();
+    const part = await untagged(place, 'amd64');
+    const list = await pushed(place, listOf([part]), 'v1', LIST_TYPE);
+    await test.deployed(place, [`@${list}`, `@${NOWHERE}`, `@${NOWHERE}`]);
+    const { prisma } = test.database;
+    const { id } = await prisma.revision.findFirstOrThrow({ where: { deploymentId: place.id, number: 1 } });
+    const serving = (activeRevisionId: string | null) =>
+      prisma.deployment.update({ where: { id: place.id }, data: { activeRevisionId } });
+    await serving(id);
+    for (const digest of [part, list]) expect(await errorOf(await remove(place, digest))).toEqual([403, 'DENIED']);
+    await serving(null);
+    expect((await remove(place, list)).status).toBe(202);
+    expect(await statusesOf(place, part)).toEqual([404]);
+  });
+});
+
+it('a push that meets a deletion is whole, or refused', async () => {
+  const place = await test.deployment();
+  const { repository, push } = place;
+  const layer = randomBytes(100);
+  for (let round = 0; round < 3; round++) {
+    await push.pushImage(repository, 'v1', layer);
+    const again = push.pushImage(repository, 'v2', layer).then(
+      () => 200,
+      () => 404,
+    );
+    const [outcome, removal] = await Promise.all([again, remove(place, 'v1')]);
+    expect(removal.status).toBe(202);
+    expect(await statusesOf(place, 'v2')).toEqual([outcome]);
+    if (outcome === 404) continue;
+    expect((await push.send('HEAD', `/v2/${repository}/blobs/${digestOf(layer)}`)).status).toBe(200);
+    await remove(place, 'v2');
+  }
+});
+
+describe('deleting', () => {
+  it('is for those who may push, to the deployment that the token is for', async () => {
+    const [place, other] = [await test.deployment(), await test.deployment()];
+    const digest = await place.push.pushImage(place.repository, 'v1');
+    const pulling = { ...place, push: test.client(place.id, false) };
+    const strange = { ...place, push: other.push };
+    const built = { ...place, repository: `registry/${place.id}/runyard-project` };
+    for (const each of [pulling, strange, built]) {
+      expect(await errorOf(await remove(each, digest))).toEqual([403, 'DENIED']);
+    }
+    const elsewhere = await test.deployment('external_docker');
+    expect(await errorOf(await remove(elsewhere, 'v1'))).toEqual([403, 'DENIED']);
+    expect(await errorOf(await remove({ ...other, repository: `${other.repository}-two` }, digest))).toEqual([
+      404,
+      'MANIFEST_UNKNOWN',
+    ]);
+    expect(await statusesOf(place, 'v1')).toEqual([200]);
+  });
+
+  it('is among what a token is asked for', async () => {
+    const { repository } = await test.deployment();
+    const answer = await fetch(new URL(`/v2/${repository}/manifests/v1`, test.origin), { method: 'DELETE' });
+    expect(answer.headers.get('www-authenticate')).toContain(`scope="repository:${repository}:pull,push,delete"`);
+    expect(await errorOf(answer)).toEqual([401, 'UNAUTHORIZED']);
+  });
+
+  it.each<[string, readonly [number, string]]>([
+    ['manifests/v1', [404, 'MANIFEST_UNKNOWN']],
+    [`manifests/${NOWHERE}`, [404, 'MANIFEST_UNKNOWN']],
+    ['manifests/a%00b', [404, 'MANIFEST_UNKNOWN']],
+    ['manifests/sha256:%00', [404, 'MANIFEST_UNKNOWN']],
+    [`blobs/${NOWHERE}`, [405, 'UNSUPPORTED']],
+    ['tags/list', [405, 'UNSUPPORTED']],
+    [`referrers/${NOWHERE}`, [405, 'UNSUPPORTED']],
+  ])('is refused of what is not there, or does not go by itself: %s', async (path, refusal) => {
+    const { repository, push } = await test.deployment();
+    expect(await errorOf(await push.send('DELETE', `/v2/${repository}/${path}`))).toEqual(refusal);
+  });
+});
