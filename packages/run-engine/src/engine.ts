@@ -29,7 +29,7 @@ import type {
 import { sealedState } from './sealed-state.ts';
 import { queueStatistics } from './statistics.ts';
 import { createThread } from './threads/create-thread.ts';
-import { deleteThread } from './threads/delete-thread.ts';
+import { type Deletion, deleteThread } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
 import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
@@ -226,8 +226,8 @@ export class RunEngine {
     return this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl)));
   }
 
-  /** Throws NotFoundError. Answers its runs that were not over yet, for those who watch them to be told. */
-  deleteThread(threadId: string): Promise<DeletedRun[]> {
+  /** Throws NotFoundError. Answers what streams have to be told: the thread, and its runs that were not over yet. */
+  deleteThread(threadId: string): Promise<Deletion> {
     return this.#writes.write((client) => deleteThread(client, threadId, this.#events));
   }
 

@@ -123,7 +123,7 @@ describe('expiry', () => {
     await fixture.engine.createRun(aRun({ threadId: busy }));
     await lapse(busy);
     const expired = await fixture.engine.histories.expire(100);
-    expect(expired).toEqual({ deletedIds: [deleted], prunedIds: [pruned] });
+    expect(expired).toMatchObject({ deleted: [{ threadId: deleted }], prunedIds: [pruned] });
     expect(await idsOf(pruned)).toEqual(['c2']);
     expect(await idsOf(busy)).toEqual(['c1', 'c2']);
     expect(await expiryOf(deleted)).toBeUndefined();
@@ -131,7 +131,7 @@ describe('expiry', () => {
     for (const table of [...TABLES, 'thread_fence', 'run']) {
       expect(await fixture.rows(`SELECT 1 FROM ${table} WHERE thread_id = $1`, [deleted])).toEqual([]);
     }
-    expect(await fixture.engine.histories.expire(100)).toEqual({ deletedIds: [], prunedIds: [] });
+    expect(await fixture.engine.histories.expire(100)).toEqual({ deleted: [], prunedIds: [] });
     const [run] = await fixture.engine.claimRuns(worker, 1);
     await fixture.engine.finishRun(success(run!));
   });
@@ -143,7 +143,10 @@ describe('keeping the latest state', () => {
     await store(threadId, { id: 'c1', channels: { a: ['1', 'c1'], old: ['1', 'c1'] }, writes: ['a'] });
     await store(threadId, { id: 'c2', parent: 'c1', channels: { a: ['1', 'c1'], old: ['2', 'c2'] }, writes: ['b'] });
     await store(threadId, { id: 'c3', parent: 'c2', channels: { a: ['1', 'c1'] }, writes: ['__interrupt__'] });
-    expect(await fixture.engine.histories.prune([threadId, randomUUID()], 'keep_latest')).toEqual([threadId]);
+    expect(await fixture.engine.histories.prune([threadId, randomUUID()], 'keep_latest')).toEqual({
+      deleted: [],
+      prunedIds: [threadId],
+    });
     expect(await idsOf(threadId)).toEqual(['c3']);
     expect(
       await fixture.rows('SELECT channel, checkpoint_id FROM checkpoint_blob WHERE thread_id = $1', [threadId]),
@@ -203,7 +206,10 @@ describe('keeping the latest state', () => {
 it('pruning leaves busy threads and does not count them', async () => {
   const [busy, idle] = [await fixture.thread(), await fixture.thread()];
   await fixture.engine.createRun(aRun({ threadId: busy }));
-  expect(await fixture.engine.histories.prune([busy, idle, idle], 'delete')).toEqual([idle]);
+  expect(await fixture.engine.histories.prune([busy, idle, idle], 'delete')).toMatchObject({
+    deleted: [{ threadId: idle }],
+    prunedIds: [],
+  });
   expect(await expiryOf(busy)).toBeDefined();
   const [run] = await fixture.engine.claimRuns(worker, 1);
   await fixture.engine.finishRun(success(run!));

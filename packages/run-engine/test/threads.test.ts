@@ -37,7 +37,8 @@ it('deleting a busy thread leaves nothing of it and refuses what its run still w
   const [run] = await fixture.engine.claimRuns(worker, 1);
   const client = await fixture.pool.connect();
   await writeCheckpointUnderFence(client, run!, randomUUID());
-  await fixture.engine.deleteThread(threadId);
+  const { threads } = await fixture.engine.deleteThread(threadId);
+  expect(threads).toEqual([{ threadId, epoch: run!.fence.epoch + 1n }]);
   expect(await writeCheckpointUnderFence(client, run!, randomUUID())).toBe('fenced');
   client.release();
   await expect(fixture.engine.finishRun(success(run!))).rejects.toMatchObject({ name: 'FencedError' });

@@ -50,6 +50,31 @@ describe('append', () => {
     expect(await stored()).toHaveLength(3);
   });
 
+  it('nor is it told again when its entries are gone', async () => {
+    const quick = fixture.open({ graceMs: 1 });
+    const next = randomUUID();
+    const [first] = await fixture.append(['end'], { resumable: false, endsRun: true, by: quick });
+    await expect
+      .poll(async () => {
+        await fixture.append(['of the next'], { runId: next, epoch: 2n });
+        return stored();
+      })
+      .not.toContain(first);
+    expect(await fixture.streams.toldOf(fixture.thread, fixture.run)).toMatchObject({ hasBegun: false, hasEnd: true });
+    const before = await stored();
+    await fixture.append(['end again'], { epoch: 2n, resumable: false, endsRun: true });
+    expect(await stored()).toEqual(before);
+  });
+
+  it('what a stream knows of a run says whether it has begun, and whether its end was told', async () => {
+    const told = () => fixture.streams.toldOf(fixture.thread, fixture.run);
+    expect(await told()).toEqual({ hasBegun: false, hasEnd: false, newestId: '0-0' });
+    const [first] = await fixture.append(['of the run']);
+    expect(await told()).toEqual({ hasBegun: true, hasEnd: false, newestId: first });
+    const [end] = await fixture.append(['end'], { endsRun: true });
+    expect(await told()).toEqual({ hasBegun: true, hasEnd: true, newestId: end });
+  });
+
   it('a refused append does not end the run either', async () => {
     await fixture.append(['of the new attempt'], { epoch: 2n });
     await expect(fixture.append(['end'], { epoch: 1n, endsRun: true })).rejects.toMatchObject({

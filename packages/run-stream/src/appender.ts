@@ -7,14 +7,21 @@ import type { StreamSettings } from './run-streams-options.ts';
 import type { StreamCommands } from './stream-commands.ts';
 import { gapAfter } from './stream-gap.ts';
 import { threadKeys } from './thread-keys.ts';
-import type { AppendEvent, AppendOptions, StreamFence } from './types.ts';
+import { type AppendEvent, type AppendOptions, CONTROL_KINDS, type StreamFence } from './types.ts';
 
 /** What this process knows of a thread it appends to. */
 interface Appending {
   lastId: string;
+  /** The run that appends now. */
   runId: string;
-  /** An append failed: the next one marks that events are missing. */
-  hasLost: boolean;
+  /** Appends that failed: the next one marks that events are missing. */
+  lost: readonly LostEvents[];
+}
+
+/** That events of a run did not reach its stream; at most one for each run. */
+interface LostEvents {
+  runId: string;
+  attempt: number;
 }
 
 /** Threads remembered at most; a forgotten one only loses the marks above. */
@@ -74,23 +81,28 @@ export class Appender {
     const before = this.#appending.get(threadId);
     const continues = before?.runId === runId || (events[0]?.attempt ?? 1) > 1;
     const texts = events.map((event) => encodeEntry(event, options.resumable));
-    if (before?.hasLost && events[0]) {
-      texts.unshift(encodeEntry(lostMark(events[0], before.lastId), options.resumable));
+    const marked = (events[0] && before?.lost) ?? [];
+    for (const lost of marked) {
+      if (!isMarkOf(lost, events[0]!)) texts.unshift(encodeEntry(lostMark(lost, before!.lastId), options.resumable));
     }
     const known = latest(options.lastKnownId, before?.lastId);
     try {
       const firstId = await this.#runScript(fence, runId, texts, options, continues, known);
       if (events.length === 0) return [];
       const ids = idsFrom(firstId, texts.length).slice(texts.length - events.length);
-      if (options.endsRun) this.#appending.delete(threadId);
-      else this.#remember(threadId, { lastId: ids.at(-1)!, runId, hasLost: false });
+      const lost = this.#lostOf(threadId).filter((each) => !marked.includes(each));
+      // The end of a run may come when the next one has begun.
+      const owner = options.endsRun && before ? before.runId : runId;
+      if (options.endsRun && owner === runId && lost.length === 0) this.#appending.delete(threadId);
+      else this.#remember(threadId, { lastId: ids.at(-1)!, runId: owner, lost });
       return ids;
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('STALEEPOCH')) {
         throw new StaleEpochError(threadId, fence.epoch);
       }
-      if (error instanceof StreamUnavailableError && events.length > 0) {
-        this.#remember(threadId, { lastId: known, runId, hasLost: true });
+      if (error instanceof StreamUnavailableError && events[0]) {
+        const others = this.#lostOf(threadId).filter((each) => each.runId !== runId);
+        this.#remember(threadId, { lastId: known, runId, lost: [...others, { runId, attempt: events[0].attempt }] });
       }
       throw error;
     }
@@ -106,7 +118,7 @@ export class Appender {
   ): Promise<string> {
     const { keyPrefix, timeoutMs, maxEntriesPerThread, maxBytesPerThread } = this.#settings;
     const { idleTtlMs, fenceTtlMs, resumableTtlMs, graceMs } = this.#settings;
-    const { events, head, ends, sizes, live } = threadKeys(keyPrefix, threadId);
+    const { events, head, ends, sizes, told, live } = threadKeys(keyPrefix, threadId);
     const [knownMs, knownSeq] = knownId.split('-') as [string, string];
     const append = () =>
       this.#redis.runStreamAppend(
@@ -114,6 +126,7 @@ export class Appender {
         head,
         ends,
         sizes,
+        told,
         live,
         `${epoch}`,
         runId,
@@ -135,6 +148,10 @@ export class Appender {
     return firstId;
   }
 
+  #lostOf(threadId: string): readonly LostEvents[] {
+    return this.#appending.get(threadId)?.lost ?? [];
+  }
+
   #remember(threadId: string, appending: Appending): void {
     this.#appending.delete(threadId);
     this.#appending.set(threadId, appending);
@@ -142,8 +159,13 @@ export class Appender {
   }
 }
 
-function lostMark({ runId, attempt }: AppendEvent, lastId: string): AppendEvent {
+function lostMark({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
   return { runId, attempt, ...gapAfter(lastId, 'lost') };
+}
+
+/** Who tells a gap has said so already. */
+function isMarkOf({ runId }: LostEvents, event: AppendEvent): boolean {
+  return event.runId === runId && event.kind === CONTROL_KINDS.gap;
 }
 
 function latest(a: string | undefined, b: string | undefined): string {

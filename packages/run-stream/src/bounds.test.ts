@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { RANGE } from './scripts/range.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -52,4 +53,29 @@ it('entries of any size are read page by page, and a run’s few among a great m
   const got = await reader.until(8);
   expect(got.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5]);
   expect(got.slice(6).map((text) => String(text)[0])).toEqual(['y', 'z']);
+});
+
+/** Notes under a key how much the largest of a script's ranges took out of the stream. */
+const noting = (script: string, key: string) => `
+local server, largest = redis, 0
+local redis = { call = function(command, ...)
+  local reply = server.call(command, ...)
+  if command == 'XRANGE' then
+    local bytes = 0
+    for _, entry in ipairs(reply) do bytes = bytes + #entry[2][2] end
+    largest = math.max(largest, bytes)
+    server.call('SET', '${key}', largest)
+  end
+  return reply
+end }
+${script}`;
+
+it('one read takes no more out of a stream than about a megabyte, whatever comes after entries that are small', async () => {
+  await fixture.append(Array(300).fill('token'));
+  for (let round = 0; round < 24; round += 1) await fixture.append(['x'.repeat(MEGABYTE / 2)]);
+  const noted = `${fixture.key('events')}:noted`;
+  const keys = [fixture.key('events'), fixture.key('head'), fixture.key('sizes')];
+  const page = (await fixture.admin.eval(noting(RANGE, noted), 3, ...keys, '', '', `${MEGABYTE / 4}`)) as string[];
+  expect(page.filter((text) => text.includes('xxx'))).toHaveLength(1);
+  expect(Number(await fixture.admin.get(noted))).toBeLessThan(2 * MEGABYTE);
 });

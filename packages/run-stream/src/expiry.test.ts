@@ -36,11 +36,20 @@ describe('expiry', () => {
 
   it('the events of a thread that is deleted go at once, and its runs append nothing more', async () => {
     await fixture.append([1, 2], { epoch: 3n });
-    await fixture.streams.forget(fixture.thread);
+    await fixture.streams.forget({ threadId: fixture.thread, epoch: 4n });
     expect(await fixture.admin.exists(fixture.key('events'), fixture.key('ends'))).toBe(0);
     expect(await keyTtl('head')).toBeLessThanOrEqual(180_000);
     await expect(fixture.append([3], { epoch: 3n })).rejects.toMatchObject({ name: 'StaleEpochError' });
-    expect(await fixture.append([1], { epoch: BigInt(Date.now() + 60_000) })).toHaveLength(1);
+    expect(await fixture.append([1], { epoch: 4n })).toHaveLength(1);
+  });
+
+  it('a thread that is made again under the id of a deleted one loses nothing when that is forgotten late', async () => {
+    const next = randomUUID();
+    await fixture.append([1, 2], { epoch: 3n });
+    await fixture.append(['new'], { epoch: 9n, runId: next });
+    await fixture.streams.forget({ threadId: fixture.thread, epoch: 4n });
+    expect(await fixture.append(['newer'], { epoch: 9n, runId: next })).toHaveLength(1);
+    expect(await fixture.collect({ runId: next }).until(2)).toEqual(['new', 'newer']);
   });
 
   it('a thread with a run under way keeps its stream, although an earlier run is over', async () => {

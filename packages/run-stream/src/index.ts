@@ -15,4 +15,5 @@ export { StaleEpochError, StreamUnavailableError } from './errors.ts';
 export { BEFORE_ALL, compareIds, parseEventId, sequenceOf } from './event-id.ts';
 export { RunStreams } from './run-streams.ts';
 export type { RunStreamsOptions } from './run-streams-options.ts';
+export { gapAfter } from './stream-gap.ts';
 export * from './types.ts';

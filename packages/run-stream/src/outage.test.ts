@@ -1,6 +1,7 @@
-import { FaultLine } from '@runyard/test-kit';
+import { randomUUID } from 'node:crypto';
+import { FaultLine, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONTROL_KINDS, type RunStreams } from './index.ts';
+import { CONTROL_KINDS, gapAfter, type RunStreams } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
 const TIMEOUT_MS = 300;
@@ -50,6 +51,42 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     ]).toContainEqual(reader.data());
     const gap = reader.got.find(({ kind }) => kind === CONTROL_KINDS.gap)!;
     expect(JSON.parse(gap.data)).toEqual({ reason: 'lost', after: ids[0] });
+  });
+
+  it('what a run has lost is told to those who follow it, also when the next run of its thread appends first', async () => {
+    const next = randomUUID();
+    await fixture.append([1], { by: streams });
+    const reader = fixture.collect({ runId: fixture.run });
+    await reader.until(1);
+    await proxy[failure]();
+    await expect(fixture.append([2], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+    await expect(fixture.append(['a'], { by: streams, runId: next, epoch: 2n })).rejects.toMatchObject({
+      name: 'StreamUnavailableError',
+    });
+    await proxy.heal();
+    const [id] = await waitFor(() =>
+      fixture.append(['b'], { by: streams, runId: next, epoch: 2n }).catch(() => undefined),
+    );
+    await waitFor(() => reader.data().includes('gap'), { what: 'the gap' });
+    expect(reader.got.filter(({ kind }) => kind === CONTROL_KINDS.gap)).toMatchObject([{ runId: fixture.run }]);
+    const ofNext = fixture.collect({ runId: next });
+    await waitFor(() => ofNext.got.at(-1)?.id === id, { what: 'the next run' });
+    expect(ofNext.data().slice(-2)).toEqual(['gap', 'b']);
+  });
+
+  it('who begins by telling a gap tells it once', async () => {
+    await fixture.append([1], { by: streams });
+    await proxy[failure]();
+    await expect(fixture.append([2], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+    await proxy.heal();
+    const gap = { runId: fixture.run, attempt: 1, ...gapAfter('0-0', 'lost') };
+    const appendGap = () =>
+      streams.append({ threadId: fixture.thread, epoch: 1n }, [gap, fixture.event('end')], { resumable: true });
+    await waitFor(() => appendGap().catch(() => undefined));
+    const reader = fixture.collect({ runId: fixture.run });
+    await expect.poll(() => reader.data().at(-1)).toBe('end');
+    expect(reader.data().slice(-2)).toEqual(['gap', 'end']);
+    expect(reader.data().filter((value) => value === 'gap')).toHaveLength(1);
   });
 
   it('a reader waits, and goes on where it was when Redis is back', async () => {

@@ -9,7 +9,15 @@ import { type RunStreamsOptions, type StreamSettings, withDefaults } from './run
 import { defineStreamCommands, type StreamCommands } from './stream-commands.ts';
 import { threadKeys } from './thread-keys.ts';
 import { ThreadReader } from './thread-reader.ts';
-import type { AppendEvent, AppendOptions, CancelSignal, ReadOptions, StreamEntry, StreamFence } from './types.ts';
+import type {
+  AppendEvent,
+  AppendOptions,
+  CancelSignal,
+  ReadOptions,
+  StreamEntry,
+  StreamFence,
+  ToldOfRun,
+} from './types.ts';
 
 /** The event streams of a deployment's threads, over two connections per process whatever the number of runs and readers. */
 export class RunStreams {
@@ -81,11 +89,28 @@ export class RunStreams {
     );
   }
 
-  /** The thread is gone: its events go at once, and what a run of it still appends is refused. */
-  async forget(threadId: string): Promise<void> {
+  /** What the stream still knows of a run. */
+  toldOf(threadId: string, runId: string): Promise<ToldOfRun> {
+    const { head, told } = this.#keys(threadId);
+    return this.#command(async () => {
+      // One round trip: commands of the same turn go together.
+      const [[start, end, last], toldAt] = await Promise.all([
+        this.#redis.hmget(head, `start:${runId}`, `told:${runId}`, 'last'),
+        this.#redis.zscore(told, runId),
+      ]);
+      return { hasBegun: Boolean(start), hasEnd: Boolean(end ?? toldAt), newestId: last ?? BEFORE_ALL };
+    });
+  }
+
+  /**
+   * The thread is gone: its events go at once, and what a run of it still appends is refused. The epoch is above that of its last
+   * owner, and not above those of a new thread with its id: what that has appended meanwhile stays.
+   */
+  async forget({ threadId, epoch }: StreamFence): Promise<void> {
     this.#appender.forgetThread(threadId);
     const { events, head, ends, sizes } = this.#keys(threadId);
-    await this.#command(() => this.#redis.runStreamForget(events, head, ends, sizes, `${this.#settings.fenceTtlMs}`));
+    const { fenceTtlMs } = this.#settings;
+    await this.#command(() => this.#redis.runStreamForget(events, head, ends, sizes, `${epoch}`, `${fenceTtlMs}`));
   }
 
   /** Tells all workers of the deployment to look at a run's cancel order. The order itself must be in Postgres before. */
@@ -122,8 +147,10 @@ export class RunStreams {
   }
 
   async #range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage> {
-    const { events, head } = this.#keys(threadId);
-    const reply = await this.#command(() => this.#redis.runStreamRange(events, head, after, runId, `${maxBytes}`));
+    const { events, head, sizes } = this.#keys(threadId);
+    const reply = await this.#command(() =>
+      this.#redis.runStreamRange(events, head, sizes, after, runId, `${maxBytes}`),
+    );
     return toRangePage(reply, after);
   }
 }

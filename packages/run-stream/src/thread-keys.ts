@@ -7,17 +7,20 @@
  * - `{prefix:thread}:sizes`: list of `<id> <bytes up to it>`, one for about each megabyte of the stream, oldest first; `bytes` of
  *   the head are those of all that was ever appended.
  * - `{prefix:thread}:ends`: list of `<due ms> <last id> <run>` of ended runs, oldest first; taken off by later appends.
+ * - `{prefix:thread}:told`: sorted set of the runs whose end was appended, by when (ms), for as long as epochs are remembered: also
+ *   when its entries are gone an end is not told again. `told:<run>` of the head is where the release before this one looks.
  */
 export function threadKeys(
   prefix: string,
   threadId: string,
-): { events: string; head: string; ends: string; sizes: string; live: string } {
+): { events: string; head: string; ends: string; sizes: string; told: string; live: string } {
   const tag = `{${prefix}:${threadId}}`;
   return {
     events: `${tag}:events`,
     head: `${tag}:head`,
     ends: `${tag}:ends`,
     sizes: `${tag}:sizes`,
+    told: `${tag}:told`,
     live: `${tag}:live`,
   };
 }

@@ -80,6 +80,16 @@ export interface ReadOptions {
   over?: AbortSignal;
 }
 
+/** What a thread's stream knows of one of its runs, while that or something later of the thread is kept. */
+export interface ToldOfRun {
+  /** It has appended something. */
+  hasBegun: boolean;
+  /** Its end was appended. Known for minutes after that, also when the entries are gone. */
+  hasEnd: boolean;
+  /** Of the whole thread. */
+  newestId: string;
+}
+
 /** "Look at your cancel orders": the durable row says what to do, this only makes it quick. */
 export interface CancelSignal {
   runId: string;

@@ -3,16 +3,23 @@ import type pg from 'pg';
 import { lockFences, lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { DeletedRun } from '../runs/types.ts';
+import type { DeletedThread } from './types.ts';
 
 /**
  * Deletes a thread with everything of it in the caller's transaction, also while a run is under way: with the fence gone
  * whatever that run still writes is refused. For the bus its runs in flight end with this, as `interrupted`; they are
  * answered.
  */
-export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<DeletedRun[]> {
+export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<Deletion> {
   const existing = await lockThreads(client, [threadId]);
   if (!existing.has(threadId)) throw new NotFoundError(`Thread with ID ${threadId} not found`);
   return deleteLockedThreads(client, [threadId], events);
+}
+
+export interface Deletion {
+  threads: DeletedThread[];
+  /** Those that were not over yet. */
+  runs: DeletedRun[];
 }
 
 /** The same for several threads whose rows the caller has locked. */
@@ -20,8 +27,8 @@ export async function deleteLockedThreads(
   client: pg.ClientBase,
   threadIds: string[],
   events: RunEvents,
-): Promise<DeletedRun[]> {
-  if (threadIds.length === 0) return [];
+): Promise<Deletion> {
+  if (threadIds.length === 0) return { threads: [], runs: [] };
   const epochs = await lockFences(client, threadIds);
   await events.deleting(client, { threadIds });
   const { rows } = await client.query<{
@@ -57,10 +64,14 @@ export async function deleteLockedThreads(
            DELETE FROM thread WHERE thread_id = ANY($1::uuid[])`,
     values: [threadIds],
   });
-  return inFlight.map(({ run_id: runId, thread_id: threadId, attempt }) => ({
-    runId,
-    attempt,
-    // Above the epoch of the run's worker: nothing it still appends comes behind the end.
-    fence: { threadId, epoch: (epochs.get(threadId) ?? 0n) + 1n, runId },
-  }));
+  // Above the epochs of the runs' workers: nothing they still append comes behind the end.
+  const epochOf = (threadId: string) => (epochs.get(threadId) ?? 0n) + 1n;
+  return {
+    threads: threadIds.map((threadId) => ({ threadId, epoch: epochOf(threadId) })),
+    runs: inFlight.map(({ run_id: runId, thread_id: threadId, attempt }) => ({
+      runId,
+      attempt,
+      fence: { threadId, epoch: epochOf(threadId), runId },
+    })),
+  };
 }

@@ -3,7 +3,7 @@ import type { RunEvents } from '../run-events.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
 import { lockFreeThreads } from './prune-threads.ts';
-import type { ExpiredThreads, PruneStrategy } from './types.ts';
+import type { PrunedThreads, PruneStrategy } from './types.ts';
 
 /** Threads past their time that have no run in flight, longest expired first; a guess without locks. */
 export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<string[]> {
@@ -23,7 +23,7 @@ export async function expireThreads(
   client: pg.ClientBase,
   threadIds: string[],
   events: RunEvents,
-): Promise<ExpiredThreads> {
+): Promise<PrunedThreads> {
   const free = await lockFreeThreads(client, threadIds);
   const { rows } = await client.query<{ thread_id: string; ttl_strategy: PruneStrategy }>({
     name: 'engine_still_expired_threads',
@@ -32,15 +32,15 @@ export async function expireThreads(
   });
   const idsOf = (strategy: PruneStrategy) =>
     rows.filter((row) => row.ttl_strategy === strategy).map((row) => row.thread_id);
-  const expired = { deletedIds: idsOf('delete'), prunedIds: idsOf('keep_latest') };
-  await deleteLockedThreads(client, expired.deletedIds, events);
-  await keepLatest(client, expired.prunedIds);
-  if (expired.prunedIds.length > 0) {
+  const { threads } = await deleteLockedThreads(client, idsOf('delete'), events);
+  const prunedIds = idsOf('keep_latest');
+  await keepLatest(client, prunedIds);
+  if (prunedIds.length > 0) {
     await client.query({
       name: 'engine_disarm_threads',
       text: 'UPDATE thread SET expires_at = NULL WHERE thread_id = ANY($1::uuid[])',
-      values: [expired.prunedIds],
+      values: [prunedIds],
     });
   }
-  return expired;
+  return { deleted: threads, prunedIds };
 }

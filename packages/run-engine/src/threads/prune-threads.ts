@@ -3,7 +3,7 @@ import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
-import type { PruneStrategy } from './types.ts';
+import type { PrunedThreads, PruneStrategy } from './types.ts';
 
 /**
  * Prunes threads in the caller's transaction and answers which. Those that do not exist, and those with a run in flight, are
@@ -14,11 +14,14 @@ export async function pruneThreads(
   threadIds: string[],
   strategy: PruneStrategy,
   events: RunEvents,
-): Promise<string[]> {
+): Promise<PrunedThreads> {
   const free = await lockFreeThreads(client, threadIds);
-  if (strategy === 'delete') await deleteLockedThreads(client, free, events);
-  else await keepLatest(client, free);
-  return free;
+  if (strategy === 'delete') {
+    const { threads } = await deleteLockedThreads(client, free, events);
+    return { deleted: threads, prunedIds: [] };
+  }
+  await keepLatest(client, free);
+  return { deleted: [], prunedIds: free };
 }
 
 /** Locks the threads that exist and answers those without a run in flight; none can get one before this transaction is over. */

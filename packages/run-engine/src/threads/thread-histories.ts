@@ -6,7 +6,7 @@ import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
 import { threadStorage } from './thread-storage.ts';
-import type { CopiedThread, CopyThread, ExpiredThreads, PruneStrategy, ThreadStorage, ThreadTtl } from './types.ts';
+import type { CopiedThread, CopyThread, PrunedThreads, PruneStrategy, ThreadStorage, ThreadTtl } from './types.ts';
 import { underKey } from './under-key.ts';
 
 export interface ThreadHistoriesOptions {
@@ -41,35 +41,34 @@ export class ThreadHistories {
   }
 
   /** Answers the threads that were pruned: those that exist and have no run in flight. */
-  async prune(threadIds: string[], strategy: PruneStrategy): Promise<string[]> {
-    const { write, events } = this.#options;
-    const pruned: string[] = [];
-    for (const batch of batches([...new Set(threadIds)])) {
-      pruned.push(...(await write((client) => pruneThreads(client, batch, strategy, events))));
-    }
-    return pruned;
+  prune(threadIds: string[], strategy: PruneStrategy): Promise<PrunedThreads> {
+    const { events } = this.#options;
+    return this.#inBatches([...new Set(threadIds)], (client, batch) => pruneThreads(client, batch, strategy, events));
   }
 
   /** Does what the ttl of threads past their time says, to at most that many; never to one with a run in flight. */
-  async expire(limit: number): Promise<ExpiredThreads> {
-    const { pool, write, events } = this.#options;
-    const all: ExpiredThreads = { deletedIds: [], prunedIds: [] };
-    for (const batch of batches(await findExpiredThreads(pool, limit))) {
-      const expired = await write((client) => expireThreads(client, batch, events));
-      all.deletedIds.push(...expired.deletedIds);
-      all.prunedIds.push(...expired.prunedIds);
-    }
-    return all;
+  async expire(limit: number): Promise<PrunedThreads> {
+    const { pool, events } = this.#options;
+    const expired = await findExpiredThreads(pool, limit);
+    return this.#inBatches(expired, (client, batch) => expireThreads(client, batch, events));
   }
 
   /** Looks through a slice of the tables for rows whose thread is gone. Go on with the slice it answers; it starts anew at the end. */
   removeOrphans(slice: OrphanSlice): Promise<OrphanSlice> {
     return removeOrphans(this.#options.pool, slice);
   }
-}
 
-function batches(threadIds: string[]): string[][] {
-  return Array.from({ length: Math.ceil(threadIds.length / BATCH) }, (_, index) =>
-    threadIds.slice(index * BATCH, (index + 1) * BATCH),
-  );
+  async #inBatches(
+    threadIds: string[],
+    work: (client: pg.PoolClient, batch: string[]) => Promise<PrunedThreads>,
+  ): Promise<PrunedThreads> {
+    const all: PrunedThreads = { deleted: [], prunedIds: [] };
+    for (let start = 0; start < threadIds.length; start += BATCH) {
+      const batch = threadIds.slice(start, start + BATCH);
+      const { deleted, prunedIds } = await this.#options.write((client) => work(client, batch));
+      all.deleted.push(...deleted);
+      all.prunedIds.push(...prunedIds);
+    }
+    return all;
+  }
 }

@@ -64,9 +64,16 @@ export interface CopiedThread {
   isStateBehind: boolean;
 }
 
-/** What a pass over threads past their time did. */
-export interface ExpiredThreads {
-  deletedIds: string[];
+/** A thread that is gone, with everything of it. */
+export interface DeletedThread {
+  threadId: string;
+  /** Above that of everybody who had the thread, and not above those of a new one with its id: under it its stream is forgotten. */
+  epoch: bigint;
+}
+
+/** Threads that lost their past: all that was of them, or all but their newest state. */
+export interface PrunedThreads {
+  deleted: DeletedThread[];
   prunedIds: string[];
 }
 

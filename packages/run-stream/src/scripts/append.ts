@@ -6,7 +6,7 @@ import { END_RUN } from './end-run.ts';
  * entries were trimmed. All keys and ids of a thread change here, in one piece: a reader never sees half an append.
  */
 export const APPEND = `${END_RUN}${CURRENT_MS}
-local events, head, ends, sizes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local events, head, ends, sizes, told = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local channel, epoch, runId, resumable, continues = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local knownMs, knownSeq = tonumber(ARGV[6]), tonumber(ARGV[7])
 local maxLength, idleTtl, fenceTtl = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -44,7 +44,7 @@ if known[1] and epoch < tonumber(known[1]) then
 end
 local last, floor, currentRun, start = known[2], known[3], known[4], known[5]
 -- More than one may see to it that an end is told.
-if endsRun == '1' and known[6] then return { last or '0-0', 0 } end
+if endsRun == '1' and (known[6] or redis.call('ZSCORE', told, runId)) then return { last or '0-0', 0 } end
 if #ARGV < FIRST_ENTRY then
   redis.call('HSET', head, 'epoch', ARGV[2])
   redis.call('PEXPIRE', head, idleTtl + fenceTtl)
@@ -154,6 +154,12 @@ local message = (last or '0-0') .. '\\31' .. firstId
 if bytes > MAX_LIVE_BYTES then message = message .. '\\31' .. lastId
 else message = message .. '\\30' .. table.concat(ARGV, '\\30', FIRST_ENTRY) end
 redis.call('PUBLISH', channel, message)
-if endsRun == '1' then redis.call('HSET', head, 'told:' .. runId, '1') endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl) end
+if endsRun == '1' then
+  redis.call('HSET', head, 'told:' .. runId, '1')
+  redis.call('ZREMRANGEBYSCORE', told, '-inf', now - fenceTtl)
+  redis.call('ZADD', told, now, runId)
+  redis.call('PEXPIRE', told, fenceTtl)
+  endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
+end
 return { firstId, trimmed }
 `;

@@ -1,11 +1,11 @@
-import { CURRENT_MS } from './current-ms.ts';
-
 /**
- * Events go at once. What is left is an epoch (epochs are milliseconds) above that of whoever still writes, and below that of a
- * new thread with the same id.
+ * Events go at once. What is left is the epoch given: above that of whoever still writes, and not above that of a new thread with the
+ * same id. When such a thread has begun to write already, what there is is its own.
  */
-export const FORGET = `${CURRENT_MS}
+export const FORGET = `
+local epoch = redis.call('HGET', KEYS[2], 'epoch')
+if epoch and tonumber(epoch) > tonumber(ARGV[1]) then return end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
-redis.call('HSET', KEYS[2], 'epoch', string.format('%.0f', currentMs()))
-redis.call('PEXPIRE', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[2], 'epoch', ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
 `;

@@ -30,7 +30,7 @@ export class StreamFixture {
     return streams;
   }
 
-  key(part: 'events' | 'head' | 'ends' | 'sizes' | 'live'): string {
+  key(part: 'events' | 'head' | 'ends' | 'sizes' | 'told' | 'live'): string {
     return `{${this.redis.prefix}:${this.thread}}:${part}`;
   }
 
@@ -80,7 +80,7 @@ export class StreamFixture {
 
   /** Removes what Redis knows of the thread, as a restart without its data does. */
   async wipe(): Promise<void> {
-    await this.admin.del(this.key('events'), this.key('head'), this.key('ends'), this.key('sizes'));
+    await this.admin.del((['events', 'head', 'ends', 'sizes', 'told'] as const).map((part) => this.key(part)));
   }
 
   /** Connections of all opened streams, by their name. */

@@ -1,3 +1,4 @@
+import type { DeletedThread } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { Logger } from '@runyard/service-kit';
 
@@ -6,11 +7,11 @@ export function afterDeletion(options: {
   streams: Pick<RunStreams, 'forget'>;
   tellWaiting: () => void;
   logger: Logger;
-}): (threadIds: string[]) => void {
-  return (threadIds) => {
+}): (threads: DeletedThread[]) => void {
+  return (threads) => {
     options.tellWaiting();
     // Without Redis they go by themselves when their time is over.
-    Promise.all(threadIds.map((threadId) => options.streams.forget(threadId))).catch((error: unknown) =>
+    Promise.all(threads.map((thread) => options.streams.forget(thread))).catch((error: unknown) =>
       options.logger.debug('the events of deleted threads could not be removed', { error }),
     );
   };

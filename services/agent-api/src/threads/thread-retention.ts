@@ -1,6 +1,6 @@
 import type { Thread, ThreadPruneRequest, ThreadStorage } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
-import type { RunEngine } from '@runyard/run-engine';
+import type { DeletedThread, RunEngine } from '@runyard/run-engine';
 import { ConflictError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v4 as uuidv4 } from 'uuid';
@@ -16,7 +16,7 @@ export interface ThreadRetentionOptions {
   keys: Pick<IdempotencyKeys, 'settle' | 'unbind'>;
   state: Pick<StateService, 'readAnew'>;
   /** Threads are gone, with their runs. */
-  onDeleted: (threadIds: string[]) => void;
+  onDeleted: (threads: DeletedThread[]) => void;
 }
 
 /** Copies of threads, and what is kept of them. */
@@ -56,9 +56,10 @@ export class ThreadRetention {
   /** Answers how many were pruned; threads that are busy, or not the caller's, are left alone. */
   async prune(scope: Scope, { thread_ids, strategy = 'delete' }: ThreadPruneRequest): Promise<number> {
     const { store, engine, onDeleted } = this.#options;
-    const pruned = await engine.histories.prune(await store.visibleAmong(scope, thread_ids), strategy);
-    if (strategy === 'delete' && pruned.length > 0) onDeleted(pruned);
-    return pruned.length;
+    const visible = await store.visibleAmong(scope, thread_ids);
+    const { deleted, prunedIds } = await engine.histories.prune(visible, strategy);
+    if (deleted.length > 0) onDeleted(deleted);
+    return deleted.length + prunedIds.length;
   }
 
   /** @throws NotFoundError */

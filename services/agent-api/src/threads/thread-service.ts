@@ -7,7 +7,7 @@ import {
   withoutReservedMetadata,
 } from '@runyard/contracts';
 import { type IdempotencyKeys, type KeyedRequest, KeyTakenError } from '@runyard/database';
-import type { DeletedRun, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
+import type { DeletedRun, DeletedThread, KeyedThread, RunEngine, ThreadTtl } from '@runyard/run-engine';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Page } from '../pagination.ts';
@@ -27,7 +27,7 @@ export class ThreadService {
   readonly #engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
   readonly #state: Pick<StateService, 'makeThread'>;
   readonly #keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
-  readonly #onDeleted: (threadIds: string[]) => void;
+  readonly #onDeleted: (threads: DeletedThread[]) => void;
   readonly #onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
   readonly #defaultTtl: ThreadTtl | undefined;
 
@@ -37,7 +37,7 @@ export class ThreadService {
     state: Pick<StateService, 'makeThread'>;
     keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
     /** Threads are gone, with their runs: whoever waits for one of them should look. */
-    onDeleted: (threadIds: string[]) => void;
+    onDeleted: (threads: DeletedThread[]) => void;
     /** These runs were not over: whoever watches them, and their workers, are to be told. */
     onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
     defaultTtl?: ThreadTtl | undefined;
@@ -121,10 +121,10 @@ export class ThreadService {
   /** @throws NotFoundError */
   async delete(scope: Scope, threadId: string): Promise<void> {
     found(threadId, await this.#store.findBare(scope, threadId));
-    const runs = await this.#engine.deleteThread(threadId);
+    const { threads, runs } = await this.#engine.deleteThread(threadId);
     // Before its events are forgotten.
     await this.#onRunsDeleted(runs);
-    this.#onDeleted([threadId]);
+    this.#onDeleted(threads);
   }
 
   async search(scope: Scope, request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Duty, DutyRounds, leaseMsOfRounds } from '@runyard/database';
 import type { ThreadRetentionSettings } from '@runyard/graph-host';
-import { FIRST_SLICE, type RunEngine } from '@runyard/run-engine';
+import { type DeletedThread, FIRST_SLICE, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 
@@ -14,7 +14,7 @@ export function createThreadSweeper(options: {
   pool: pg.Pool;
   settings: ThreadRetentionSettings;
   /** Threads are gone, with their runs. */
-  onDeleted: (threadIds: string[]) => void;
+  onDeleted: (threads: DeletedThread[]) => void;
   logger: Logger;
 }): DutyRounds {
   const { pool, onDeleted, logger } = options;
@@ -26,9 +26,9 @@ export function createThreadSweeper(options: {
     everyMs,
     atStart: true,
     async round() {
-      const { deletedIds, prunedIds } = await histories.expire(limit);
-      if (deletedIds.length > 0) onDeleted(deletedIds);
-      const done = { deleted: deletedIds.length, pruned: prunedIds.length };
+      const { deleted, prunedIds } = await histories.expire(limit);
+      if (deleted.length > 0) onDeleted(deleted);
+      const done = { deleted: deleted.length, pruned: prunedIds.length };
       if (done.deleted + done.pruned > 0) logger.info('threads were past their time', done);
       orphans = await histories.removeOrphans(orphans);
       if (orphans.removed > 0) logger.warn('rows whose thread is gone were removed', { rows: orphans.removed });
