@@ -31,7 +31,7 @@ export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { outageOf, tellingOutages } from './outages.ts';
 export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
-export { observeDeploymentPool, observePool } from './pool-metrics.ts';
+export { observeDeploymentPools, observePool } from './pool-metrics.ts';
 export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
 export { isDataError, isRetryable, isUnavailable, sqlState, wasCutOff, wasTooMuch } from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';

@@ -13,16 +13,17 @@ export function observePool(pool: pg.Pool, metrics: Metrics): void {
   });
 }
 
-/** The same under the names that operators of agent servers know. */
-export function observeDeploymentPool(pool: pg.Pool, metrics: Metrics): void {
+/** The same of all pools of a process together, under the names that operators of agent servers know. */
+export function observeDeploymentPools(pools: readonly pg.Pool[], metrics: Metrics): void {
+  const sumOf = (value: (use: PoolUse) => number) => pools.reduce((sum, pool) => sum + value(poolUse(pool)), 0);
   const gauge = (name: string, help: string, value: (use: PoolUse) => number) =>
-    metrics.gauge(`lg_api_pg_pool_${name}`, help, [], (each) => each.set(value(poolUse(pool))));
+    metrics.gauge(`lg_api_pg_pool_${name}`, help, [], (each) => each.set(sumOf(value)));
   gauge('max', 'Connections to Postgres at most.', (use) => use.max);
   gauge('size', 'Connections to Postgres.', (use) => use.open);
   gauge('available', 'Idle connections to Postgres.', (use) => use.idle);
   gauge('waiting', 'Callers that wait for a connection.', (use) => use.waiting);
   const counter = (name: string, help: string, value: (use: PoolUse) => number) =>
-    metrics.countedElsewhere(`lg_api_pg_pool_requests_${name}_total`, help, () => value(poolUse(pool)));
+    metrics.countedElsewhere(`lg_api_pg_pool_requests_${name}_total`, help, () => sumOf(value));
   counter('queued', 'Callers that had to wait for a connection.', (use) => use.queued);
   counter('errors', 'Callers that got no connection.', (use) => use.failed);
 }

@@ -11,6 +11,7 @@ export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';
 export { ANNOUNCE_EVERY_MS, type ApiServer, ApiServers } from './servers/api-servers.ts';
 export { staleWrites } from './stale-writes.ts';
+export { cancelLatency, sweptCounter } from './sweep-metrics.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
 export type { ThreadDrafts } from './threads/thread-drafts.ts';
 export type { ThreadHistories } from './threads/thread-histories.ts';

@@ -47,7 +47,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const graceMs = config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS * 1000;
   const metrics = new WorkerMetrics(context.metrics);
 
-  const pool = openDatabase(config, context);
+  const { pool, upkeepPool } = openDatabase(config, context);
   const { streams, wakeups, receiver, webhookSignals, use: redis } = openRedis(config, context, metrics);
 
   const { project, aesKey, ...location } = await openProject(config, process.env);
@@ -62,8 +62,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     atRest,
   });
   lifecycle.onStop('checkpoints', () => checkpoints.close());
-  const engine = new RunEngine({
-    pool,
+  const engineOptions = {
     deploymentId: config.DEPLOYMENT_ID,
     source: `/runyard/run-worker/${workerId}`,
     leaseMs,
@@ -71,8 +70,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
     atRest,
-  });
+  };
+  const engine = new RunEngine({ ...engineOptions, pool });
   lifecycle.onStop('run engine', () => engine.close());
+  const upkeep = new RunEngine({ ...engineOptions, pool: upkeepPool });
+  lifecycle.onStop('upkeep', () => upkeep.close());
 
   const { embeddings, ...storeOptions } = storeSettings(project);
   const store = new PostgresStore({ pool, retryMs: leaseMs * 0.5, ...storeOptions });
@@ -110,7 +112,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     },
   });
   const lease = new LeaseKeeper({
-    engine,
+    engine: upkeep,
     worker: { workerId, revisionId: config.REVISION_ID, slots: config.N_JOBS_PER_WORKER },
     runs: executions,
     leaseMs,
@@ -141,19 +143,19 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
   const sweeper = createSweeper({
     metrics,
-    engine,
-    duty: new Duty(pool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
+    engine: upkeep,
+    duty: new Duty(upkeepPool, { name: 'run sweep', holder: workerId, leaseMs: SWEEP_DUTY_MS }),
     streams,
-    currentEpoch,
+    currentEpoch: (threadId) => upkeep.currentEpoch(threadId),
     wakeups,
     logger,
     everyMs: SWEEP_EVERY_MS,
-    checkDatabase: () => pool.query('SELECT 1'),
+    checkDatabase: () => upkeepPool.query('SELECT 1'),
     // Every living worker renews in this time.
     graceMs: leaseMs / 2,
   });
   reportWorkerGauges(context.metrics, {
-    pool,
+    pools: [pool, upkeepPool],
     redis,
     slots: config.N_JOBS_PER_WORKER,
     active: () => executions.size,
@@ -178,7 +180,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   // From here on in the order of a stop, read upwards: no claims, runs end or are handed back, the lease goes last.
   // A worker that cannot say so is found out by its lease; that is no failed stop.
   const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
-  lifecycle.onStop('worker registration', () => engine.removeWorker(workerId).catch(unlessAway));
+  lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(unlessAway));
   lifecycle.onStop('lease', () => lease.close());
   lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(
@@ -192,7 +194,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('sweeper', () => sweeper.close());
   lifecycle.onDrain('claiming', async () => {
     await claims.stop();
-    await engine.drainWorker(workerId).catch(unlessAway);
+    await upkeep.drainWorker(workerId).catch(unlessAway);
   });
 
   await hosts.start();
@@ -203,7 +205,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     () => true,
   );
   if (lifecycle.isDraining) return;
-  warnAboutServers({ wakeups, pool }, context);
+  warnAboutServers({ wakeups, pools: [pool, upkeepPool] }, context);
   streams.onCancel(({ runId }) => {
     if (executions.has(runId)) void lease.renewNow();
   });

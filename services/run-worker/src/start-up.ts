@@ -5,13 +5,14 @@ import type pg from 'pg';
 
 /** Says at the start what would only hurt later: too few connections on the server, a Redis that forgets. */
 export function warnAboutServers(
-  { wakeups, pool }: { wakeups: Pick<RunWakeups, 'complaints'>; pool: pg.Pool },
+  { wakeups, pools }: { wakeups: Pick<RunWakeups, 'complaints'>; pools: [pg.Pool, ...pg.Pool[]] },
   { logger }: ServiceContext,
 ): void {
+  const ofThisWorkerMax = pools.reduce((sum, pool) => sum + poolUse(pool).max, 0);
   // Not waited for: either server may be away.
-  pool.query<{ max: string }>(`SELECT current_setting('max_connections') AS max`).then(
+  pools[0].query<{ max: string }>(`SELECT current_setting('max_connections') AS max`).then(
     ({ rows }) => {
-      logger.info('database connections', { ofThisWorkerMax: poolUse(pool).max, ofServerMax: Number(rows[0]!.max) });
+      logger.info('database connections', { ofThisWorkerMax, ofServerMax: Number(rows[0]!.max) });
     },
     () => undefined,
   );

@@ -1,5 +1,5 @@
-import { observeDeploymentPool } from '@runyard/database';
-import { staleWrites } from '@runyard/run-engine';
+import { observeDeploymentPools } from '@runyard/database';
+import { cancelLatency, staleWrites, sweptCounter } from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
 
@@ -71,14 +71,8 @@ export class WorkerMetrics {
     );
     this.leaseLosses = counter('worker_lease_losses_total', 'Leases of this worker that lapsed without a renewal');
     this.staleWrite = staleWrites(metrics);
-    this.swept = metrics.counter('lg_api_swept_total', 'What the sweep of this worker found left behind', ['what']);
-    for (const what of SWEPT) this.swept.inc({ what }, 0);
-    this.cancelLatency = metrics.histogram(
-      'lg_api_run_cancel_latency',
-      'Milliseconds from the order to end a running run to its end',
-      [],
-      RUN_MILLISECONDS,
-    );
+    this.swept = sweptCounter(metrics, SWEPT);
+    this.cancelLatency = cancelLatency(metrics);
     this.resumptionLatency = metrics.histogram(
       'lg_api_run_resumption_latency',
       'Milliseconds from the last sign of life of a lost worker to the next attempt of its run',
@@ -115,7 +109,7 @@ export class WorkerMetrics {
 /** What of the worker is in use right now. */
 export function reportWorkerGauges(
   metrics: Metrics,
-  worker: { pool: pg.Pool; redis: RedisUse; slots: number; active: () => number; free: () => number },
+  worker: { pools: pg.Pool[]; redis: RedisUse; slots: number; active: () => number; free: () => number },
 ): void {
   const gauge = (name: string, help: string, value: () => number) =>
     metrics.gauge(`lg_api_${name}`, help, [], (each) => each.set(value()));
@@ -126,6 +120,6 @@ export function reportWorkerGauges(
     worker.active,
   );
   gauge('workers_available', 'Free slots', worker.free);
-  observeDeploymentPool(worker.pool, metrics);
+  observeDeploymentPools(worker.pools, metrics);
   observeRedis(metrics, worker.redis);
 }

@@ -1,4 +1,4 @@
-import { observeDeploymentPool } from '@runyard/database';
+import { observeDeploymentPools } from '@runyard/database';
 import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse, scrapeLookup } from '@runyard/service-kit';
 import type pg from 'pg';
@@ -39,7 +39,7 @@ export function registerDeploymentMetrics(
   ofQueue('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
   ofQueue('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
-  observeDeploymentPool(pool, metrics);
+  observeDeploymentPools([pool], metrics);
   observeRedis(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
     gauge.set(open.size),

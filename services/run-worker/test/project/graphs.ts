@@ -45,6 +45,17 @@ export const steps = new StateGraph(State)
   .addEdge('three', END)
   .compile();
 
+/** Reads the store once its gate is open. */
+export const recall = new StateGraph(State)
+  .addNode('one', async (state: State, config: LangGraphRunnableConfig) => {
+    await note(state, 'one');
+    await passGate(state, 'one', config.signal);
+    await config.store?.get(['memories'], 'one');
+    return { log: ['one'] };
+  })
+  .addEdge(START, 'one')
+  .compile();
+
 export const boom = new StateGraph(State)
   .addNode('one', () => {
     throw new TypeError('no answer from postgres://me:secret@db.internal:5432/x');
