@@ -18,12 +18,17 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
     'reason',
   ]);
   for (const reason of ['expired', 'lost']) gaps.inc({ reason }, 0);
+  const trimmed = metrics.counter(
+    'lg_api_stream_trimmed_events_total',
+    'Events that went because their thread had more than a stream may keep',
+  );
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
   const streams = new RunStreams({
     ...redis,
     resumableTtlMs: config.RESUMABLE_STREAM_TTL_SECONDS * 1000,
     maxBytesPerThread: config.STREAM_MAX_BYTES_PER_THREAD,
     onGap: (reason) => gaps.inc({ reason }),
+    onTrim: (entries) => trimmed.inc(entries),
   });
   lifecycle.onStop('run streams', () => streams.close());
   const wakeups = new RunWakeups({

@@ -20,6 +20,7 @@ import { httpSettings } from './http/http-settings.ts';
 import { serve } from './http/serve.ts';
 import { registerDeploymentMetrics } from './meta/deployment-metrics.ts';
 import { type MetaParts, metaRoutes } from './meta/meta-routes.ts';
+import { SweepMetrics } from './meta/sweep-metrics.ts';
 import { openDatabase } from './open-database.ts';
 import { openOutbox } from './open-outbox.ts';
 import { openRedis } from './open-redis.ts';
@@ -73,6 +74,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('store', () => store.close());
 
   const readers = openReaders(engine, streams, pool, context);
+  const sweeps = new SweepMetrics(metrics);
   const threads = openThreads({
     prisma,
     pool,
@@ -85,6 +87,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     readers,
     retention,
     keys,
+    sweeps,
     logger,
   });
   lifecycle.onStop('thread sweeper', () => threads.sweeper.close());
@@ -123,7 +126,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     logger,
   };
   const runs = new RunService({ ...toAccept, onDeleted: () => readers.checkSoon() });
-  const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, logger });
+  const rescue = createRescueRounds({ engine, state: threads.state, streams, pool, metrics: sweeps, logger });
   lifecycle.onStop('rescue rounds', () => rescue.close());
   const graphIds = project.graphs.map(({ graphId }) => graphId);
   const crons = openCrons({ ...toAccept, prisma, atRest, signals: openSignals('crons'), metrics, graphIds });

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ApiServers, type RunEngine } from '@runyard/run-engine';
 import { RunStreams } from '@runyard/run-stream';
-import { silentLogger as logger } from '@runyard/service-kit';
+import { silentLogger as logger, Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import { CronClock } from '../../../../services/agent-api/src/crons/cron-clock.ts';
+import { SweepMetrics } from '../../../../services/agent-api/src/meta/sweep-metrics.ts';
 import { Announcement } from '../../../../services/agent-api/src/project/announcement.ts';
 import { createRescueRounds } from '../../../../services/agent-api/src/runs/rescue-rounds.ts';
 import { RunWatch } from '../../../../services/agent-api/src/streams/run-watch.ts';
@@ -15,6 +16,7 @@ import { EVERY_MS, engineOf, nothing, type PartServers, stoppedBy } from './part
 export function agentApiParts({ pool, redis, keyPrefix }: PartServers): BackgroundPart[] {
   const engine = engineOf(pool);
   const queue = { redis, keyPrefix };
+  const metrics = new SweepMetrics(new Metrics());
   return [
     {
       name: 'thread sweeper',
@@ -22,10 +24,10 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
         const settings = { sweepEveryMs: EVERY_MS, sweepLimit: 10 } as Parameters<
           typeof createThreadSweeper
         >[0]['settings'];
-        return stoppedBy(createThreadSweeper({ engine, pool, settings, onDeleted: nothing, logger }), 'close');
+        return stoppedBy(createThreadSweeper({ engine, pool, settings, onDeleted: nothing, metrics, logger }), 'close');
       },
     },
-    { name: 'rescue rounds', open: () => rescue(pool, engine, new RunStreams(queue)) },
+    { name: 'rescue rounds', open: () => rescue(pool, engine, new RunStreams(queue), metrics) },
     {
       name: 'crons clock',
       open: () => {
@@ -78,12 +80,13 @@ export function agentApiParts({ pool, redis, keyPrefix }: PartServers): Backgrou
   ];
 }
 
-function rescue(pool: pg.Pool, engine: RunEngine, streams: RunStreams) {
+function rescue(pool: pg.Pool, engine: RunEngine, streams: RunStreams, metrics: SweepMetrics) {
   const rounds = createRescueRounds({
     engine,
     streams,
     state: { readAnew: async () => undefined } as never,
     pool,
+    metrics,
     logger,
   });
   return {

@@ -70,3 +70,12 @@ it('kills a host that does not answer, tells who waits for it that it is away, a
   expect(await serving.getState(request, backends)).toEqual({ name: 'second' });
   await serving.close();
 });
+
+it('tells who asks what the project never answers that it did not, and answers others', async () => {
+  const host = { ...hostNamed('one'), getHistory: () => new Promise(() => {}) } as unknown as GraphHost;
+  const serving = new ServingHost({ logger: silentLogger, silentMs: 60_000, answerMs: 5, start: async () => host });
+  const unanswered = serving.getHistory({ ...request, limit: 1 }, backends);
+  await expect(unanswered).rejects.toMatchObject({ status: 503, message: 'The project did not answer' });
+  expect(await serving.getState(request, backends)).toEqual({ name: 'one' });
+  await serving.close();
+});

@@ -16,8 +16,13 @@ export interface ServingHostOptions {
   silentMs: number;
   /** Default 1 s. */
   pingEveryMs?: number;
+  /** A question that it has not answered for this long has failed, although it answers others. Default 5 min. */
+  answerMs?: number;
   logger: Logger;
 }
+
+/** Longer than reading the longest history takes; code of the project that never comes back ends nowhere else. */
+const ANSWER_MS = 5 * 60_000;
 
 /**
  * The graph host that serves reads and updates of state. When its process ends, or does not answer any more, the next request
@@ -79,10 +84,20 @@ export class ServingHost implements StateHost, ServedAppHost {
 
   async #ask<T>(question: (host: GraphHost) => Promise<T>): Promise<T> {
     const host = await this.available();
-    return question(host).catch((error: unknown) => {
+    const { answerMs = ANSWER_MS } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const internal = { answerMs };
+      timer = setTimeout(() => reject(new UnavailableError('The project did not answer', { internal })), answerMs);
+    });
+    try {
+      return await Promise.race([question(host), late]);
+    } catch (error) {
       if (!(error instanceof GraphRequestError) || error.reason !== 'gone') throw error;
       throw new UnavailableError('The project did not answer', { cause: error });
-    });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Silence is counted in pings: a pause of this process is none of the host's. */

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Duty, DutyRounds } from '@runyard/database';
 import type { RunEngine } from '@runyard/run-engine';
 import type pg from 'pg';
+import type { SweepMetrics } from '../meta/sweep-metrics.ts';
+import { StateReadings } from '../threads/state-readings.ts';
 import type { StateService } from '../threads/state-service.ts';
 import { type EndTelling, tellEnded } from './tell-ended.ts';
 
@@ -11,35 +13,40 @@ const DUTY_MS = 3 * EVERY_MS;
 /** Stuck threads are looked for in every so many rounds. */
 const ROUNDS_PER_MEND = 30;
 
+export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
+  engine: Pick<RunEngine, 'currentEpoch'> & {
+    rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findStatesBehind' | 'mendThreads'>;
+  };
+  state: Pick<StateService, 'readAnew'>;
+  pool: pg.Pool;
+  metrics: Pick<SweepMetrics, 'swept' | 'cancelLatency'>;
+  /** Default 2 s. */
+  everyMs?: number;
+}
+
 /**
  * Of all processes of the deployment one ends what no worker may be there to end: runs that were cancelled and whose worker is
- * gone. Cancelling needs no worker that way. It also reads the state of threads anew whose newest checkpoint was written by somebody
+ * gone. Cancelling needs no worker that way. It also has the state of threads read anew whose newest checkpoint was written by somebody
  * who died before telling what it holds, and once a minute frees threads that nothing else would ever free.
  */
-export function createRescueRounds(
-  options: Omit<EndTelling, 'engine'> & {
-    engine: Pick<RunEngine, 'rescue' | 'currentEpoch'>;
-    state: Pick<StateService, 'readAnew'>;
-    pool: pg.Pool;
-  },
-): DutyRounds {
-  const { engine, state, pool, logger } = options;
+export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
+  const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
+  const readings = new StateReadings({ state, logger });
   let rounds = 0;
   return new DutyRounds({
     duty: new Duty(pool, { name: 'run rescue', holder: randomUUID(), leaseMs: DUTY_MS }),
-    everyMs: EVERY_MS,
+    everyMs,
     async round() {
       const ended = await engine.rescue.endCancelled();
+      metrics.swept.inc({ what: 'cancelled' }, ended.length);
+      for (const { cancelledForMs } of ended)
+        if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await tellEnded(options, ended);
-      for (const thread of await engine.rescue.findStatesBehind()) {
-        // One that a run or somebody else takes meanwhile is told of by them; another failure is tried again in a minute.
-        await state.readAnew(thread).catch((error: unknown) => {
-          logger.debug('the state of a thread could not be read anew', { threadId: thread.threadId, error });
-        });
-      }
+      readings.begin(await engine.rescue.findStatesBehind());
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;
       const threadIds = await engine.rescue.mendThreads();
+      metrics.swept.inc({ what: 'mended' }, threadIds.length);
       if (threadIds.length > 0) logger.error('threads that nothing would have freed were mended', { threadIds });
     },
     onError: (error) => logger.warn('cancelled runs of lost workers could not be looked for', { error }),

@@ -6,6 +6,7 @@ import type { RunStreams } from '@runyard/run-stream';
 import type { AtRest } from '@runyard/sealing';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { PrismaClient } from '../prisma.ts';
 import type { ServingHost } from '../project/serving-host.ts';
 import { tellDeleted } from '../runs/tell-ended.ts';
@@ -35,6 +36,7 @@ export interface ThreadParts {
   readers: Readers;
   retention: ThreadRetentionSettings;
   keys: IdempotencyKeys;
+  sweeps: SweepMetrics;
   logger: Logger;
 }
 
@@ -75,7 +77,7 @@ export function openThreads(parts: ThreadParts): Threads {
     store,
     service,
     state,
-    sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, logger }),
+    sweeper: createThreadSweeper({ engine, pool, settings: retention, onDeleted, metrics: parts.sweeps, logger }),
     routes: [
       ...threadRoutes(service, keys),
       ...retentionRoutes(new ThreadRetention({ store, engine, state, keys, onDeleted }), keys),

@@ -4,6 +4,7 @@ import type { ThreadRetentionSettings } from '@runyard/graph-host';
 import { type DeletedThread, FIRST_SLICE, type RunEngine } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 
 /**
  * Of all processes of the deployment one looks after threads past their time: at its start, and then at every interval. Each look
@@ -15,9 +16,10 @@ export function createThreadSweeper(options: {
   settings: ThreadRetentionSettings;
   /** Threads are gone, with their runs. */
   onDeleted: (threads: DeletedThread[]) => void;
+  metrics: Pick<SweepMetrics, 'swept'>;
   logger: Logger;
 }): DutyRounds {
-  const { pool, onDeleted, logger } = options;
+  const { pool, onDeleted, metrics, logger } = options;
   const { histories } = options.engine;
   const { sweepEveryMs: everyMs, sweepLimit: limit } = options.settings;
   let orphans = FIRST_SLICE;
@@ -28,9 +30,12 @@ export function createThreadSweeper(options: {
     async round() {
       const { deleted, prunedIds } = await histories.expire(limit);
       if (deleted.length > 0) onDeleted(deleted);
+      metrics.swept.inc({ what: 'expired' }, deleted.length);
+      metrics.swept.inc({ what: 'pruned' }, prunedIds.length);
       const done = { deleted: deleted.length, pruned: prunedIds.length };
       if (done.deleted + done.pruned > 0) logger.info('threads were past their time', done);
       orphans = await histories.removeOrphans(orphans);
+      metrics.swept.inc({ what: 'orphans' }, orphans.removed);
       if (orphans.removed > 0) logger.warn('rows whose thread is gone were removed', { rows: orphans.removed });
     },
     onError: (error) => logger.warn('threads past their time could not be looked after', { error }),

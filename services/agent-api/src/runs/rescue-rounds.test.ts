@@ -1,0 +1,44 @@
+import type { SweptRun } from '@runyard/run-engine';
+import { Metrics, silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import type pg from 'pg';
+import { expect, it, vi } from 'vitest';
+import { SweepMetrics } from '../meta/sweep-metrics.ts';
+import { createRescueRounds } from './rescue-rounds.ts';
+
+const ENDED: SweptRun = {
+  runId: 'r',
+  attempt: 1,
+  status: 'interrupted',
+  error: null,
+  isRolledBack: false,
+  cancelledForMs: 1_200,
+  fence: { threadId: 't', epoch: 2n, runId: 'r' },
+};
+
+it('cancelled runs of lost workers go on being ended, and counted, while a graph never comes back with its state', async () => {
+  const registry = new Metrics();
+  const rescue = {
+    endCancelled: vi.fn(async (): Promise<SweptRun[]> => []).mockResolvedValueOnce([ENDED]),
+    findStatesBehind: async () => [{ threadId: 'hung', metadata: {} }],
+    mendThreads: async () => ['mended'],
+  };
+  const readAnew = vi.fn(() => new Promise<void>(() => {}));
+  const rounds = createRescueRounds({
+    engine: { rescue, currentEpoch: async () => undefined },
+    state: { readAnew },
+    pool: { query: async () => ({ rows: [{ name: 'run rescue' }] }) } as unknown as pg.Pool,
+    streams: { append: async () => [], publishCancel: async () => undefined },
+    metrics: new SweepMetrics(registry),
+    logger: silentLogger,
+    everyMs: 2,
+  });
+  rounds.start();
+  await waitFor(() => rescue.endCancelled.mock.calls.length > 3, { what: 'further rounds' });
+  await rounds.close();
+  expect(readAnew).toHaveBeenCalledOnce();
+  const text = await registry.text();
+  expect(text).toContain('lg_api_swept_total{what="cancelled"} 1');
+  expect(text).toContain('lg_api_swept_total{what="mended"} 1');
+  expect(text).toContain('lg_api_run_cancel_latency_sum 1200');
+});

@@ -1,0 +1,29 @@
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { expect, it } from 'vitest';
+import { StateReadings } from './state-readings.ts';
+
+const behind = (threadId: string) => ({ threadId, metadata: { graph_id: 'agent' } });
+
+it('a thread whose graph never comes back, or fails, keeps no other from being read, and is not asked twice at once', async () => {
+  const read: string[] = [];
+  const readings = new StateReadings({
+    logger: silentLogger,
+    patienceMs: 1,
+    state: {
+      readAnew: async ({ threadId }) => {
+        read.push(threadId);
+        if (threadId === 'hung') await new Promise(() => {});
+        if (threadId === 'broken') throw new Error('no such node');
+      },
+    },
+  });
+  const threads = ['hung', 'broken', 'sound'].map(behind);
+  readings.begin(threads);
+  await waitFor(() => read.length === 3, { what: 'all of them to be read' });
+  await waitFor(() => {
+    readings.begin(threads);
+    return read.length > 4;
+  });
+  expect(read.slice(0, 5)).toEqual(['hung', 'broken', 'sound', 'broken', 'sound']);
+});

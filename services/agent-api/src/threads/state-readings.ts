@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { StateBehind } from '@runyard/run-engine';
+import type { Logger } from '@runyard/service-kit';
+import type { StateService } from './state-service.ts';
+
+export interface StateReadingsOptions {
+  state: Pick<StateService, 'readAnew'>;
+  logger: Logger;
+  /** How long the next thread waits for one whose graph does not come back. Default 5 s. */
+  patienceMs?: number;
+}
+
+const PATIENCE_MS = 5_000;
+
+/**
+ * Reads states of threads anew in the background. It takes the project's own code, which may never come back: no other thread, and
+ * nothing else that the process looks after, waits for that.
+ */
+export class StateReadings {
+  readonly #options: StateReadingsOptions;
+  readonly #underWay = new Set<string>();
+  #isReading = false;
+
+  constructor(options: StateReadingsOptions) {
+    this.#options = options;
+  }
+
+  /** Begins with these, one after another, unless others are being read. Who finds the same ones again may give them again. */
+  begin(threads: StateBehind[]): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    void this.#readAll(threads).finally(() => {
+      this.#isReading = false;
+    });
+  }
+
+  async #readAll(threads: StateBehind[]): Promise<void> {
+    const { patienceMs = PATIENCE_MS } = this.#options;
+    for (const thread of threads) {
+      if (this.#underWay.has(thread.threadId)) continue;
+      await Promise.race([this.#read(thread), pause(patienceMs, undefined, { ref: false })]);
+    }
+  }
+
+  async #read(thread: StateBehind): Promise<void> {
+    const { state, logger } = this.#options;
+    this.#underWay.add(thread.threadId);
+    // One that a run or somebody else takes meanwhile is told of by them; another failure is tried again in a minute.
+    await state.readAnew(thread).catch((error: unknown) => {
+      logger.debug('the state of a thread could not be read anew', { threadId: thread.threadId, error });
+    });
+    this.#underWay.delete(thread.threadId);
+  }
+}
