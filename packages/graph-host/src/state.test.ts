@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BackendError } from '@runyard/checkpointer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type HostUnderTest,
@@ -191,6 +192,17 @@ it('refuses an unknown node and an unknown graph by name', async () => {
   await expect(refused).rejects.toMatchObject({ reason: 'bad_request', message: 'Node "zap" does not exist' });
   const unknown = host.getState({ graphId: 'nobody', threadId: 'T' }, memoryBackends());
   await expect(unknown).rejects.toMatchObject({ reason: 'not_found', message: 'The project has no graph "nobody"' });
+});
+
+it('says of what storage cannot decrypt that it is that', async () => {
+  const backends = memoryBackends();
+  const read = () => Promise.reject(new BackendError('unreadable', 'the key is gone'));
+  Object.assign(backends.checkpoints, { get: read, list: read });
+  const told = { reason: 'unreadable', message: 'the key is gone' };
+  await expect(stateOf('echo', 'T', backends)).rejects.toMatchObject(told);
+  await expect(historyOf('echo', 'T', backends)).rejects.toMatchObject(told);
+  const update = host.updateState({ graphId: 'steps', threadId: 'T', values: {}, asNode: 'step' }, backends);
+  await expect(update).rejects.toMatchObject(told);
 });
 
 it('keeps reads and writes of the shared graph apart', async () => {
