@@ -133,8 +133,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   lifecycle.onStop('crons', () => crons.clock.stop());
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);
-  const { open, watch } = readers;
-  const answers = new RunAnswers(runs, { engine, streams, watch, open }, feedback.tokens);
+  const { open, watch, ends } = readers;
+  const answers = new RunAnswers(runs, { engine, streams, watch, ends, open }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
   const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS, context);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
 import type { PlayedRun } from './played-worker.ts';
-import { ask, open } from './raw-http.ts';
+import { ask, eventsIn, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -16,11 +16,6 @@ async function startRun(body: object = {}): Promise<PlayedRun> {
   const { thread_id } = await deployment.client.threads.create();
   await ask(`${deployment.url}/threads/${thread_id}/runs`, { body: { assistant_id: 'echo', input: {}, ...body } });
   return deployment.worker.take();
-}
-
-/** `[event, data]` of every event in the text of a stream. */
-function eventsIn(text: string): [string, unknown][] {
-  return [...text.matchAll(/event: (.*)\r\ndata: (.*)\r\n/g)].map(([, event, data]) => [event!, JSON.parse(data!)]);
 }
 
 describe('joining the stream of a run that goes on', () => {

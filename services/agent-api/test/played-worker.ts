@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CancelOrder, type ClaimedRun, type ErrorInfo, RunEngine, Signals } from '@runyard/run-engine';
-import { CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
+import { appendEnd, CONTROL_KINDS, RunStreams } from '@runyard/run-stream';
 import { atRestWith } from '@runyard/sealing';
 import { waitFor } from '@runyard/test-kit';
 import type pg from 'pg';
@@ -86,24 +86,24 @@ export class PlayedRun {
 
   async succeed(values: unknown): Promise<void> {
     await this.finishSilently('success', values, null);
-    await this.#tellEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
+    await this.tellEnd(`{"status":"success","values":${JSON.stringify(values)}}`);
   }
 
   async fail(error: ErrorInfo): Promise<void> {
     await this.finishSilently('error', null, error);
     await this.emit('error', error);
-    await this.#tellEnd('{"status":"error"}');
+    await this.tellEnd('{"status":"error"}');
   }
 
   async interrupted(values: unknown): Promise<void> {
     await this.finishSilently('interrupted', values, null);
-    await this.#tellEnd('{"status":"interrupted"}');
+    await this.tellEnd('{"status":"interrupted"}');
   }
 
   /** For a run that was cancelled with `rollback`: nothing of it is kept, and its own client is told what it had come to. */
   async rolledBack(values: unknown): Promise<void> {
     await this.finishSilently('interrupted', values, null);
-    await this.#tellEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
+    await this.tellEnd(`{"rolled_back":true,"status":"interrupted","values":${JSON.stringify(values)}}`);
   }
 
   /** The end is in Postgres and nothing is told: what a reader sees when the last event was lost. */
@@ -129,12 +129,14 @@ export class PlayedRun {
     return this.claimed.kwargs.resumable === true;
   }
 
-  async #tellEnd(data: string): Promise<void> {
-    const { runId, attempt } = this.claimed;
-    await this.#worker.streams.append(
-      this.claimed.fence,
+  /** Tells the end of a run that is over. */
+  async tellEnd(data: string): Promise<void> {
+    const { runId, attempt, fence } = this.claimed;
+    const { streams, engine } = this.#worker;
+    await appendEnd(
+      { streams, currentEpoch: (threadId) => engine.currentEpoch(threadId) },
+      { fence, isResumable: this.#isResumable },
       [{ runId, attempt, kind: CONTROL_KINDS.end, event: 'end', data }],
-      { resumable: this.#isResumable, endsRun: true },
     );
   }
 }

@@ -83,3 +83,8 @@ export async function ask(
     },
   };
 }
+
+/** `[event, data]` of every event in the text of a stream. */
+export function eventsIn(text: string): [string, unknown][] {
+  return [...text.matchAll(/event: (.*)\r\ndata: (.*)\r\n/g)].map(([, event, data]) => [event!, JSON.parse(data!)]);
+}

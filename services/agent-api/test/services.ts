@@ -24,6 +24,7 @@ import { openPrisma } from '../src/prisma.ts';
 import { RunAnswers } from '../src/runs/run-answers.ts';
 import { RunService } from '../src/runs/run-service.ts';
 import { StoreService } from '../src/store/store-service.ts';
+import { MissingEnds } from '../src/streams/missing-ends.ts';
 import { OpenResponses } from '../src/streams/open-responses.ts';
 import { RunWatch } from '../src/streams/run-watch.ts';
 import { StateService } from '../src/threads/state-service.ts';
@@ -115,6 +116,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     logger: silentLogger,
   });
   const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
+  const ends = new MissingEnds({ engine, streams, logger: silentLogger });
   const workerId = randomUUID();
   await engine.registerWorker({ workerId, revisionId: 'any', slots: 100 });
   return {
@@ -133,7 +135,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     runs,
     answers: new RunAnswers(
       runs,
-      { engine, streams, watch, open: new OpenResponses() },
+      { engine, streams, watch, ends, open: new OpenResponses() },
       new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
     ),
     webhookLog: new WebhookLog({ queue: { ofRun: async () => [] }, runs }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDeployment, type TestDeployment } from './deployment.ts';
-import { ask, open } from './raw-http.ts';
+import { ask, eventsIn, open } from './raw-http.ts';
 
 let deployment: TestDeployment;
 beforeAll(async () => {
@@ -70,14 +70,80 @@ describe('an event stream', () => {
     expect(text).toContain('event: messages/partial\r\n');
   });
 
-  it('sends a heartbeat after five quiet seconds, and the stream of a run whose end was never told still ends', async () => {
+  it('sends a heartbeat after five quiet seconds', async () => {
     const answer = await open(`${deployment.url}/runs/stream`, { body });
     const run = await deployment.worker.take();
-    await answer.until('event: metadata');
-    await run.finishSilently('success', {}, null);
-    await answer.complete;
-    expect(answer.text).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
+    await answer.until(': heartbeat');
+    await run.succeed({});
+    expect(await answer.complete).toMatch(/^event: metadata\r\n.*\r\n\r\n: heartbeat\r\n\r\n$/s);
   }, 20_000);
+
+  describe('of a run whose worker was killed before it told the end', () => {
+    const failure = { error: 'ValueError', message: 'no' };
+    /** Whoever waits for a run looks, as after any deletion. */
+    const look = async () => {
+      const { thread_id } = await deployment.client.threads.create();
+      await deployment.client.threads.delete(thread_id);
+    };
+
+    it('tells that something is missing, the error, and the end, to all who follow the run or its thread, once', async () => {
+      const { thread_id } = await deployment.client.threads.create();
+      const thread = `${deployment.url}/threads/${thread_id}`;
+      const ofThread = await open(`${thread}/stream`);
+      const ofRun = await open(`${thread}/runs/stream`, { body: { ...body, stream_resumable: true } });
+      const run = await deployment.worker.take();
+      const { runId } = run.claimed;
+      const joined = await open(`${thread}/runs/${runId}/join`);
+      const first = await run.emit('values', { n: 1 });
+      await Promise.all([ofRun.until('"n":1'), ofThread.until('"n":1')]);
+      await run.finishSilently('error', null, failure);
+      await look();
+      const rest = eventsIn(await ofRun.complete).slice(2);
+      expect(rest).toEqual([
+        ['gap', { reason: 'lost', after: first }],
+        ['error', failure],
+      ]);
+      await ofThread.until('run_done');
+      expect(eventsIn(ofThread.text).slice(2)).toEqual([...rest, ['metadata', { status: 'run_done', run_id: runId }]]);
+      expect(JSON.parse(await joined.complete)).toEqual({ __error__: failure });
+      // What comes late of the worker after all is told to nobody.
+      await run.tellEnd('{"status":"error"}');
+      const next = await deployment.client.runs.create(thread_id, 'echo', { input: {} });
+      await (await deployment.worker.take()).succeed({});
+      await ofThread.until(`{"status":"run_done","run_id":"${next.run_id}"}`);
+      expect(ofThread.text.split(`{"status":"run_done","run_id":"${runId}"}`)).toHaveLength(2);
+      const again = await open(`${thread}/runs/${runId}/stream`, { headers: { 'last-event-id': first } });
+      expect(eventsIn(await again.complete)).toEqual(rest);
+      ofThread.hangUp();
+    }, 20_000);
+
+    it('tells it also who comes later, and of a run that was rolled back', async () => {
+      const { thread_id } = await deployment.client.threads.create();
+      const thread = `${deployment.url}/threads/${thread_id}`;
+      const create = () => deployment.client.runs.create(thread_id, 'echo', { input: {}, streamResumable: true });
+      await create();
+      const late = await deployment.worker.take();
+      const first = await late.emit('values', { n: 1 });
+      await late.finishSilently('error', null, failure);
+      const answer = await open(`${thread}/runs/${late.claimed.runId}/stream`, { headers: { 'last-event-id': first } });
+      expect(eventsIn(await answer.complete)).toEqual([
+        ['gap', { reason: 'lost', after: first }],
+        ['error', failure],
+      ]);
+
+      const ofThread = await open(`${thread}/stream`);
+      await create();
+      const rolledBack = await deployment.worker.take();
+      const { runId } = rolledBack.claimed;
+      await ofThread.until(runId);
+      await ask(`${thread}/runs/${runId}/cancel?action=rollback`, { method: 'POST' });
+      await rolledBack.finishSilently('interrupted', {}, null);
+      await look();
+      await ofThread.until(`{"status":"run_done","run_id":"${runId}"}`);
+      expect(eventsIn(ofThread.text).map(([event]) => event)).toEqual(['metadata', 'gap', 'metadata']);
+      ofThread.hangUp();
+    }, 20_000);
+  });
 
   it.each(['run', 'thread'])('of a %s that is deleted ends without waiting for the next sign of life', async (what) => {
     const { thread_id } = await deployment.client.threads.create();

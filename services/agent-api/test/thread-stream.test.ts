@@ -149,6 +149,18 @@ describe('the stream of a thread', () => {
     }
   });
 
+  it('asked for all there is it tells the end of each resumable run, whoever told that', async () => {
+    const threadId = await newThread();
+    await deployment.client.runs.create(threadId, 'echo', { input: {}, streamResumable: true });
+    const run = await deployment.worker.take();
+    await run.emit('custom', 'a');
+    const { runId } = run.claimed;
+    await deployment.client.runs.delete(threadId, runId);
+    const late = await streamOf(threadId, '', '-1');
+    expect(withoutIds(await toldSo(late, 3))).toEqual([begun(runId), says('a'), done(runId)]);
+    late.hangUp();
+  });
+
   it('however often its clients and those of its runs hang up, in the end they were told everything once', async () => {
     await hangingUpLosesNothing(deployment);
   }, 60_000);

@@ -88,10 +88,12 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   });
 
   const currentEpoch = (threadId: string) => engine.currentEpoch(threadId);
+  const publisher = new EventPublisher({ streams, currentEpoch, metrics, logger });
+  lifecycle.onStop('ends of runs', () => publisher.close());
   const executions = new Executions({
     deps: {
       engine,
-      publisher: new EventPublisher({ streams, currentEpoch, metrics, logger }),
+      publisher,
       takeSeat: ({ isSuspect }) => (isSuspect ? hosts.takeSeatAlone() : hosts.takeSeat()),
       checkpointsFor: ({ keepsThread, fence }) => (keepsThread ? checkpoints.forRun(fence) : undefined),
       storeFor: ({ fence }, host) =>

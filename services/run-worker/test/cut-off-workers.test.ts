@@ -43,7 +43,7 @@ it('a worker cut off from Postgres alone stops its runs when its lease is over, 
   });
 });
 
-it('a worker cut off from Redis alone ends its runs, and takes others', async () => {
+it('a worker cut off from Redis alone ends its runs, takes others, and tells their ends when it is back', async () => {
   const { lines, run, gate } = await workerWithRun();
   lines.REDIS_URI.swallow();
   await gate.write('one');
@@ -52,6 +52,7 @@ it('a worker cut off from Redis alone ends its runs, and takes others', async ()
   expect(await deployment.ended(next)).toMatchObject({ status: 'success', attempt: 1 });
   lines.REDIS_URI.heal();
   expect(await deployment.ended(await deployment.create('echo'))).toMatchObject({ status: 'success' });
+  for (const each of [run, next]) expect((await deployment.events(each)).at(-1)).toMatchObject({ kind: 'run.end' });
 });
 
 it('a run goes on through an outage of Postgres shorter than the lease: what it writes waits', async () => {

@@ -1,13 +1,10 @@
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
-import { CONTROL_KINDS, type RunStreams } from '@runyard/run-stream';
-import { followRun } from '../streams/follow-run.ts';
+import { CONTROL_KINDS } from '@runyard/run-stream';
+import { type FollowRun, followRun } from '../streams/follow-run.ts';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
-import type { RunWatch } from '../streams/run-watch.ts';
 
-export interface RunResultSources {
+export interface RunResultSources extends Pick<FollowRun, 'streams' | 'watch' | 'ends'> {
   engine: Pick<RunEngine, 'getRun'>;
-  streams: Pick<RunStreams, 'read'>;
-  watch: RunWatch;
 }
 
 /** JSON text of what `wait` and `join` answer. */

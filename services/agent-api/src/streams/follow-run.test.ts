@@ -1,7 +1,11 @@
 import type { ReadOptions, StreamEntry } from '@runyard/run-stream';
-import { expect, it } from 'vitest';
-import { followRun } from './follow-run.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { type FollowedEntry, type FollowRun, followRun } from './follow-run.ts';
+import type { FoundEnd } from './missing-ends.ts';
 import { RunWatch } from './run-watch.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 const entry = (id: number, kind: string): StreamEntry => ({
   id: `${id}-0`,
@@ -34,7 +38,34 @@ function watching(inFlight: () => boolean) {
   });
 }
 
-async function collect(entries: AsyncIterable<StreamEntry>): Promise<string[]> {
+const found = (isTold: boolean): FoundEnd => ({
+  isTold,
+  events: [
+    { kind: 'error', event: 'error', data: '{}' },
+    { kind: 'run.end', event: 'end', data: '{}' },
+  ],
+});
+const notAsked = { tell: () => expect.unreachable('the end was told') };
+
+/** What a follower gets of a run that is over, and whose stream says no more than this. */
+async function followed(options: Pick<FollowRun, 'streams' | 'ends' | 'isOver'>): Promise<FollowedEntry[]> {
+  const got: FollowedEntry[] = [];
+  const watch = watching(() => false);
+  const signal = new AbortController().signal;
+  const reading = (async () => {
+    for await (const entry of followRun({ watch, threadId: 't', runId: 'r', signal, ...options })) got.push(entry);
+  })();
+  await watch.check();
+  // Time for the end to arrive by itself.
+  await vi.advanceTimersByTimeAsync(1_000);
+  await reading;
+  expect(watch.size).toBe(0);
+  return got;
+}
+
+const kindsOf = (entries: FollowedEntry[]) => entries.map(({ kind }) => kind);
+
+async function collect(entries: AsyncIterable<FollowedEntry>): Promise<string[]> {
   const kinds: string[] = [];
   for await (const { kind } of entries) kinds.push(kind);
   return kinds;
@@ -42,41 +73,68 @@ async function collect(entries: AsyncIterable<StreamEntry>): Promise<string[]> {
 
 it('ends with the end of the run', async () => {
   const watch = watching(() => true);
-  const followed = followRun({
+  const run = followRun({
     streams: streamOf([entry(1, 'values'), entry(2, 'run.end'), entry(3, 'values')]),
     watch,
+    ends: notAsked,
     threadId: 't',
     runId: 'r',
     signal: new AbortController().signal,
   });
-  expect(await collect(followed)).toEqual(['values', 'run.end']);
+  expect(await collect(run)).toEqual(['values', 'run.end']);
   expect(watch.size).toBe(0);
 });
 
-it('never hangs: a run found over ends the stream although its last event was lost', async () => {
-  let inFlight = true;
-  const watch = watching(() => inFlight);
-  const followed = collect(
-    followRun({
-      streams: streamOf([entry(1, 'values')]),
-      watch,
-      threadId: 't',
-      runId: 'r',
-      signal: new AbortController().signal,
-    }),
-  );
-  inFlight = false;
-  await watch.check();
-  expect(await followed).toEqual(['values']);
+it('a run found over whose end nobody can tell its stream ends with a gap, and with what Postgres knows', async () => {
+  const got = await followed({ streams: streamOf([entry(1, 'values')]), ends: { tell: async () => found(false) } });
+  expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
+  // Of no stream: a client that comes back goes on after what it had.
+  expect(got.slice(1).map(({ id }) => id)).toEqual([undefined, undefined, undefined]);
+  expect(got[1]!.data).toBe('{"reason":"lost","after":"1-0"}');
+});
+
+it('an end that is told into the stream comes out of it, and once', async () => {
+  let tell = () => {};
+  const isTold = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const streams = {
+    async *read() {
+      yield entry(1, 'values');
+      await isTold;
+      for (const [index, kind] of ['stream.gap', 'error', 'run.end'].entries()) yield entry(2 + index, kind);
+    },
+  };
+  const ends = {
+    tell: async () => {
+      tell();
+      return found(true);
+    },
+  };
+  expect(kindsOf(await followed({ streams, ends }))).toEqual(['values', 'stream.gap', 'error', 'run.end']);
+});
+
+it('a follower that was told that something is missing is told the end too, and no second gap', async () => {
+  const streams = streamOf([entry(1, 'values'), entry(1, 'stream.gap')]);
+  for (const isTold of [true, false]) {
+    const got = await followed({ streams, ends: { tell: async () => found(isTold) } });
+    expect(kindsOf(got)).toEqual(['values', 'stream.gap', 'error', 'run.end']);
+  }
+});
+
+it('who comes after the end of a run gets what is kept, and no end of ours', async () => {
+  const ends = { tell: async () => found(true) };
+  expect(kindsOf(await followed({ streams: streamOf([entry(1, 'values')]), ends, isOver: true }))).toEqual(['values']);
+  expect(kindsOf(await followed({ streams: streamOf([]), ends }))).toEqual([]);
 });
 
 it('stops reading when the client is gone', async () => {
   const client = new AbortController();
   const watch = watching(() => true);
-  const followed = collect(
-    followRun({ streams: streamOf([]), watch, threadId: 't', runId: 'r', signal: client.signal }),
+  const run = collect(
+    followRun({ streams: streamOf([]), watch, ends: notAsked, threadId: 't', runId: 'r', signal: client.signal }),
   );
   client.abort();
-  expect(await followed).toEqual([]);
+  expect(await run).toEqual([]);
   expect(watch.size).toBe(0);
 });

@@ -1,58 +1,101 @@
 import type { RunRecord } from '@runyard/run-engine';
-import type { AppendEvent, AppendOptions, StreamFence } from '@runyard/run-stream';
+import { type AppendEvent, type AppendOptions, type StreamFence, StreamUnavailableError } from '@runyard/run-stream';
 import { silentLogger } from '@runyard/service-kit';
-import { expect, it } from 'vitest';
-import { tellMissingEnds } from './missing-ends.ts';
-import { RunWatch } from './run-watch.ts';
+import { expect, it, vi } from 'vitest';
+import { MissingEnds } from './missing-ends.ts';
 
-const record = (run: Partial<RunRecord>) =>
-  ({ threadId: 't', attempt: 1, kwargs: {}, error: null, ...run }) as RunRecord;
+const place = { threadId: 't', runId: 'r' };
+const succeeded = { status: 'success', kwargs: { resumable: true } } as Partial<RunRecord>;
+const failed: Partial<RunRecord> = { status: 'error', attempt: 3, error: { error: 'Oops', message: 'no' } };
+const error = { kind: 'error', event: 'error', data: '{"error":"Oops","message":"no"}' };
+const end = (status: string) => ({ kind: 'run.end', event: 'end', data: `{"status":"${status}"}` });
+const gap = { kind: 'stream.gap', event: 'gap', data: '{"reason":"lost","after":"5-0"}' };
 
-it('an end that nobody told is told as it is in the database, and a run that is under way has none', async () => {
-  const runs = [
-    record({ runId: 'done', status: 'success', kwargs: { resumable: true } }),
-    record({ runId: 'failed', status: 'error', attempt: 3, error: { error: 'Oops', message: 'no' } }),
-    record({ runId: 'running', status: 'running' }),
-  ];
+interface Told {
+  hasBegun: boolean;
+  hasEnd: boolean;
+}
+
+/** A run as it is in Postgres, and what its stream says of it, one answer after the other. */
+function missing(run: Partial<RunRecord> | undefined, answers: Told[], { keepsThread = true } = {}) {
   const appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
+  const expire = vi.fn(async () => undefined);
+  let asked = 0;
   const streams = {
+    expire,
+    toldOf: async () => {
+      const told = answers[Math.min(asked, answers.length - 1)];
+      asked += 1;
+      if (!told) throw new StreamUnavailableError(new Error('away'));
+      return { ...told, newestId: '5-0' };
+    },
     append: async (fence: StreamFence, events: AppendEvent[], options: AppendOptions) => {
       appended.push({ fence, events, options });
-      return events.map(() => '1-0');
+      return events.map(() => '6-0');
     },
   };
-  const engine = { findRuns: async () => runs, currentEpoch: async () => 7n };
-  await tellMissingEnds({ engine, streams, logger: silentLogger }, ['done', 'failed', 'running']);
-  const fence = { threadId: 't', epoch: 7n };
-  expect(appended).toMatchObject([
-    { fence, events: [{ kind: 'run.end', data: '{"status":"success"}' }], options: { resumable: true, endsRun: true } },
-    {
-      fence,
-      events: [
-        { kind: 'error', attempt: 3, data: '{"error":"Oops","message":"no"}' },
-        { kind: 'run.end', event: 'end', data: '{"status":"error"}' },
-      ],
-    },
-  ]);
-  expect(appended).toHaveLength(2);
+  const record = run && ({ ...place, attempt: 1, kwargs: {}, error: null, ...run } as RunRecord);
+  const engine = {
+    findRuns: async () => (record ? [record] : []),
+    currentEpoch: async () => (keepsThread ? 7n : undefined),
+  };
+  return { ends: new MissingEnds({ engine, streams, logger: silentLogger, patienceMs: 1 }), appended, expire };
+}
+
+const untold = { hasBegun: true, hasEnd: false };
+const told = { hasBegun: true, hasEnd: true };
+const forgotten = { hasBegun: false, hasEnd: false };
+
+it.each([
+  ['that succeeded', succeeded, 1, [gap, end('success')]],
+  ['that failed', failed, 3, [gap, error, end('error')]],
+  ['that is gone', undefined, 1, [gap, end('interrupted')]],
+  ['that never began', { status: 'interrupted', attempt: 0 } as Partial<RunRecord>, 1, [end('interrupted')]],
+])(
+  'the end of a run %s is told as it is in Postgres, behind a gap where events may be missing',
+  async (_, run, attempt, events) => {
+    const { ends, appended } = missing(run, [untold]);
+    expect(await ends.tell(place)).toEqual({ isTold: true, events: events.filter((event) => event !== gap) });
+    expect(appended).toEqual([
+      {
+        fence: { threadId: 't', epoch: 7n },
+        events: events.map((event) => ({ runId: 'r', attempt, ...event })),
+        options: { resumable: run === succeeded, endsRun: true },
+      },
+    ]);
+  },
+);
+
+it('who wrote an end down has a while to tell it', async () => {
+  const { ends, appended } = missing(failed, [untold, told]);
+  expect(await ends.tell(place)).toMatchObject({ isTold: true, events: [error, end('error')] });
+  expect(appended).toEqual([]);
 });
 
-it('who wrote an end down has the time between two checks to tell it', async () => {
-  const untold: string[][] = [];
-  let inFlight = new Set(['a', 'b']);
-  const watch = new RunWatch({
-    findInFlight: async () => inFlight,
-    onError: (error) => expect.unreachable(String(error)),
-    onUntold: async (runIds) => void untold.push(runIds),
-  });
-  const leave = ['a', 'b', 'c'].map((runId) => watch.watch(runId, () => undefined));
-  await watch.check();
-  expect(untold).toEqual([]);
-  inFlight = new Set(['b']);
-  await watch.check();
-  expect(untold).toEqual([['c']]);
-  leave[2]!();
-  await watch.check();
-  expect(untold).toEqual([['c'], ['a']]);
-  for (const each of leave) each();
+it('it is told once, however many wait for it', async () => {
+  const { ends, appended } = missing(failed, [untold]);
+  await Promise.all([ends.tell(place), ends.tell(place), ends.tell(place)]);
+  expect(appended).toHaveLength(1);
+});
+
+it('of a run that was over before, its stream is told nothing that it may only have forgotten', async () => {
+  const { ends, appended } = missing(failed, [forgotten]);
+  expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: true, events: [] });
+  expect(appended).toEqual([]);
+  const { ends: others, appended: missed } = missing(failed, [untold]);
+  expect(await others.tell(place, { wasOver: true })).toMatchObject({ isTold: true });
+  expect(missed).toHaveLength(1);
+});
+
+it('without Redis the end is told as Postgres knows it', async () => {
+  const { ends } = missing(failed, []);
+  expect(await ends.tell(place)).toEqual({ isTold: false, events: [error, end('error')] });
+  expect(await ends.tell(place, { wasOver: true })).toEqual({ isTold: false, events: [error, end('error')] });
+});
+
+it('the stream of a run whose thread is not kept ends, although nobody may append to it', async () => {
+  const { ends, appended, expire } = missing(failed, [untold], { keepsThread: false });
+  expect(await ends.tell(place)).toEqual({ isTold: false, events: [error, end('error')] });
+  expect(appended).toEqual([]);
+  expect(expire).toHaveBeenCalledWith('t', 'r');
 });

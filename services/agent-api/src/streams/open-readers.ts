@@ -2,7 +2,7 @@ import type { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
-import { tellMissingEnds } from './missing-ends.ts';
+import { MissingEnds } from './missing-ends.ts';
 import { OpenResponses } from './open-responses.ts';
 import { RunWatch } from './run-watch.ts';
 import { createThreadWatch } from './thread-watch.ts';
@@ -12,20 +12,20 @@ export interface Readers {
   open: OpenResponses;
   watch: RunWatch;
   threadWatch: RunWatch;
+  ends: MissingEnds;
   /** Something is gone without an end of its own: whoever waits for it looks. */
   checkSoon(): void;
 }
 
 export function openReaders(
   engine: Pick<RunEngine, 'runsInFlight' | 'findRuns' | 'currentEpoch'>,
-  streams: Pick<RunStreams, 'append'>,
+  streams: Pick<RunStreams, 'append' | 'expire' | 'toldOf'>,
   pool: pg.Pool,
   { logger, lifecycle }: ServiceContext,
 ): Readers {
   const open = new OpenResponses();
   const watch = new RunWatch({
     findInFlight: (runIds) => engine.runsInFlight(runIds),
-    onUntold: (runIds) => tellMissingEnds({ engine, streams, logger }, runIds),
     onError: (error) => logger.warn('the runs of open streams could not be looked up', { error }),
   });
   lifecycle.onStop('run watch', () => watch.close());
@@ -37,6 +37,7 @@ export function openReaders(
     open,
     watch,
     threadWatch,
+    ends: new MissingEnds({ engine, streams, logger }),
     checkSoon() {
       watch.checkSoon();
       threadWatch.checkSoon();

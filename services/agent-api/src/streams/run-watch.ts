@@ -6,8 +6,6 @@ export interface RunWatchOptions {
   /** Which of these runs are in flight; the others are over or gone. */
   findInFlight(runIds: string[]): Promise<Set<string>>;
   onError(error: unknown): void;
-  /** Told of runs that are watched still at the check after the one that found them over: nobody has told their end. */
-  onUntold?(runIds: string[]): Promise<void>;
   checkEveryMs?: number;
 }
 
@@ -18,8 +16,6 @@ export interface RunWatchOptions {
 export class RunWatch {
   readonly #options: RunWatchOptions;
   readonly #watchers = new Map<string, Set<() => void>>();
-  /** Found over at the check before. */
-  #over = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #checking = false;
@@ -60,9 +56,6 @@ export class RunWatch {
       const inFlight = await this.#options.findInFlight(runIds);
       const over = runIds.filter((runId) => !inFlight.has(runId) && this.#watchers.has(runId));
       for (const runId of over) for (const onOver of this.#watchers.get(runId) ?? []) onOver();
-      const untold = over.filter((runId) => this.#over.has(runId));
-      this.#over = new Set(over);
-      if (untold.length > 0) await this.#options.onUntold?.(untold);
     } catch (error) {
       this.#options.onError(error);
     } finally {

@@ -23,7 +23,7 @@ export function parseThreadStreamModes(...parameters: Parameter[]): Set<string> 
 }
 
 /** Whether a client that joined for these modes gets the entry. A failure reaches every client. */
-export function passes(entry: StreamEntry, modes: Set<string> | undefined): boolean {
+export function passes(entry: Pick<StreamEntry, 'kind'>, modes: Set<string> | undefined): boolean {
   return modes === undefined || modes.has(entry.kind) || entry.kind === 'error';
 }
 

@@ -1,17 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { CONTROL_KINDS, type RunStreams, type StreamEntry, type StreamGap } from '@runyard/run-stream';
-import { followRun } from './follow-run.ts';
+import { CONTROL_KINDS, type StreamGap } from '@runyard/run-stream';
+import { type FollowedEntry, type FollowRun, followRun } from './follow-run.ts';
 import type { Handover } from './handover.ts';
 import { LiveResponse } from './live-response.ts';
 import type { OpenResponses } from './open-responses.ts';
 import { isFailure, parseRunEnd } from './run-end.ts';
-import type { RunWatch } from './run-watch.ts';
 import { formatSseEvent, SSE_HEARTBEAT } from './sse-format.ts';
 import { passes } from './stream-filter.ts';
 
-export interface StreamSources {
-  streams: Pick<RunStreams, 'read'>;
-  watch: RunWatch;
+export interface StreamSources extends Pick<FollowRun, 'streams' | 'watch' | 'ends'> {
   open: OpenResponses;
 }
 
@@ -49,7 +46,7 @@ export async function streamRun(
     rest: () => restOf(run.restPath, position),
   });
   for await (const entry of followRun({ ...sources, ...run, signal: response.closed })) {
-    position = entry.id;
+    position = entry.id ?? position;
     const text = render(entry, run, isFirst && run.afterId !== undefined);
     isFirst = false;
     if (text === undefined) continue;
@@ -69,7 +66,7 @@ export function restOf(path: string | undefined, position: string | undefined): 
   return path === undefined || position === FROM_NOW_ON ? undefined : { path, afterId: position };
 }
 
-function render(entry: StreamEntry, run: StreamedRun, isWhereItJoined: boolean): string | undefined {
+function render(entry: FollowedEntry, run: StreamedRun, isWhereItJoined: boolean): string | undefined {
   const isResumable = run.isResumable ?? entry.isResumable;
   const id = isResumable ? entry.id : undefined;
   if (entry.kind === CONTROL_KINDS.gap) {

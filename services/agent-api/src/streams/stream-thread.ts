@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BEFORE_ALL, CONTROL_KINDS, compareIds, type RunStreams, type StreamEntry } from '@runyard/run-stream';
 import { LiveResponse } from './live-response.ts';
+import type { MissingEnds } from './missing-ends.ts';
 import type { OpenResponses } from './open-responses.ts';
 import type { RunWatch } from './run-watch.ts';
 import { SSE_HEADERS, SSE_HEARTBEAT } from './sse-format.ts';
@@ -13,6 +14,8 @@ export interface ThreadStreamSources {
   threadWatch: RunWatch;
   /** Looks whether runs are over whose end was not told. */
   watch: RunWatch;
+  /** Tells it then. */
+  ends: Pick<MissingEnds, 'tell'>;
   open: OpenResponses;
 }
 
@@ -29,11 +32,11 @@ export interface StreamedThread {
  * Sends a thread's events, whichever runs they are of, until the client leaves or the thread is gone. Where the stream stands
  * is asked before the headers go out: a run that a client starts once it has them is never missed.
  *
- * A client that goes on after an event gets everything that is kept. One that asks for all there is gets resumable runs alone:
- * what remains of others is there for those who followed them.
+ * A client that goes on after an event gets everything that is kept. One that asks for all there is gets resumable runs alone, each
+ * with its end, whoever told that: what remains of others is there for those who followed them.
  */
 export async function streamThread(
-  { streams, threadWatch, watch, open }: ThreadStreamSources,
+  { streams, threadWatch, watch, ends, open }: ThreadStreamSources,
   { threadId, afterId, modes, restPath }: StreamedThread,
   res: ServerResponse,
 ): Promise<void> {
@@ -50,45 +53,67 @@ export async function streamThread(
   response.closed.addEventListener('abort', end, { once: true });
   if (response.closed.aborted) end();
   const unwatch = threadWatch.watch(threadId, end);
-  const underWay = new RunsUnderWay(watch);
+  const runs = new RunsOfThread(threadId, { watch, ends });
+  const replayed = new Set<string>();
   try {
     for await (const entry of streams.read(threadId, { afterId: position, signal: ending.signal })) {
       position = entry.id;
-      underWay.hear(entry);
+      if (!runs.hear(entry)) continue;
       const isOld = afterId === BEFORE_ALL && newest !== undefined && compareIds(entry.id, newest) <= 0;
-      if (isOld && !entry.isResumable) continue;
+      if (isOld && entry.isResumable) replayed.add(entry.runId);
+      if (isOld && !replayed.has(entry.runId)) continue;
       const text = renderThreadEntry(entry, modes);
       const caughtUp = text === undefined ? undefined : response.write(text);
       if (caughtUp) await caughtUp;
     }
   } finally {
     unwatch();
-    underWay.leaveAll();
+    runs.leaveAll();
     response.end();
   }
 }
 
-/** The runs that a thread's stream told the beginning of, and not the end; of one thread at one time that is seldom more than one. */
-class RunsUnderWay {
-  readonly #watch: RunWatch;
-  readonly #unwatch = new Map<string, () => void>();
+/** Ends that one stream remembers. */
+const MAX_ENDED = 1_000;
 
-  constructor(watch: RunWatch) {
-    this.#watch = watch;
+/** What a thread's stream has told of its runs: those without an end are watched. Of one thread that is seldom more than one. */
+class RunsOfThread {
+  readonly #threadId: string;
+  readonly #sources: Pick<ThreadStreamSources, 'watch' | 'ends'>;
+  readonly #unwatch = new Map<string, () => void>();
+  readonly #ended = new Set<string>();
+
+  constructor(threadId: string, sources: Pick<ThreadStreamSources, 'watch' | 'ends'>) {
+    this.#threadId = threadId;
+    this.#sources = sources;
   }
 
-  hear({ runId, kind }: StreamEntry): void {
-    if (kind === CONTROL_KINDS.end) this.#leave(runId);
-    else if (kind === 'metadata' && !this.#unwatch.has(runId)) {
-      this.#unwatch.set(
-        runId,
-        this.#watch.watch(runId, () => undefined),
-      );
+  /** False for what comes of a run after its end: when Redis was emptied, nobody can know that an end was told before. */
+  hear({ runId, kind }: StreamEntry): boolean {
+    // A gap of the whole thread, and writes from outside a run, are of none.
+    if (runId === '' || kind === CONTROL_KINDS.state) return true;
+    if (this.#ended.has(runId)) return false;
+    if (kind === CONTROL_KINDS.end) this.#end(runId);
+    else if (!this.#unwatch.has(runId)) {
+      const unwatch = this.#sources.watch.watch(runId, () => void this.#seeToEnd(runId));
+      this.#unwatch.set(runId, unwatch);
     }
+    return true;
   }
 
   leaveAll(): void {
     for (const runId of [...this.#unwatch.keys()]) this.#leave(runId);
+  }
+
+  async #seeToEnd(runId: string): Promise<void> {
+    const { isTold } = await this.#sources.ends.tell({ threadId: this.#threadId, runId });
+    if (isTold) this.#leave(runId);
+  }
+
+  #end(runId: string): void {
+    this.#leave(runId);
+    this.#ended.add(runId);
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
   }
 
   #leave(runId: string): void {

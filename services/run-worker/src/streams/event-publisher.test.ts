@@ -1,4 +1,5 @@
 import { StaleEpochError, StreamUnavailableError } from '@runyard/run-stream';
+import { waitFor } from '@runyard/test-kit';
 import { expect, it, vi } from 'vitest';
 import { claimedRun, FakeStreams, quietLogger, settle, workerMetrics } from '../../test/fakes.ts';
 import { EventPublisher } from './event-publisher.ts';
@@ -7,7 +8,8 @@ import { endEvent, streamedRun } from './run-events.ts';
 function publishing() {
   const streams = new FakeStreams();
   const metrics = workerMetrics();
-  const publisher = new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch: async () => 9n });
+  const currentEpoch = async () => 9n;
+  const publisher = new EventPublisher({ streams, metrics, logger: quietLogger, currentEpoch, retryMs: 1 });
   const run = streamedRun(claimedRun());
   const event = (data: string) => ({ runId: run.runId, attempt: 1, kind: 'values', event: 'values', data });
   return { streams, metrics, publisher, run, event };
@@ -91,6 +93,39 @@ it('the end of a run is told although the next one of its thread was quicker to 
     events: [{ kind: 'run.end', data: '{"status":"success","values":{"n":1}}' }],
     options: { endsRun: true },
   });
+});
+
+it('the end of a run whose stream is away is told with all that came before it, once that is back', async () => {
+  const { streams, publisher, run, event } = publishing();
+  const opened = publisher.open(run, () => undefined);
+  await settle();
+  streams.before = () => Promise.reject(new StreamUnavailableError(new Error('away')));
+  void opened.add([event('1')]);
+  await opened.end([endEvent(run, 'success', null)]);
+  expect(streams.kinds()).toEqual(['metadata']);
+  streams.before = () => Promise.resolve();
+  await waitFor(() => streams.kinds().includes('run.end'));
+  expect(streams.appended.at(-1)).toMatchObject({
+    fence: run.fence,
+    events: [{ data: '1' }, { kind: 'run.end' }],
+    options: { endsRun: true },
+  });
+});
+
+it('what a graph emits after the end of its run is not sent, and does not stand for the end', async () => {
+  const { streams, publisher, run, event } = publishing();
+  const opened = publisher.open(run, () => undefined);
+  await opened.end([endEvent(run, 'interrupted', null)]);
+  void opened.add([event('"late"')]);
+  await publisher.close();
+  expect(streams.kinds()).toEqual(['metadata', 'run.end']);
+});
+
+it('a worker that stops sends what is on its way first', async () => {
+  const { streams, publisher, run } = publishing();
+  void publisher.open(run, () => undefined).end([endEvent(run, 'success', null)]);
+  await publisher.close();
+  expect(streams.kinds()).toEqual(['metadata', 'run.end']);
 });
 
 it('large values are left to be read from Postgres', () => {

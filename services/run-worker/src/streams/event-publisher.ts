@@ -1,14 +1,13 @@
-import { type AppendEvent, appendEnd, type EndAppending, StaleEpochError } from '@runyard/run-stream';
-import type { Logger } from '@runyard/service-kit';
+import { type AppendEvent, appendEnd, StaleEpochError } from '@runyard/run-stream';
 import type { WorkerMetrics } from '../worker-metrics.ts';
+import { LateEnds, type LateEndsOptions } from './late-ends.ts';
 import { metadataEvent, type StreamedRun } from './run-events.ts';
 
 /** Above this much unsent the graph is held back. */
 const WAITING_BYTES_MAX = 512 * 1024;
 
-export interface EventPublisherOptions extends EndAppending {
+export interface EventPublisherOptions extends LateEndsOptions {
   metrics: WorkerMetrics;
-  logger: Logger;
 }
 
 /**
@@ -18,10 +17,12 @@ export interface EventPublisherOptions extends EndAppending {
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
   readonly #waiting = new Set<RunPublisher>();
-  #isSending = false;
+  readonly #lateEnds: LateEnds;
+  #sending: Promise<void> | undefined;
 
   constructor(options: EventPublisherOptions) {
     this.#options = options;
+    this.#lateEnds = new LateEnds(options);
   }
 
   /** Opens the stream of an attempt with its `metadata` event. `onStale`: another attempt publishes already. */
@@ -31,21 +32,26 @@ export class EventPublisher {
     return publisher;
   }
 
+  /** Runs emit nothing more: resolves when what they have emitted is sent, or Redis had its last chance to take it. */
+  async close(): Promise<void> {
+    await this.#sending;
+    await this.#lateEnds.close();
+  }
+
   #send(publisher: RunPublisher): void {
     this.#waiting.add(publisher);
-    if (this.#isSending) return;
-    this.#isSending = true;
-    // What other runs emit in the same turn goes along.
-    setImmediate(() => void this.#rounds());
+    this.#sending ??= this.#rounds();
   }
 
   async #rounds(): Promise<void> {
+    // What other runs emit in the same turn goes along.
+    await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.size > 0) {
       const round = [...this.#waiting];
       this.#waiting.clear();
       await Promise.all(round.map((publisher) => this.#sendOf(publisher)));
     }
-    this.#isSending = false;
+    this.#sending = undefined;
   }
 
   async #sendOf(publisher: RunPublisher): Promise<void> {
@@ -61,6 +67,11 @@ export class EventPublisher {
       publisher.sent(firstId);
     } catch (error) {
       publisher.sent(undefined);
+      if (isLast && LateEnds.isLate(error) && this.#lateEnds.add(publisher.run, events)) {
+        const { runId } = publisher.run;
+        this.#options.logger.warn('the end of a run waits to be told', { runId, error });
+        return;
+      }
       if (error instanceof StaleEpochError) {
         this.#options.metrics.staleWrite('event', events.length);
         return publisher.onStale();
@@ -80,7 +91,7 @@ export class RunPublisher {
   readonly #onReady: (publisher: RunPublisher) => void;
   #events: AppendEvent[] = [];
   #bytes = 0;
-  #isLast = false;
+  #hasEnded = false;
   #firstEventId: string | undefined;
   /** Who waits for the events not yet taken, and for those on their way. */
   #waiters: (() => void)[] = [];
@@ -97,8 +108,9 @@ export class RunPublisher {
     return this.#firstEventId;
   }
 
-  /** Resolves later than at once only when too much is on its way. */
+  /** Resolves later than at once only when too much is on its way. What comes after the end is nobody's concern. */
   add(events: AppendEvent[]): void | Promise<void> {
+    if (this.#hasEnded) return;
     for (const event of events) {
       this.#events.push(event);
       this.#bytes += event.data.length;
@@ -107,11 +119,11 @@ export class RunPublisher {
     if (this.#bytes > WAITING_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** The run's last events: its stream begins to expire. Resolves when they have been sent or given up. */
+  /** The run's last events: its stream begins to expire. Resolves when they were sent once, whatever came of it. */
   end(events: AppendEvent[]): Promise<void> {
-    this.#isLast = true;
     const sent = new Promise<void>((resolve) => this.#waiters.push(resolve));
     void this.add(events);
+    this.#hasEnded = true;
     return sent;
   }
 
@@ -121,7 +133,7 @@ export class RunPublisher {
     this.#bytes = 0;
     this.#waitersUnderWay = this.#waiters;
     this.#waiters = [];
-    return { events, isLast: this.#isLast };
+    return { events, isLast: this.#hasEnded };
   }
 
   sent(firstId: string | undefined): void {
