@@ -65,4 +65,18 @@ export const cases: ParityCase[] = [
       expect(other.body.detail).toContain('idempotency-key');
     },
   }),
+  fieldCase({
+    operations: ['updateThreadState'],
+    field: FIELD,
+    promise: 'asked for again with its key, the same is answered and no second checkpoint written',
+    run: async (context) => {
+      const { threads } = context.direct.client;
+      const { thread_id } = await threads.create({ graphId: 'echo' });
+      const body = { values: { messages: [{ type: 'human', content: 'once' }] }, as_node: 'echo' };
+      const [first, second] = await askTwice(context, { params: { thread_id }, body });
+      expect(second.text).toBe(first.text);
+      expect((await threads.getHistory(thread_id)).length).toBe(1);
+      expect((await threads.getState<{ messages: unknown[] }>(thread_id)).values.messages).toHaveLength(1);
+    },
+  }),
 ];

@@ -19,6 +19,7 @@ export { CommitRefusedError, type FlushReport, GroupCommitter, type GroupCommitt
 export { creating } from './idempotency/creating.ts';
 export { bindCreation, IdempotencyKeys } from './idempotency/idempotency-keys.ts';
 export {
+  type ClaimedKey,
   claimKey,
   claimKeys,
   KeyTakenError,
@@ -26,7 +27,7 @@ export {
   releaseKeys,
   settleKeys,
 } from './idempotency/key-claims.ts';
-export type { KeyedRequest } from './idempotency/keyed-request.ts';
+export { boundFor, type KeyedRequest } from './idempotency/keyed-request.ts';
 export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { outageOf, tellingOutages } from './outages.ts';

@@ -35,7 +35,7 @@ import { ThreadHistories } from './threads/thread-histories.ts';
 import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
 import { underKey } from './threads/under-key.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
-import type { CancelAction, Fence, KeyedCreation, KeyedThread } from './types.ts';
+import type { BoundKey, CancelAction, Fence, KeyedCreation, KeyedThread } from './types.ts';
 import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
@@ -236,10 +236,10 @@ export class RunEngine {
     return this.#writes.write((client) => beginStateUpdate(client, threadId));
   }
 
-  /** Throws FencedError when a run has begun since `beginStateUpdate`. */
-  commitStateUpdate(update: CommitStateUpdate): Promise<void> {
+  /** Throws FencedError when a run has begun since `beginStateUpdate`, KeyTakenError. */
+  commitStateUpdate(update: CommitStateUpdate, bound?: BoundKey): Promise<void> {
     return this.#writes.fenced(
-      this.#writes.write((client) => commitStateUpdate(client, sealedState(this.#atRest, update))),
+      this.#writes.write((client) => commitStateUpdate(client, sealedState(this.#atRest, update), bound)),
     );
   }
 

@@ -40,3 +40,9 @@ export interface KeyedThread {
   /** Read in the transaction that makes the thread. */
   answerOf(client: pg.ClientBase): Promise<unknown>;
 }
+
+/** A key that was claimed ahead of the transaction that binds it, and the JSON value that is kept with it. */
+export interface BoundKey {
+  request: KeyedRequest;
+  answer: unknown;
+}

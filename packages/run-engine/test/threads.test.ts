@@ -89,20 +89,15 @@ describe('updating the state of a thread', () => {
     await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', 'asked');
   });
 
-  it('sets the state and the graph of a thread that had none', async () => {
+  it('sets the state of a thread that had none', async () => {
     const threadId = await fixture.thread();
     const fence = await fixture.engine.beginStateUpdate(threadId);
-    await fixture.engine.commitStateUpdate({ fence, ...state, graphId: 'agent' });
+    await fixture.engine.commitStateUpdate({ fence, ...state });
     const [thread] = await fixture.rows(
-      'SELECT status, metadata, "values", checkpoint_id FROM thread JOIN thread_state USING (thread_id) WHERE thread_id = $1',
+      'SELECT status, "values", checkpoint_id FROM thread JOIN thread_state USING (thread_id) WHERE thread_id = $1',
       [threadId],
     );
-    expect(thread).toEqual({
-      status: 'idle',
-      metadata: { graph_id: 'agent' },
-      values: state.values,
-      checkpoint_id: 'c-2',
-    });
+    expect(thread).toEqual({ status: 'idle', values: state.values, checkpoint_id: 'c-2' });
   });
 
   it('is fenced by a run that began meanwhile', async () => {

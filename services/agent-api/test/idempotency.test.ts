@@ -19,6 +19,8 @@ const count = async (table: string) =>
   Number((await deployment.pool.query(`SELECT count(*) AS n FROM ${table}`)).rows[0].n);
 /** The played worker takes the oldest run. */
 const nothingWaits = () => ask(`${deployment.url}/runs/cancel`, { body: { status: 'all' } });
+const anEcho = async () => (await deployment.client.threads.create({ graphId: 'echo' })).thread_id;
+const aWrite = { values: { messages: [{ type: 'human', content: 'hi' }] }, as_node: 'echo' };
 const aThread = async () => (await deployment.client.threads.create()).thread_id;
 
 /** Everything that creates: its path, a body, and the table that grows. */
@@ -47,6 +49,7 @@ const CREATIONS: [name: string, path: () => Promise<string>, body: unknown, tabl
     1,
   ],
   ['a copy of a thread', async () => `/threads/${await aThread()}/copy`, undefined, 'thread', 1],
+  ['a write to a state', async () => `/threads/${await anEcho()}/state`, aWrite, 'checkpoint', 1],
   ['an assistant', async () => '/assistants', { graph_id: 'echo', name: 'Polite' }, 'assistant', 1],
   ['a cron', async () => '/runs/crons', { ...aRun, schedule: '0 0 1 1 *' }, 'cron', 1],
   [
@@ -110,6 +113,26 @@ describe('a creation asked for again with its key', () => {
     expect(made).toMatchObject({ status: 200 });
     expect(made.headers['idempotent-replayed']).toBeUndefined();
     await (await deployment.worker.take()).succeed({});
+  });
+
+  it('that writes to a state is made once, also when whoever wrote died before it could say so', async () => {
+    const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
+    const first = await post(path, key, aWrite);
+    expect(first.status, first.text).toBe(200);
+    const before = await count('checkpoint');
+    // As a death between the checkpoint and the answer leaves it.
+    await deployment.pool.query(
+      "UPDATE idempotency_key SET answer = NULL, claimed_at = now() - interval '1 minute' WHERE expires_at > now()",
+    );
+    expect((await post(path, key, aWrite)).json).toEqual(first.json);
+    expect((await post(path, key, aWrite, otherUrl)).json).toEqual(first.json);
+    expect(await count('checkpoint')).toBe(before);
+  });
+
+  it('that writes to a state is free again when the graph refuses', async () => {
+    const [path, key] = [`/threads/${await anEcho()}/state`, randomUUID()];
+    expect(await post(path, key, { values: {}, as_node: 'nowhere' })).toMatchObject({ status: 400 });
+    expect(await post(path, key, aWrite)).toMatchObject({ status: 200 });
   });
 
   it('with supersteps that fail is free again', async () => {

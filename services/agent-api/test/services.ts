@@ -79,6 +79,8 @@ export async function openServices(atRest: AtRest = PLAIN) {
     engine,
     host,
     backends: () => ({ checkpoints: checkpoints.readOnly(), store }),
+    checkpoints,
+    keys,
     onUpdated: async () => undefined,
   });
   const onDeleted = () => undefined;

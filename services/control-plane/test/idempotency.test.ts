@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Deployment, DeploymentList, Revision, RevisionList } from '@runyard/contracts';
+import type { Deployment, DeploymentList, Revision, RevisionList, UploadUrl } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OTHER_WORKSPACE } from './support/callers.ts';
 import { TestPlatform } from './support/platform.ts';
@@ -59,5 +59,13 @@ describe('a creation asked for again with its key', () => {
     const back = await Promise.all([1, 2, 3].map(() => post<Deployment>(redeploy, keys[1]!, undefined)));
     for (const answer of back) expect(answer).toEqual({ status: 200, body: back[0]!.body });
     expect(await revisions()).toBe(3);
+  });
+
+  it('gives one upload URL', async () => {
+    const { body: deployment } = await platform.create({ name: 'uploaded' });
+    const [path, key] = [`/v2/deployments/${deployment.id}/upload-url`, randomUUID()];
+    const given = await Promise.all([1, 2, 3].map(() => post<UploadUrl>(path, key, {})));
+    for (const answer of given) expect(answer).toEqual({ status: 200, body: given[0]!.body });
+    expect((await post<UploadUrl>(path, randomUUID(), {})).body).not.toEqual(given[0]!.body);
   });
 });

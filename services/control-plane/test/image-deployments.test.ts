@@ -62,6 +62,16 @@ describe('an image of the own registry', () => {
     expect(await readdir(join(engineFolder, 'containers'))).toEqual([]);
   });
 
+  it('is pushed with one password by a client that asks for it again with its key', async () => {
+    const { id } = await createEmpty('internal_docker');
+    const headers = { ...(await platform.callers.headers()), 'idempotency-key': crypto.randomUUID() };
+    const ask = () => platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`, { headers });
+    const first = await ask();
+    expect(first.status).toBe(200);
+    expect(await ask()).toEqual(first);
+    expect((await pushToken(id)).body.token).not.toBe(first.body.token);
+  });
+
   it('is for its own deployment', async () => {
     const [one, other] = [await createEmpty('internal_docker'), await createEmpty('external_docker')];
     const foreign = await patch(one.id, `agents.example.com/registry/${other.id}/agent:latest`);

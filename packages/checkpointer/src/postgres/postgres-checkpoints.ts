@@ -4,11 +4,11 @@ import { type AtRest, PLAIN } from '@runyard/sealing';
 import type { Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import { sealedCheckpoints } from '../at-rest/sealed-checkpoints.ts';
-import { BackendError, type CheckpointBackend } from '../backend.ts';
+import { BackendError, type CheckpointBackend, type CheckpointKey } from '../backend.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
 import { CheckpointReader } from './checkpoint-reader.ts';
-import { RunCheckpoints } from './run-checkpoints.ts';
+import { RunCheckpoints, searchedMark } from './run-checkpoints.ts';
 
 export interface PostgresCheckpointsOptions {
   /** Of the deployment's database. Its statement timeout must be below the lease of a run. */
@@ -74,9 +74,18 @@ export class PostgresCheckpoints {
     });
   }
 
-  /** For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. */
-  forRun(fence: Fence): CheckpointBackend {
-    return sealedCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer), this.#atRest);
+  /**
+   * For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. By the mark it can
+   * be found out afterwards what was written, whatever became of the writer.
+   */
+  forRun(fence: Fence, mark?: string): CheckpointBackend {
+    return sealedCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer, mark), this.#atRest);
+  }
+
+  /** The newest checkpoint of a thread that was written under this mark. */
+  async findMarked(threadId: string, mark: string): Promise<CheckpointKey | undefined> {
+    const [found] = await this.#reader.list({ threadId, filter: searchedMark(mark), limit: 1 });
+    return found?.stored.key;
   }
 
   /** For who only looks: every write is refused. */

@@ -29,11 +29,19 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
   /** Of the checkpoints read or put last, so that a put need not read its parent. */
   readonly #blobs = new Map<string, CheckpointBlobs>();
+  readonly #mark: string | undefined;
   /** Set while operations wait for room in the committer, so that none overtakes another. */
   #admission: Promise<unknown> | undefined;
 
-  constructor(fence: Fence, reader: CheckpointReader, committer: GroupCommitter<CheckpointOperation, undefined>) {
+  /** @param mark as for `PostgresCheckpoints.forRun` */
+  constructor(
+    fence: Fence,
+    reader: CheckpointReader,
+    committer: GroupCommitter<CheckpointOperation, undefined>,
+    mark?: string,
+  ) {
     this.fence = fence;
+    this.#mark = mark;
     this.#reader = reader;
     this.#committer = committer;
   }
@@ -63,7 +71,7 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
         ? undefined
         : (this.#blobs.get(nameOf({ ...put.key, checkpointId: parentCheckpointId })) ?? 'stored');
     this.#remember(put.key, own);
-    await this.#submit({ kind: 'put', writer: this, put, own, parent });
+    await this.#submit({ kind: 'put', writer: this, put: this.#marked(put), own, parent });
   }
 
   async putWrites(put: WritesPut): Promise<void> {
@@ -75,6 +83,12 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     this.#checkThread(threadId);
     this.#blobs.clear();
     await this.#submit({ kind: 'deleteThread', writer: this });
+  }
+
+  /** In what is searchable of its metadata, which nobody is shown. */
+  #marked(put: CheckpointPut): CheckpointPut {
+    if (this.#mark === undefined) return put;
+    return { ...put, metadataJson: { ...put.metadataJson, ...searchedMark(this.#mark) } };
   }
 
   #submit(operation: CheckpointOperation): Promise<undefined> {
@@ -120,6 +134,11 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
     const oldest = this.#blobs.keys().next();
     if (!oldest.done) this.#blobs.delete(oldest.value);
   }
+}
+
+/** What a checkpoint is found by that was written under this mark. */
+export function searchedMark(mark: string): Record<string, unknown> {
+  return { __runyard_mark: mark };
 }
 
 function nameOf({ namespace, checkpointId }: CheckpointKey): string {

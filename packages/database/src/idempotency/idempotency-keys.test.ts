@@ -8,7 +8,7 @@ import { openPool } from '../pool.ts';
 import { withTransaction } from '../transaction.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { claimKey, onPg, removeExpiredKeys, settleKeys } from './key-claims.ts';
-import type { KeyedRequest } from './keyed-request.ts';
+import { boundFor, type KeyedRequest } from './keyed-request.ts';
 
 const operation = defineCreation('things', {
   operationId: 'createThing',
@@ -109,6 +109,37 @@ describe('an idempotency key', () => {
     expect(await create(processOf(), repeated)).toEqual({ n: first.n, isRepeated: true });
     expect(repeated.res.headers).toEqual({ 'idempotent-replayed': 'true' });
     expect(await things()).toEqual(['tea']);
+  });
+
+  it('is bound for no longer than what it made is good for', async () => {
+    const request = asked(['a']);
+    const give = (ms: number) =>
+      processOf().once(operation, request as unknown as HandlerRequest, {
+        create: async (keyed) => {
+          const bound = boundFor(keyed, ms)!;
+          await claimKey(onPg(pool), bound);
+          await settleKeys(onPg(pool), [{ request: bound, answer: ms }]);
+          return ms;
+        },
+        repeat: (kept: number) => kept,
+      });
+    expect([await give(0), await give(60_000), await give(70_000)]).toEqual([0, 60_000, 60_000]);
+  });
+
+  it('tells who takes it over from one that died over it', async () => {
+    const claims: boolean[] = [];
+    const die = () =>
+      processOf().once(operation, asked(['a']) as unknown as HandlerRequest, {
+        create: async (keyed) => {
+          claims.push((await claimKey(onPg(pool), keyed!)).wasClaimed);
+          throw new Error('died');
+        },
+        repeat: () => undefined,
+      });
+    await expect(die()).rejects.toThrow('died');
+    await pool.query("UPDATE idempotency_key SET claimed_at = now() - interval '1 minute'");
+    await expect(die()).rejects.toThrow('died');
+    expect(claims).toEqual([false, true]);
   });
 
   it('is one of its caller: others, and requests without a key, create their own', async () => {

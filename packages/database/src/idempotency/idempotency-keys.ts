@@ -10,7 +10,17 @@ import {
 } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Static, TObject, TSchema } from 'typebox';
-import { CLAIM_MS, claimKey, findKey, KeyTakenError, onPg, releaseKeys, settleKeys, unbindKey } from './key-claims.ts';
+import {
+  CLAIM_MS,
+  type ClaimedKey,
+  claimKey,
+  findKey,
+  KeyTakenError,
+  onPg,
+  releaseKeys,
+  settleKeys,
+  unbindKey,
+} from './key-claims.ts';
 import {
   type AnswerSeal,
   type KeyedRequest,
@@ -91,7 +101,7 @@ export class IdempotencyKeys {
   }
 
   /** Claims a key ahead of the transaction that creates, for work that takes its time. @throws KeyTakenError */
-  claim(request: KeyedRequest): Promise<void> {
+  claim(request: KeyedRequest): Promise<ClaimedKey> {
     return claimKey(onPg(this.#pool), request);
   }
 

@@ -43,12 +43,17 @@ export class KeyTakenError extends Error {
 export const CLAIM_MS = 10_000;
 const IS_ABANDONED = `k.answer IS NULL AND k.claimed_at <= clock_timestamp() - interval '${CLAIM_MS} milliseconds'`;
 
+export interface ClaimedKey {
+  /** An earlier attempt has claimed it too and never came to an answer: it may have got as far as to create. */
+  wasClaimed: boolean;
+}
+
 /** Claims the keys that are free and answers which, by `claim`. Waits for transactions under way that claim one of them. */
-export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Promise<Set<string>> {
+export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Promise<Map<string, ClaimedKey>> {
   // A statement must not meet a key twice: the first of them is the one that creates.
   const distinct = new Map(requests.toReversed().map((request) => [request.id.toString('hex'), request]));
   const asked = [...distinct.values()];
-  const rows = await queries.query<{ claim: string }>(
+  const rows = await queries.query<{ claim: string; was_claimed: boolean }>(
     `INSERT INTO idempotency_key AS k (id, request_digest, claim, claimed_at, expires_at)
      SELECT id, digest, claim, clock_timestamp(), now() + make_interval(secs => kept_ms / 1000)
      FROM unnest($1::bytea[], $2::bytea[], $3::uuid[], $4::float8[]) AS i (id, digest, claim, kept_ms)
@@ -57,7 +62,7 @@ export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Pro
      SET request_digest = excluded.request_digest, claim = excluded.claim, answer = NULL,
          claimed_at = excluded.claimed_at, expires_at = excluded.expires_at
      WHERE k.expires_at <= now() OR (${IS_ABANDONED})
-     RETURNING claim`,
+     RETURNING claim, EXISTS (SELECT 1 FROM idempotency_key b WHERE b.id = k.id AND b.expires_at > now()) AS was_claimed`,
     [
       asked.map(({ id }) => id),
       asked.map(({ digest }) => digest),
@@ -65,13 +70,14 @@ export async function claimKeys(queries: Queries, requests: KeyedRequest[]): Pro
       asked.map(({ keptMs }) => keptMs),
     ],
   );
-  return new Set(rows.map((row) => row.claim));
+  return new Map(rows.map((row) => [row.claim, { wasClaimed: row.was_claimed }]));
 }
 
 /** @throws KeyTakenError */
-export async function claimKey(queries: Queries, request: KeyedRequest): Promise<void> {
-  const claimed = await claimKeys(queries, [request]);
-  if (!claimed.has(request.claim)) throw new KeyTakenError();
+export async function claimKey(queries: Queries, request: KeyedRequest): Promise<ClaimedKey> {
+  const claimed = (await claimKeys(queries, [request])).get(request.claim);
+  if (!claimed) throw new KeyTakenError();
+  return claimed;
 }
 
 /** Binds keys to their answers, JSON values. @throws KeyTakenError when another attempt has taken a claim over */

@@ -56,6 +56,11 @@ export function keyedRequest(
   };
 }
 
+/** The request with its key bound for no longer than this, for what is good for a time only: an answer that is none any more helps nobody. */
+export function boundFor(request: KeyedRequest | undefined, ms: number): KeyedRequest | undefined {
+  return request && { ...request, keptMs: Math.min(request.keptMs, ms) };
+}
+
 /** About the header of the key, in the words of the service. */
 export function refusal(message: string, style: ValidationErrorStyle): UnprocessableError {
   const loc = ['header', IDEMPOTENCY_KEY_HEADER];

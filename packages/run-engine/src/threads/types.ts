@@ -41,12 +41,10 @@ export interface CommitStateUpdate {
   checkpointId: string;
   /** Null: as it is, with the thread's error. */
   status: ThreadStatus | null;
-  /** Becomes `metadata.graph_id` when the thread has none. */
-  graphId?: string;
 }
 
 /** A draft that becomes a thread with the state its checkpoints have. */
-export interface CompleteDraft extends Omit<CommitStateUpdate, 'graphId'> {
+export interface CompleteDraft extends CommitStateUpdate {
   status: ThreadStatus;
   thread: NewThread;
 }

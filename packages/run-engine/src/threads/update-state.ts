@@ -1,9 +1,9 @@
-import { toSqlText } from '@runyard/database';
+import { onPg, settleKeys, toSqlText } from '@runyard/database';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockFences, lockThreads, takeFences } from '../locks.ts';
-import type { Fence } from '../types.ts';
+import type { BoundKey, Fence } from '../types.ts';
 import { WRITING_TAKES } from './states-behind.ts';
 import { EXPIRY_AFTER_CHANGE } from './thread-ttl.ts';
 import type { CommitStateUpdate } from './types.ts';
@@ -35,8 +35,15 @@ export async function beginStateUpdate(client: pg.ClientBase, threadId: string):
   return { threadId, epoch: epochs.get(threadId)!, runId: null };
 }
 
-/** Makes the checkpoint of a state update the thread's newest state. Throws `FencedError` when a run has begun since. */
-export async function commitStateUpdate(client: pg.ClientBase, update: CommitStateUpdate): Promise<void> {
+/**
+ * Makes the checkpoint of a state update the thread's newest state, and binds the key of who asked for it. Throws `FencedError` when a
+ * run has begun since, KeyTakenError.
+ */
+export async function commitStateUpdate(
+  client: pg.ClientBase,
+  update: CommitStateUpdate,
+  bound?: BoundKey,
+): Promise<void> {
   const { threadId, epoch } = update.fence;
   await lockThreads(client, [threadId]);
   const epochs = await lockFences(client, [threadId]);
@@ -53,9 +60,8 @@ export async function commitStateUpdate(client: pg.ClientBase, update: CommitSta
            UPDATE thread t
            SET status = CASE WHEN EXISTS (SELECT 1 FROM run r WHERE r.thread_id = $1 AND r.status = 'pending')
                              THEN 'busy' ELSE coalesce($5, t.status) END,
-               error = CASE WHEN $5::text IS NULL THEN t.error END, updated_at = now(), state_updated_at = now(), expires_at = ${EXPIRY_AFTER_CHANGE},
-               metadata = CASE WHEN $6::text IS NULL OR t.metadata ? 'graph_id' THEN t.metadata
-                               ELSE t.metadata || jsonb_build_object('graph_id', $6::text) END
+               error = CASE WHEN $5::text IS NULL THEN t.error END, updated_at = now(), state_updated_at = now(),
+               expires_at = ${EXPIRY_AFTER_CHANGE}
            WHERE t.thread_id = $1`,
     values: [
       threadId,
@@ -63,7 +69,7 @@ export async function commitStateUpdate(client: pg.ClientBase, update: CommitSta
       update.interrupts && Buffer.from(update.interrupts),
       toSqlText(update.checkpointId),
       update.status,
-      update.graphId ?? null,
     ],
   });
+  if (bound) await settleKeys(onPg(client), [bound]);
 }

@@ -56,10 +56,12 @@ export function openThreads(parts: ThreadParts): Threads {
     threads: store,
     engine,
     host,
-    backends: (fence) => ({
-      checkpoints: fence ? checkpoints.forRun(fence) : checkpoints.readOnly(),
+    backends: (fence, mark) => ({
+      checkpoints: fence ? checkpoints.forRun(fence, mark) : checkpoints.readOnly(),
       store: parts.store,
     }),
+    checkpoints,
+    keys,
     onUpdated: (fence, state) =>
       tellStateUpdate({ streams, currentEpoch: (id) => engine.currentEpoch(id) }, { fence, state }, logger),
   });
@@ -81,7 +83,7 @@ export function openThreads(parts: ThreadParts): Threads {
     routes: [
       ...threadRoutes(service, keys),
       ...retentionRoutes(new ThreadRetention({ store, engine, state, keys, onDeleted }), keys),
-      ...stateRoutes(state),
+      ...stateRoutes(state, keys),
       ...threadStreamRoutes(store, { streams, ...readers }),
     ],
   };

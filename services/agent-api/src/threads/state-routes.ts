@@ -7,6 +7,7 @@ import {
   type ThreadState,
   updateThreadState,
 } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
@@ -14,7 +15,7 @@ import { placeBefore, placeOf } from './checkpoint-place.ts';
 import { selectStateFields } from './select-state.ts';
 import type { StateService } from './state-service.ts';
 
-export function stateRoutes(states: StateService): BoundOperation[] {
+export function stateRoutes(states: StateService, keys: IdempotencyKeys): BoundOperation[] {
   const selected = async (state: Promise<ThreadState>, select: string | string[] | undefined) =>
     ok(selectStateFields(await state, select === undefined ? undefined : [select].flat()));
   const selectedOfAll = async (history: Promise<ThreadState[]>, select?: string[]) =>
@@ -31,7 +32,9 @@ export function stateRoutes(states: StateService): BoundOperation[] {
       const place = { ...placeOf(params.thread_id, body.checkpoint), subgraphs: body.subgraphs ?? false };
       return selected(states.get(UNRESTRICTED, params.thread_id, place), body.select);
     }),
-    bind(updateThreadState, async ({ params, body }) => ok(await states.update(UNRESTRICTED, params.thread_id, body))),
+    bindCreation(keys, updateThreadState, ok, ({ params, body }, keyed) =>
+      states.update(UNRESTRICTED, params.thread_id, body, keyed),
+    ),
     bind(getThreadHistory, async ({ params, query }) => {
       const search = { limit: query.limit ?? 1, beforeCheckpointId: query.before };
       return selectedOfAll(states.history(UNRESTRICTED, params.thread_id, search));

@@ -1,17 +1,17 @@
+import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
+import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
 import type { GraphBackends, GraphHost } from '@runyard/graph-host';
-import type { Fence, KeyedThread, NewThread, RunEngine } from '@runyard/run-engine';
-import { BadRequestError, NotFoundError, sanitizeErrorText } from '@runyard/service-kit';
+import type { BoundKey, Fence, KeyedThread, NewThread, RunEngine, ThreadStatus } from '@runyard/run-engine';
+import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
-import { toWireTime } from '../wire-time.ts';
-import { placeOf } from './checkpoint-place.ts';
+import { type CheckpointPlace, placeOf } from './checkpoint-place.ts';
 import { toCallerError } from './state-errors.ts';
+import { emptyState, storedState, toWireState } from './state-shapes.ts';
 import type { ThreadRecord } from './thread-record.ts';
 import type { ThreadStore } from './thread-store.ts';
 
-export interface StateQuery {
-  checkpointId?: string | undefined;
-  checkpointNs?: string | undefined;
+export interface StateQuery extends CheckpointPlace {
   subgraphs?: boolean;
 }
 
@@ -27,36 +27,32 @@ export interface StateUpdated {
   checkpoint_id: string;
 }
 
-/** Storage for one use of a graph: with a fence it may write the fence's thread. */
-export type OpenBackends = (fence?: Fence) => GraphBackends;
+/** Storage for one use of a graph: with a fence it may write the fence's thread, and what it writes is found again by the mark. */
+export type OpenBackends = (fence?: Fence, mark?: string) => GraphBackends;
 /** Told of every write of state once it is durable, with the state as it is then. Never rejects. */
 export type OnStateUpdated = (fence: Fence, state: ThreadState) => Promise<void>;
 
 /** What writing state needs to know of a thread. */
 type WritableThread = Pick<ThreadRecord, 'threadId' | 'metadata'>;
 type Supersteps = NonNullable<ThreadCreate['supersteps']>;
-type Update = { values?: unknown; asNode?: string };
+type Update = CheckpointPlace & { values?: unknown; asNode?: string };
+
+export interface StateServiceOptions {
+  threads: Pick<ThreadStore, 'findBare'>;
+  engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
+  host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
+  backends: OpenBackends;
+  checkpoints: Pick<PostgresCheckpoints, 'findMarked'>;
+  keys: Pick<IdempotencyKeys, 'claim' | 'release'>;
+  onUpdated: OnStateUpdated;
+}
 
 /** Reads and writes the state of threads through their graphs, which alone understand it. */
 export class StateService {
-  readonly #threads: Pick<ThreadStore, 'findBare'>;
-  readonly #engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
-  readonly #host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
-  readonly #backends: OpenBackends;
-  readonly #onUpdated: OnStateUpdated;
+  readonly #options: StateServiceOptions;
 
-  constructor(options: {
-    threads: Pick<ThreadStore, 'findBare'>;
-    engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
-    host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
-    backends: OpenBackends;
-    onUpdated: OnStateUpdated;
-  }) {
-    this.#threads = options.threads;
-    this.#engine = options.engine;
-    this.#host = options.host;
-    this.#backends = options.backends;
-    this.#onUpdated = options.onUpdated;
+  constructor(options: StateServiceOptions) {
+    this.#options = options;
   }
 
   /** A thread that never ran, or a checkpoint that is not there, has an empty state. @throws NotFoundError */
@@ -65,7 +61,7 @@ export class StateService {
     if (graphId === undefined) return emptyState(threadId, query);
     const request = { graphId, threadId, ...query };
     try {
-      const state = (await this.#host.getState(request, this.#backends())) as ThreadState;
+      const state = (await this.#options.host.getState(request, this.#options.backends())) as ThreadState;
       return state.created_at === null ? emptyState(threadId, query) : toWireState(state);
     } catch (error) {
       throw toCallerError(error);
@@ -78,21 +74,32 @@ export class StateService {
     if (graphId === undefined || query.limit === 0) return [];
     try {
       const request = { graphId, threadId, ...query };
-      const states = (await this.#host.getHistory(request, this.#backends())) as ThreadState[];
+      const states = (await this.#options.host.getHistory(request, this.#options.backends())) as ThreadState[];
       return states.map(toWireState);
     } catch (error) {
       throw toCallerError(error);
     }
   }
 
-  /** @throws NotFoundError, BadRequestError without a graph or for an unknown node, ConflictError while a run is in flight */
-  async update(scope: Scope, threadId: string, request: ThreadStateUpdate): Promise<StateUpdated> {
+  /**
+   * Writes to the state, once for a keyed request. @throws NotFoundError, BadRequestError without a graph or for an unknown node,
+   * ConflictError while a run is in flight
+   */
+  async update(
+    scope: Scope,
+    threadId: string,
+    request: ThreadStateUpdate,
+    keyed?: KeyedRequest,
+  ): Promise<StateUpdated> {
     const thread = await this.#find(scope, threadId);
-    return this.#write(
-      thread,
-      { values: request.values ?? null, ...(request.as_node && { asNode: request.as_node }) },
-      placeOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
-    );
+    const update = {
+      values: request.values ?? null,
+      ...(request.as_node && { asNode: request.as_node }),
+      ...placeOf(threadId, { checkpoint_id: request.checkpoint_id, ...request.checkpoint }),
+    };
+    // Writing takes its time: whoever asks for the same meanwhile is to wait.
+    const { wasClaimed } = keyed ? await this.#options.keys.claim(keyed) : { wasClaimed: false };
+    return this.#write(thread, update, keyed && { request: keyed, mark: markOf(keyed), mayBeWritten: wasClaimed });
   }
 
   /**
@@ -104,11 +111,11 @@ export class StateService {
     supersteps: Supersteps,
     keyed?: KeyedThread,
   ): Promise<void> {
-    const { drafts } = this.#engine;
+    const { drafts } = this.#options.engine;
     const fence = await drafts.begin(threadId);
     try {
       const graphId = requireGraph({ threadId, metadata: thread.metadata });
-      await this.#host.updateState({ graphId, threadId, supersteps }, this.#backends(fence));
+      await this.#options.host.updateState({ graphId, threadId, supersteps }, this.#options.backends(fence));
       const state = await this.#newest(threadId, graphId);
       await drafts.complete({ fence, thread, status: 'idle', ...storedState(state) }, keyed);
     } catch (error) {
@@ -122,58 +129,68 @@ export class StateService {
   async readAnew({ threadId, metadata }: WritableThread, status: 'idle' | null = null): Promise<void> {
     const graphId = graphOf({ threadId, metadata });
     if (graphId === undefined) return;
-    const fence = await this.#engine.beginStateUpdate(threadId);
+    const fence = await this.#options.engine.beginStateUpdate(threadId);
     try {
-      await this.#commit(fence, graphId, status);
+      await this.#commit(fence, graphId, { status });
     } catch (error) {
       throw toCallerError(error);
     }
   }
 
   async #find(scope: Scope, threadId: string): Promise<ThreadRecord> {
-    const thread = await this.#threads.findBare(scope, threadId);
+    const thread = await this.#options.threads.findBare(scope, threadId);
     if (!thread) throw new NotFoundError(`Thread with ID ${threadId} not found`);
     return thread;
   }
 
-  async #write(thread: WritableThread, update: Update, place: StateQuery): Promise<StateUpdated> {
-    const { threadId } = thread;
-    const graphId = requireGraph(thread);
-    const fence = await this.#engine.beginStateUpdate(threadId);
+  async #write(thread: WritableThread, update: Update, keyed?: KeyedUpdate): Promise<StateUpdated> {
     try {
-      const request = { graphId, threadId, ...place, ...update };
-      const written = (await this.#host.updateState(request, this.#backends(fence))) as unknown as StateUpdated;
-      const state = await this.#commit(fence, graphId);
-      await this.#onUpdated(fence, toWireState(state));
+      const graphId = requireGraph(thread);
+      const fence = await this.#options.engine.beginStateUpdate(thread.threadId);
+      const written = await this.#written(fence, graphId, update, keyed);
+      const state = await this.#commit(fence, graphId, { bound: keyed && { request: keyed.request, answer: written } });
+      await this.#options.onUpdated(fence, toWireState(state));
       return written;
     } catch (error) {
-      throw toCallerError(error);
+      const told = toCallerError(error);
+      if (keyed && !keyed.mayBeWritten) await this.#options.keys.release(keyed.request).catch(() => undefined);
+      throw told;
+    }
+  }
+
+  /** The checkpoint of the update, also when an earlier attempt has written it and came no further. */
+  async #written(fence: Fence, graphId: string, update: Update, keyed?: KeyedUpdate): Promise<StateUpdated> {
+    const { threadId } = fence;
+    const { host, backends, checkpoints } = this.#options;
+    const earlier = keyed?.mayBeWritten && (await checkpoints.findMarked(threadId, keyed.mark));
+    if (earlier) return stateUpdated(earlier);
+    const request = { graphId, threadId, ...update };
+    if (keyed) keyed.mayBeWritten = true;
+    try {
+      return (await host.updateState(request, backends(fence, keyed?.mark))) as unknown as StateUpdated;
+    } catch (error) {
+      const told = toCallerError(error);
+      if (keyed && isRefusal(told)) keyed.mayBeWritten = false;
+      throw told;
     }
   }
 
   /** Makes the newest checkpoint the state of the thread. Without a status it is what the state says; null keeps the thread's. */
-  async #commit(fence: Fence, graphId: string, status?: 'idle' | null): Promise<ThreadState> {
+  async #commit(
+    fence: Fence,
+    graphId: string,
+    { status, bound }: { status?: 'idle' | null; bound?: BoundKey | undefined },
+  ): Promise<ThreadState> {
     const state = await this.#newest(fence.threadId, graphId);
-    await this.#engine.commitStateUpdate({
-      fence,
-      ...storedState(state),
-      status: status === undefined ? (state.next.length > 0 ? 'interrupted' : 'idle') : status,
-    });
+    const told: ThreadStatus = state.next.length > 0 ? 'interrupted' : 'idle';
+    const update = { fence, ...storedState(state), status: status === undefined ? told : status };
+    await this.#options.engine.commitStateUpdate(update, bound);
     return state;
   }
 
   async #newest(threadId: string, graphId: string): Promise<ThreadState> {
-    return (await this.#host.getState({ graphId, threadId }, this.#backends())) as ThreadState;
+    return (await this.#options.host.getState({ graphId, threadId }, this.#options.backends())) as ThreadState;
   }
-}
-
-/** A state as it is kept with its thread. */
-function storedState(state: ThreadState) {
-  return {
-    values: toJsonBytes(state.values),
-    interrupts: interruptsOf(state),
-    checkpointId: String(state.checkpoint_id),
-  };
 }
 
 function requireGraph(thread: WritableThread): string {
@@ -189,44 +206,25 @@ function graphOf(thread: WritableThread): string | undefined {
   return typeof graph_id === 'string' && graph_id !== '' ? graph_id : undefined;
 }
 
-function emptyState(threadId: string, { checkpointId, checkpointNs }: StateQuery): ThreadState {
-  return {
-    values: {},
-    next: [],
-    tasks: [],
-    metadata: null,
-    created_at: null,
-    checkpoint:
-      checkpointId === undefined
-        ? null
-        : { thread_id: threadId, checkpoint_ns: checkpointNs ?? '', checkpoint_id: checkpointId },
-    parent_checkpoint: null,
-    interrupts: [],
-    checkpoint_id: checkpointId ?? null,
-    parent_checkpoint_id: null,
-  };
+/** A request that may come again. */
+interface KeyedUpdate {
+  request: KeyedRequest;
+  mark: string;
+  /** There may be a checkpoint of it. The key stays claimed then, until whoever asks again has looked. */
+  mayBeWritten: boolean;
 }
 
-/**
- * A state as the graph host tells it, with times as on the wire. Errors of tasks are kept as the graph threw them; who reads
- * them sees no credentials and no inner addresses.
- */
-function toWireState(state: ThreadState): ThreadState {
-  const tasks = state.tasks.map((task) => ({
-    ...task,
-    ...(task.error && { error: sanitizeErrorText(task.error) }),
-    ...(task.state ? { state: toWireState(task.state as ThreadState) } : {}),
-  }));
-  const createdAt = state.created_at === null ? Number.NaN : Date.parse(state.created_at);
-  return { ...state, tasks, ...(!Number.isNaN(createdAt) && { created_at: toWireTime(new Date(createdAt)) }) };
+/** Names the caller, the key and the request, and tells nothing of them. */
+function markOf({ id, digest }: KeyedRequest): string {
+  return Buffer.concat([id, digest]).toString('base64url');
 }
 
-function interruptsOf(state: ThreadState): Uint8Array | null {
-  const asking = state.tasks.filter((task) => task.interrupts.length > 0);
-  if (asking.length === 0) return null;
-  return toJsonBytes(Object.fromEntries(asking.map((task) => [task.id, task.interrupts])));
+/** By the graph or by the database: there is nothing of the update. Who lost the thread may have written before. */
+function isRefusal(told: unknown): boolean {
+  return told instanceof AppError && told.status < 500 && !(told instanceof ConflictError);
 }
 
-function toJsonBytes(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value ?? null));
+function stateUpdated({ threadId, namespace, checkpointId }: CheckpointKey): StateUpdated {
+  const checkpoint = { checkpoint_id: checkpointId, thread_id: threadId, checkpoint_ns: namespace };
+  return { checkpoint, configurable: checkpoint, checkpoint_id: checkpointId };
 }

@@ -1,31 +1,36 @@
 import { createPushToken, type PushToken, type PushTokenRequest } from '@runyard/contracts';
-import { BadRequestError, type BoundOperation, bind, NotFoundError, ok, type Principal } from '@runyard/service-kit';
+import { bindCreation, boundFor, type IdempotencyKeys } from '@runyard/database';
+import { BadRequestError, type BoundOperation, NotFoundError, ok, type Principal } from '@runyard/service-kit';
+import type { Database, Queries } from '../database/database.ts';
 import { tenantOf } from '../deployments/caller-scope.ts';
 import { deploymentStore } from '../deployments/deployment-store.ts';
-import type { PrismaClient } from '../generated/client.ts';
 import type { Registry } from './registry.ts';
 import { REGISTRY_USER } from './registry-address.ts';
 
 /** Time to push a large image over a slow line, and to try again. */
 const LIFETIME_MS = 3_600_000;
 
-export function pushTokenRoutes(prisma: PrismaClient, registry: Registry): BoundOperation[] {
+export function pushTokenRoutes(database: Database, registry: Registry, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(createPushToken, async ({ caller, params, body }) =>
-      ok(await issue(prisma, registry, caller, params.deployment_id.toLowerCase(), body)),
+    bindCreation(keys, createPushToken, ok, ({ caller, params, body }, keyed) =>
+      database.change(
+        (transaction) => issue(transaction, registry, caller, params.deployment_id.toLowerCase(), body),
+        // Whoever is answered with it again has time left to push.
+        boundFor(keyed, LIFETIME_MS / 2),
+      ),
     ),
   ];
 }
 
 async function issue(
-  prisma: PrismaClient,
+  queries: Queries,
   { address, tokens }: Registry,
   caller: Principal,
   deploymentId: string,
   wishes: PushTokenRequest,
 ): Promise<PushToken> {
   const tenant = tenantOf(caller, 'deployments:update');
-  const deployment = await deploymentStore.find(prisma, tenant, deploymentId);
+  const deployment = await deploymentStore.find(queries, tenant, deploymentId);
   if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
   if (deployment.source !== 'internal_docker') {
     throw new BadRequestError("Push tokens are only available for 'internal_docker' source deployments.");

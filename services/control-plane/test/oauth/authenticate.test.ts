@@ -186,6 +186,24 @@ describe('an agent', () => {
     expect(body.data).toHaveLength(1);
   });
 
+  it('is connected once, and given a token once, by a client that asks again with its key', async () => {
+    const alice = user();
+    const as = { permissions: [...alice.permissions, 'deployments:update'], sub: alice.sub };
+    const oauth_token_id = await tokenOf(alice);
+    const token = { access_token: 'an-agent-token-asked-for-twice' };
+    for (const [path, body] of [
+      ['/agents/twice/connections', { oauth_token_id }],
+      ['/agents/twice/providers/plain/tokens', token],
+    ] as const) {
+      const headers = { ...(await broker.platform.callers.headers(as)), 'idempotency-key': path };
+      const ask = () => broker.platform.call('POST', `/v2/auth${path}`, { body, headers });
+      const first = await ask();
+      expect(first.status).toBe(201);
+      expect(await ask()).toEqual(first);
+    }
+    expect(await broker.platform.dump()).not.toContain(token.access_token);
+  });
+
   it('gets nothing of a person who was removed, from the moment that org-access knows', async () => {
     const [alice, bob] = [user(), user()];
     await broker.call('POST', '/agents/left/connections', { oauth_token_id: await tokenOf(alice) }, alice);

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, JsonObject } from '../common.ts';
 import { CheckpointConfig, Interrupt, Limit, QueryFlag } from './parts.ts';
@@ -131,7 +132,7 @@ export const getThreadState = defineOperation({
   examples: { params, query: { subgraphs: 'true' } },
 });
 
-export const updateThreadState = defineOperation({
+export const updateThreadState = defineCreation('threads', {
   operationId: 'updateThreadState',
   method: 'post',
   path: '/threads/{thread_id}/state',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { defineOperation } from '../../operation.ts';
+import { defineCreation } from '../../idempotency.ts';
 import { DeploymentParams } from './deployments.ts';
 import {
   BadRequestResponse,
@@ -33,7 +33,7 @@ export const PushToken = Type.Object(
 );
 export type PushToken = Static<typeof PushToken>;
 
-export const createPushToken = defineOperation({
+export const createPushToken = defineCreation('deployments', {
   operationId: 'createPushToken',
   method: 'post',
   path: '/v2/deployments/{deployment_id}/push-token',

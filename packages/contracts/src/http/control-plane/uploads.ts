@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../idempotency.ts';
 import { defineOperation } from '../../operation.ts';
 import { ErrorResponse, Uuid } from '../common.ts';
 import { DeploymentParams } from './deployments.ts';
@@ -40,7 +41,7 @@ export const UploadUrl = Type.Object(
 );
 export type UploadUrl = Static<typeof UploadUrl>;
 
-export const createUploadUrl = defineOperation({
+export const createUploadUrl = defineCreation('deployments', {
   operationId: 'createUploadUrl',
   method: 'post',
   path: '/v2/deployments/{deployment_id}/upload-url',

@@ -1,16 +1,14 @@
 import { createUploadUrl, putUpload } from '@runyard/contracts';
+import { bindCreation, type IdempotencyKeys } from '@runyard/database';
 import { type BoundOperation, bind, holdStreamBuffers, ok } from '@runyard/service-kit';
 import type { Uploads } from './uploads.ts';
 
-export function uploadRoutes(uploads: Uploads): BoundOperation[] {
+export function uploadRoutes(uploads: Uploads, keys: IdempotencyKeys): BoundOperation[] {
   return [
-    bind(createUploadUrl, async ({ caller, params, body }) =>
-      ok(
-        await uploads.issue(caller, params.deployment_id.toLowerCase(), {
-          headers: body.supports_upload_headers === true,
-        }),
-      ),
-    ),
+    bindCreation(keys, createUploadUrl, ok, ({ caller, params, body }, keyed) => {
+      const wants = { headers: body.supports_upload_headers === true };
+      return uploads.issue(caller, params.deployment_id.toLowerCase(), wants, keyed);
+    }),
     bind(putUpload, async ({ params, query, raw, res }) => {
       const grant = { uploadId: params.upload_id.toLowerCase(), expires: query.expires };
       await uploads.receive(grant, query.signature, raw, () => holdStreamBuffers(res));

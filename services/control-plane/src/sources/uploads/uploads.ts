@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { UPLOAD_BYTES_MAX, UPLOAD_CONTENT_TYPE, type UploadUrl } from '@runyard/contracts';
-import { type Duty, DutyRounds } from '@runyard/database';
+import { boundFor, type Duty, DutyRounds, type KeyedRequest } from '@runyard/database';
 import {
   BadRequestError,
   ClientGoneError,
@@ -75,21 +75,34 @@ export class Uploads {
     return this.#sweeps.close();
   }
 
-  async issue(caller: Principal, deploymentId: string, wants: { headers: boolean }): Promise<UploadUrl> {
-    const { signatures, publicUrl, ttlSeconds } = this.#options;
-    const { prisma } = this.#options.database;
+  async issue(
+    caller: Principal,
+    deploymentId: string,
+    wants: { headers: boolean },
+    keyed?: KeyedRequest,
+  ): Promise<UploadUrl> {
+    const { database, ttlSeconds } = this.#options;
     const tenant = tenantOf(caller, 'deployments:update');
-    const deployment = await deploymentStore.find(prisma, tenant, deploymentId);
-    if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
-    if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+    // Whoever is answered with it again has time left to upload.
+    const bound = boundFor(keyed, (ttlSeconds * 1000) / 2);
+    return database.change(async (transaction) => {
+      const deployment = await deploymentStore.find(transaction, tenant, deploymentId);
+      if (!deployment) throw new NotFoundError(`Deployment ID ${deploymentId} not found.`);
+      if (deployment.deleteRequestedAt) throw new BadRequestError(`Deployment ID ${deploymentId} is being deleted.`);
+      const uploadId = uuidv7();
+      const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
+      const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
+      const expiresAt = new Date(expires * 1000);
+      await uploadStore.insert(transaction, { id: uploadId, deploymentId, objectPath, expiresAt });
+      return this.#urlOf({ uploadId, expires }, objectPath, wants);
+    }, bound);
+  }
 
-    const uploadId = uuidv7();
-    const expires = Math.floor(Date.now() / 1000) + ttlSeconds;
-    const objectPath = `${objectsPrefix(deploymentId)}sources/${uploadId}.tar.gz`;
-    await uploadStore.insert(prisma, { id: uploadId, deploymentId, objectPath, expiresAt: new Date(expires * 1000) });
-    const url = new URL(`${publicUrl.replace(/\/+$/, '')}/v2/uploads/${uploadId}`);
-    url.searchParams.set('expires', String(expires));
-    url.searchParams.set('signature', signatures.sign({ uploadId, expires }));
+  #urlOf(grant: UploadGrant, objectPath: string, wants: { headers: boolean }): UploadUrl {
+    const { signatures, publicUrl } = this.#options;
+    const url = new URL(`${publicUrl.replace(/\/+$/, '')}/v2/uploads/${grant.uploadId}`);
+    url.searchParams.set('expires', String(grant.expires));
+    url.searchParams.set('signature', signatures.sign(grant));
     return {
       upload_url: url.href,
       object_path: objectPath,

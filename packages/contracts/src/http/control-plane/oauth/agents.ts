@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { defineCreation } from '../../../idempotency.ts';
 import { defineOperation } from '../../../operation.ts';
 import { Timestamp, Uuid } from '../../common.ts';
 import { AgentId, AUTH_TAG, ProviderMissing, REFUSALS, TokenMissing } from './responses.ts';
@@ -60,7 +61,7 @@ export const listAgentConnections = defineOperation({
   },
 });
 
-export const createAgentConnection = defineOperation({
+export const createAgentConnection = defineCreation('oauth', {
   operationId: 'createAgentConnection',
   method: 'post',
   path: '/v2/auth/agents/{agent_id}/connections',
@@ -84,7 +85,7 @@ export const deleteAgentConnection = defineOperation({
   responses: { 204: { description: 'It is gone.' }, 404: missing, ...REFUSALS },
 });
 
-export const importAgentToken = defineOperation({
+export const importAgentToken = defineCreation('oauth', {
   operationId: 'importAgentToken',
   method: 'post',
   path: '/v2/auth/agents/{agent_id}/providers/{provider_id}/tokens',

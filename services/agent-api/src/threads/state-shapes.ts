@@ -1,0 +1,57 @@
+/** Shapes of a thread's state: as the graph host tells it, as clients see it, and as it is kept with the thread. */
+import type { ThreadState } from '@runyard/contracts';
+import { sanitizeErrorText } from '@runyard/service-kit';
+import { toWireTime } from '../wire-time.ts';
+import type { CheckpointPlace } from './checkpoint-place.ts';
+
+/** A state as it is kept with its thread. */
+export function storedState(state: ThreadState) {
+  return {
+    values: toJsonBytes(state.values),
+    interrupts: interruptsOf(state),
+    checkpointId: String(state.checkpoint_id),
+  };
+}
+
+/** Of a thread that never ran, or of a checkpoint that is not there. */
+export function emptyState(threadId: string, { checkpointId, checkpointNs }: CheckpointPlace): ThreadState {
+  return {
+    values: {},
+    next: [],
+    tasks: [],
+    metadata: null,
+    created_at: null,
+    checkpoint:
+      checkpointId === undefined
+        ? null
+        : { thread_id: threadId, checkpoint_ns: checkpointNs ?? '', checkpoint_id: checkpointId },
+    parent_checkpoint: null,
+    interrupts: [],
+    checkpoint_id: checkpointId ?? null,
+    parent_checkpoint_id: null,
+  };
+}
+
+/**
+ * A state as the graph host tells it, with times as on the wire. Errors of tasks are kept as the graph threw them; who reads
+ * them sees no credentials and no inner addresses.
+ */
+export function toWireState(state: ThreadState): ThreadState {
+  const tasks = state.tasks.map((task) => ({
+    ...task,
+    ...(task.error && { error: sanitizeErrorText(task.error) }),
+    ...(task.state ? { state: toWireState(task.state as ThreadState) } : {}),
+  }));
+  const createdAt = state.created_at === null ? Number.NaN : Date.parse(state.created_at);
+  return { ...state, tasks, ...(!Number.isNaN(createdAt) && { created_at: toWireTime(new Date(createdAt)) }) };
+}
+
+function interruptsOf(state: ThreadState): Uint8Array | null {
+  const asking = state.tasks.filter((task) => task.interrupts.length > 0);
+  if (asking.length === 0) return null;
+  return toJsonBytes(Object.fromEntries(asking.map((task) => [task.id, task.interrupts])));
+}
+
+function toJsonBytes(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value ?? null));
+}
