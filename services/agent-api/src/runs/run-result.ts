@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isUnavailable } from '@runyard/database';
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
 import { type FollowRun, followRun } from '../streams/follow-run.ts';
@@ -11,6 +13,7 @@ export interface RunResultSources extends Pick<FollowRun, 'streams' | 'watch' | 
 export type RunResult = string | Uint8Array;
 
 const NOTHING = '{}';
+const RETRY_MS = 250;
 
 /**
  * Waits for the end of a run and gives its final values; undefined when the signal came first. `afterId` as for following a
@@ -29,8 +32,21 @@ export async function awaitResult(
     if (values !== undefined && !isFailure(status)) return values;
     break;
   }
-  if (signal.aborted) return undefined;
-  return resultOf(await sources.engine.getRun(run.threadId, run.runId));
+  const ended = await onceAvailable(() => sources.engine.getRun(run.threadId, run.runId), signal);
+  return signal.aborted ? undefined : resultOf(ended);
+}
+
+/** Who has waited for a run waits as well for a database that is away when it ends. Undefined when the signal came first. */
+async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+    }
+    await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
 }
 
 /** The result of a run that is over; a run that was rolled back or deleted has nothing to show. */

@@ -1,0 +1,48 @@
+import type { RunRecord } from '@runyard/run-engine';
+import { expect, it, vi } from 'vitest';
+import { RunWatch } from '../streams/run-watch.ts';
+import { awaitResult } from './run-result.ts';
+
+const END = {
+  id: '1-0',
+  runId: 'r',
+  attempt: 1,
+  isResumable: false,
+  kind: 'run.end',
+  event: 'end',
+  data: '{"status":"success"}',
+};
+const away = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+
+function sourcesWith(getRun: () => Promise<RunRecord | undefined>) {
+  return {
+    engine: { getRun },
+    streams: {
+      async *read() {
+        yield END;
+      },
+    },
+    watch: new RunWatch({ findInFlight: async () => new Set(), onError: () => undefined }),
+    ends: { tell: () => expect.unreachable('the end was told') },
+  };
+}
+
+it('a run that went well while the database was away is answered with its result, once that can be read', async () => {
+  const found = { status: 'success', result: Buffer.from('{"n":1}') } as unknown as RunRecord;
+  const getRun = vi.fn(async () => found).mockImplementationOnce(away);
+  const result = await awaitResult(sourcesWith(getRun), { threadId: 't', runId: 'r' }, new AbortController().signal);
+  expect(String(result)).toBe('{"n":1}');
+});
+
+it('nobody waits on for a client that left, and a result that cannot be read for another reason fails at once', async () => {
+  const left = new AbortController();
+  const read = vi.fn(away);
+  const waiting = awaitResult(sourcesWith(read), { threadId: 't', runId: 'r' }, left.signal);
+  await vi.waitFor(() => expect(read).toHaveBeenCalled());
+  left.abort();
+  expect(await waiting).toBeUndefined();
+  const broken = sourcesWith(() => Promise.reject(new Error('broken')));
+  await expect(awaitResult(broken, { threadId: 't', runId: 'r' }, new AbortController().signal)).rejects.toThrow(
+    'broken',
+  );
+});
