@@ -37,6 +37,7 @@ import { openRevisionImages } from './project-images/open-revision-images.ts';
 import { LeasedOwnership } from './reconciler/ownership.ts';
 import { PostgresRolloutStore } from './reconciler/rollout-store.ts';
 import { Slots } from './reconciler/slots.ts';
+import { pullCredentials } from './registry/pull-credential.ts';
 import { pushTokenRoutes } from './registry/push-token-routes.ts';
 import { openRegistry } from './registry/registry.ts';
 import { startUnusedImages } from './registry/unused-images.ts';
@@ -101,12 +102,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const projectImages = openRevisionImages(config, { database, storage: parts, registry, quota, lifecycle, logger });
   const sourceRules: SourceRules = {
     localProjects: config.LOCAL_PROJECTS,
+    makesImages: config.PROJECT_BASE_IMAGE !== undefined,
     registry: registry.address,
     allowedNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     pods: config.KUBERNETES_NAMESPACE === undefined ? undefined : podRulesOf(config),
   };
   const integrations = openIntegrations({ database, sealer, rules: repositoryRules(sourceRules), lifecycle });
-  const builds = new Builds({
+  const buildOptions = {
     dataDir: config.DATA_DIR,
     sources: {
       ...uploadSources(storage),
@@ -124,8 +126,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     timeoutMs: config.BUILD_TIMEOUT_SECONDS * 1000,
     minFreeBytes: config.DISK_MIN_FREE_BYTES,
     user: await openBuildUser(config.BUILD_USER, config.DATA_DIR),
-    images: projectImages,
-  });
+  };
+  const isCluster = config.KUBERNETES_NAMESPACE !== undefined;
+  const builds = new Builds({ ...buildOptions, images: isCluster ? projectImages : undefined });
+  const removeContent = async (id: string) => {
+    await builds.remove(id);
+    await storage.removeBelow(objectsPrefix(id));
+    await registry.removeImages(id);
+  };
+  const ownership = new LeasedOwnership({ pool, holder: holder.id, leaseMs: config.LEASE_SECONDS * 1000 });
   const samples = new SampleStore(pool);
   const dataPlane = await openDataPlane(
     config,
@@ -133,7 +142,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       publicUrl: config.PUBLIC_URL,
       jwksUrl,
       holder: holder.id,
-      ownership: new LeasedOwnership({ pool, holder: holder.id, leaseMs: config.LEASE_SECONDS * 1000 }),
+      ownership,
       sweepMs: config.SWEEP_SECONDS * 1000,
       store: new PostgresRolloutStore(database),
       builds,
@@ -144,13 +153,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       scales: new PostgresScaleMemory({ pool, logger }),
       samples,
       samplesMs: config.METRICS_RETENTION_HOURS * 3_600_000,
-      registry,
-      projectsAreImages: projectImages !== undefined,
+      credentials: pullCredentials(registry),
       removeFiles: async (id, images) => {
-        await builds.remove(id);
-        await storage.removeBelow(objectsPrefix(id));
-        await registry.removeImages(id);
-        if (projectImages || (await ranImages(prisma, id))) await images.removeLeftovers(id);
+        await removeContent(id);
+        if (isCluster || (await ranImages(prisma, id))) await images.removeLeftovers(id);
       },
     },
     context,
@@ -158,7 +164,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   dataPlane.start();
 
   const here = dataPlane.reconciler;
-  const listeners = openListeners(config, { database, secrets, samples, here, lifecycle, logger });
+  const listeners = openListeners(config, {
+    ...{ database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger },
+    // What secrets refer to is known to the data planes alone.
+    builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
+  });
   const { rollouts } = listeners;
   const desired = new DesiredState({ database, rollouts, sourceRules, referenced });
   const wanted = { database, desired, secrets, view, rollouts };

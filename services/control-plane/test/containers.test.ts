@@ -113,7 +113,7 @@ describe('an image', () => {
 
   it('of the own registry is pulled with a token that is nowhere afterwards', async () => {
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a pull token' };
-    const by = driver({ credentialFor: () => credential });
+    const by = driver({ credentialFor: async () => credential });
     await expect(start('agents.example.com/registry/x/missing:v1', {}, by)).rejects.toThrow(
       /cannot be pulled: Error response from daemon: manifest unknown/,
     );
@@ -127,6 +127,14 @@ describe('an image', () => {
     ]);
     expect(login?.input).toBe(credential.password);
     expect(await readdir(join(folder, 'logins'))).toEqual([]);
+  });
+
+  it('whose registry cannot be asked runs as this machine has it', async () => {
+    database = await createTestDatabase();
+    const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a token of before' };
+    const by = driver({ credentialFor: async () => ({ ...credential, isOfBefore: true }) });
+    await start('agents.example.com/registry/x/agent:v1', {}, by);
+    expect((await commands()).filter((args) => args.includes('login') || args.includes('pull'))).toEqual([]);
   });
 
   it('that is not built from the base image is refused with what to do', async () => {

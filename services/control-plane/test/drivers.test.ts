@@ -33,7 +33,7 @@ itConforms('kubernetes', async (surroundings) => {
     ...surroundings,
     api: new ClusterApi(client, cluster.kubeConfig(), NAMESPACE),
     lastLineAt: async () => undefined,
-    credentialFor: () => undefined,
+    credentialFor: async () => undefined,
     rules: { metadata: [], pullSecrets: [] },
     autoscaler: 'auto',
     coolDownSeconds: 1800,

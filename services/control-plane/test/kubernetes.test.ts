@@ -61,7 +61,7 @@ function driver(changes: Partial<KubernetesDriverOptions> = {}): KubernetesDrive
     lastLineAt: async () => undefined,
     running: new RunningRevisions(),
     logger: silentLogger,
-    credentialFor: () => undefined,
+    credentialFor: async () => undefined,
     rules: { metadata: ['team'], pullSecrets: [] },
     autoscaler: 'auto',
     coolDownSeconds: 1800,
@@ -112,7 +112,7 @@ describe('what is made of a revision', () => {
     const resources = { cpu: 0.5, memory_mb: 512, queue_memory_mb: 256, min_scale: 2, labels: { team: 'support' } };
     const secrets = { MODEL_KEY: SECRET, BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '40' };
     const spec = specOf({ resources, secrets, ...image('agents.example.com/registry/x/agent-with-auth:v1') });
-    const revision = await start(spec, driver({ credentialFor: () => credential }));
+    const revision = await start(spec, driver({ credentialFor: async () => credential }));
     expect(revision.hasCustomAuth).toBe(true);
     const visible = JSON.stringify(
       ['deployments', 'pods', 'services', 'poddisruptionbudgets'].map((kind) => of(kind, spec)),

@@ -12,6 +12,8 @@ import {
   type ListenerKeyCreated,
   type ListenerList,
   type LogPage,
+  type PullToken,
+  type PushToken,
   type Revision,
 } from '@runyard/contracts';
 import { Sealer } from '@runyard/sealing';
@@ -22,6 +24,7 @@ import type { Prisma } from '../src/generated/client.ts';
 import { desiredOfListener } from '../src/listeners/desired-of-listener.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
+import { ImageClient } from './support/image-pushing.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 let platform: TestPlatform;
@@ -171,6 +174,11 @@ describe('a deployment', () => {
     expect((await refused({ ...image, source_config: { listener_id: machine.id } })).detail).toContain(
       "cannot be run by a listener of the compute type 'process'",
     );
+    const uploaded = {
+      source: 'internal_source',
+      source_config: { listener_id: cluster.id, listener_config: { k8s_namespace: 'agents' } },
+    };
+    expect((await refused(uploaded)).detail).toContain('is not set here (PROJECT_BASE_IMAGE)');
     const unnamed = { ...image, source_config: { listener_id: cluster.id } };
     expect((await refused(unnamed)).detail).toContain("must be one of 'agents', 'agents-test'");
     const foreign = await listenerOf('process', { workspace_id: OTHER_WORKSPACE });
@@ -380,6 +388,43 @@ describe('a deployment', () => {
     await platform.call('DELETE', `/v2/deployments/${deployment.id}`);
     await dataPlane.reportDeployment(deployment.id, 'DELETED');
     expect(existsSync(folder)).toBe(false);
+  });
+
+  it('is pulled by its data plane with a token for its image alone, and by no other data plane', async () => {
+    const [mine, other] = [await listenerOf('docker'), await listenerOf('docker')];
+    const [dataPlane, stranger] = [await DataPlane.connected(mine), await DataPlane.connected(other)];
+    const { body: deployment } = await platform.create({
+      source: 'internal_docker',
+      source_config: { listener_id: mine.id },
+    });
+    const { id } = deployment;
+    const pushed = await platform.call<PushToken>('POST', `/v2/deployments/${id}/push-token`);
+    const push = new ImageClient(platform.service.url, pushed.body.token);
+    for (const name of ['agent', 'other']) await push.pushImage(`registry/${id}/${name}`, 'v1');
+    const image_uri = `${pushed.body.registry_url}/agent:v1`;
+    const body = { source_revision_config: { image_uri } };
+    expect((await platform.call('PATCH', `/v2/deployments/${id}`, { body })).status).toBe(200);
+    expect((await dataPlane.desired()).body.deployments[0]?.revisions.at(-1)?.image).toEqual({ uri: image_uri });
+
+    const ask = (wanted: object, by = dataPlane, of = id) =>
+      by.say(`deployments/${of}/pull-token`, { image_uri, lifetime_seconds: 60, ...wanted }) as Promise<
+        Answer<PullToken>
+      >;
+    const { status, body: given } = await ask({});
+    expect({ status, given }).toMatchObject({ status: 200, given: { registry_host: 'agents.example.com' } });
+    const pull = new ImageClient(platform.service.url, given.token);
+    expect((await pull.send('GET', `/v2/registry/${id}/agent/manifests/v1`)).status).toBe(200);
+    expect((await pull.send('GET', `/v2/registry/${id}/other/manifests/v1`)).status).toBe(403);
+    expect((await pull.send('GET', '/v2/_catalog')).status).toBe(403);
+    expect((await pull.send('POST', `/v2/registry/${id}/agent/blobs/uploads/`)).status).toBe(403);
+
+    expect((await ask({}, stranger)).status).toBe(404);
+    expect((await ask({}, dataPlane, unknownId)).status).toBe(404);
+    for (const elsewhere of ['registry.example.com/agent:v1', `agents.example.com/registry/${unknownId}/agent:v1`]) {
+      expect((await ask({ image_uri: elsewhere })).status).toBe(404);
+    }
+    expect((await ask({ lifetime_seconds: 31_536_000 })).status).toBe(422);
+    expect((await ask({ epoch: dataPlane.epoch + 1 })).status).toBe(409);
   });
 
   it('learns of the keys of its callers by its data plane, and of none of another one', async () => {

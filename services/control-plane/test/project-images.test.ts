@@ -65,7 +65,6 @@ class EndingStorage extends FolderStorage {
 /** As the platform opens them. */
 function opened(changes: Partial<ProjectImageSettings> = {}, objects = own.storage.objects): RevisionImages {
   const config: ProjectImageSettings = {
-    KUBERNETES_NAMESPACE: 'agents',
     PROJECT_BASE_IMAGE: base.image,
     PROJECT_BASE_IMAGE_USERNAME: LOGIN.username,
     PROJECT_BASE_IMAGE_PASSWORD: LOGIN.password,
@@ -82,7 +81,7 @@ function opened(changes: Partial<ProjectImageSettings> = {}, objects = own.stora
     quota,
     lifecycle,
     logger: silentLogger,
-  })!;
+  });
 }
 
 let projects = 0;

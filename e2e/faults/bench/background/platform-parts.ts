@@ -41,9 +41,12 @@ export function platformParts({ pool }: PartServers): BackgroundPart[] {
 
 /** With no deployment to work on. */
 function reconciler(pool: pg.Pool) {
-  const store = { allIds: async () => (await pool.query<{ id: string }>('SELECT 1 AS id WHERE false')).rows };
+  const store = {
+    allIds: async () => (await pool.query<{ id: string }>('SELECT 1 AS id WHERE false')).rows.map(({ id }) => id),
+  };
   const opened = new Reconciler({
-    parts: { store } as never,
+    store,
+    workOn: () => ({}) as never,
     ownership: new LeasedOwnership({ pool, holder: randomUUID(), leaseMs: 4 * EVERY_MS }),
     sweepMs: EVERY_MS,
     logger,

@@ -12,6 +12,7 @@ import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-s
 import type { Slots } from '../reconciler/slots.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { isImageSource } from '../sources/image-sources.ts';
 import { type LocalProject, openLocalDirectory } from '../sources/local-directory.ts';
 import { Artifacts, type BuildInput } from './artifacts.ts';
 import { BuildFailure } from './build-failure.ts';
@@ -28,7 +29,7 @@ export interface BuildsOptions {
   dataDir: string;
   sources: BuildSources;
   secrets: SecretSets;
-  referenced: ReferencedSecrets;
+  referenced: Pick<ReferencedSecrets, 'read'>;
   openLog: OpenRevisionLog;
   slots: Slots;
   /** Of one build; and of all that it waits for the object storage, which does not count. */
@@ -38,7 +39,7 @@ export interface BuildsOptions {
   minFreeBytes: number;
   /** Whom install and build commands run as; null: this service's. */
   user: BuildUser | null;
-  /** Makes an image of what is built, where projects run in a cluster; left out, they run from the folders they are built in. */
+  /** Makes an image of what is built, where it is to run in a cluster or elsewhere; left out, it runs from the folder it is built in. */
   images?: RevisionImages | undefined;
 }
 
@@ -59,6 +60,11 @@ export class Builds {
   /** Whether revisions of this source have to be built before they run. */
   isBuilt(source: string): boolean {
     return this.#options.sources[source as DeploymentSource] !== undefined;
+  }
+
+  /** What revisions of this source are when they run. */
+  kindOf(source: string): Artifact['kind'] {
+    return isImageSource(source) || this.#options.images ? 'image' : 'project';
   }
 
   /** What was built of the revision's source; null when it is to be built, here, still or again. */

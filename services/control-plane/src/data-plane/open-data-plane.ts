@@ -5,17 +5,18 @@ import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
 import { ProcessDriver } from '../drivers/process/process-driver.ts';
+import type { GivesCredentials } from '../drivers/pull-credential.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
 import { logSegments } from '../logs/log-segments.ts';
 import type { OpenRevisionLog } from '../logs/revision-log.ts';
 import { Autoscaler } from '../monitoring/autoscaler.ts';
 import { DeploymentMonitor, type DeploymentMonitorOptions } from '../monitoring/deployment-monitor.ts';
 import type { ScaleMemory } from '../monitoring/scale-memory.ts';
+import { DeploymentRollout } from '../reconciler/deployment-rollout.ts';
 import type { Ownership } from '../reconciler/ownership.ts';
 import { Reconciler } from '../reconciler/reconciler.ts';
 import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import { Slots } from '../reconciler/slots.ts';
-import type { Registry } from '../registry/registry.ts';
 import { AbandonedFiles, scratchFolders } from '../scratch/abandoned-files.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -44,10 +45,8 @@ export interface DataPlaneOptions {
   samples: DeploymentMonitorOptions['samples'];
   /** How long what was measured is kept. */
   samplesMs: number;
-  /** Of the images that deployments have on the platform itself. Left out: none is run here. */
-  registry?: Registry;
-  /** Projects come as images too: nothing is run as processes. */
-  projectsAreImages?: boolean;
+  /** What the images are pulled with that deployments have in the platform's registry. */
+  credentials: GivesCredentials;
   /** Puts itself before what runs projects. */
   guardProjects?(projects: Driver): Driver;
   /** What else there is of a deployment that is deleted: everything but its logs. */
@@ -89,38 +88,40 @@ export async function openDataPlane(
     logger,
     platform: platformSettings(config, options),
   };
-  const { holder, registry } = options;
-  const images = await openImageDriver(config, { ...keeping, holder, registry });
+  const { holder, credentials } = options;
+  const images = await openImageDriver(config, { ...keeping, holder, credentials });
   lifecycle.onStop('image driver', async () => images.close?.());
   const projects = new ProcessDriver({
     ...keeping,
     agentApiEntry: config.AGENT_API_COMMAND,
     runWorkerEntry: config.RUN_WORKER_COMMAND,
   });
+  const parts: RolloutParts = {
+    store,
+    driver: new DriversByArtifact({
+      project: options.guardProjects?.(projects) ?? projects,
+      image: images,
+    }),
+    builds,
+    databases,
+    dataRedisUri: config.DATA_REDIS_URI,
+    secrets,
+    referenced,
+    sealer,
+    startSlots: new Slots(config.CONCURRENT_STARTS),
+    deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
+    removeFiles: async (id) => {
+      await rm(logSegments.folderOf(dataDir, id), { recursive: true, force: true });
+      await options.removeFiles?.(id, images);
+    },
+    logger,
+  };
   const reconciler = new Reconciler({
+    store,
+    workOn: (id) => new DeploymentRollout(id, parts),
     ownership: options.ownership,
     sweepMs: options.sweepMs,
     logger,
-    parts: {
-      store,
-      driver: new DriversByArtifact({
-        project: options.projectsAreImages ? images : (options.guardProjects?.(projects) ?? projects),
-        image: images,
-      }),
-      builds,
-      databases,
-      dataRedisUri: config.DATA_REDIS_URI,
-      secrets,
-      referenced,
-      sealer,
-      startSlots: new Slots(config.CONCURRENT_STARTS),
-      deployTimeoutMs: config.DEPLOY_TIMEOUT_SECONDS * 1000,
-      removeFiles: async (id) => {
-        await rm(logSegments.folderOf(dataDir, id), { recursive: true, force: true });
-        await options.removeFiles?.(id, images);
-      },
-      logger,
-    },
   });
   const monitor = new DeploymentMonitor({
     running,

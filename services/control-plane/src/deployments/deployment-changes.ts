@@ -87,9 +87,7 @@ export function changedSourceConfig(
       throw wrongSource(`'source_config.${field}' cannot change`);
     }
   }
-  const { install_command, build_command, ...used } = current;
-  // The release before this one kept commands that nothing of a listener runs.
-  return { ...(current.listener_id == null ? current : used), ...fields };
+  return { ...current, ...fields };
 }
 
 /**

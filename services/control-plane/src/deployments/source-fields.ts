@@ -13,6 +13,9 @@ export const IMMUTABLE = [
 
 /** Every source has these beside its own. */
 const COMMON = ['deployment_type', 'resource_spec', 'custom_url'] as const;
+/** Of all that may be run as an image. */
+const ELSEWHERE = ['listener_id', 'listener_config'] as const;
+const COMMANDS = ['install_command', 'build_command'] as const;
 
 /** What each source takes. An image of one's own may also be built by the platform, for a revision from an archive. */
 const FIELDS: Readonly<
@@ -22,16 +25,13 @@ const FIELDS: Readonly<
   >
 > = {
   github: {
-    deployment: ['integration_id', 'repo_url', 'build_on_push', 'install_command', 'build_command'],
+    deployment: ['integration_id', 'repo_url', 'build_on_push', ...COMMANDS, ...ELSEWHERE],
     revision: ['repo_ref', 'repo_commit_sha', 'langgraph_config_path'],
   },
-  external_docker: {
-    deployment: ['listener_id', 'listener_config', 'install_command', 'build_command'],
-    revision: ['image_uri'],
-  },
-  internal_docker: { deployment: ['install_command', 'build_command'], revision: ['image_uri'] },
+  external_docker: { deployment: [...COMMANDS, ...ELSEWHERE], revision: ['image_uri'] },
+  internal_docker: { deployment: [...COMMANDS, ...ELSEWHERE], revision: ['image_uri'] },
   internal_source: {
-    deployment: ['install_command', 'build_command'],
+    deployment: [...COMMANDS, ...ELSEWHERE],
     revision: ['source_tarball_path', 'langgraph_config_path'],
   },
   local_directory: { deployment: ['project_path', 'listener_id'], revision: ['langgraph_config_path'] },

@@ -35,6 +35,21 @@ describe('a source is taken', () => {
     ['external_docker', {}],
     ['external_docker', { config: { listener_id: LISTENER, resource_spec: pods }, computeType: 'k8s' }],
     ['external_docker', { config: { resource_spec: { labels: { team: 'a' } } }, pods: inCluster }],
+    ['internal_docker', { config: { listener_id: LISTENER }, computeType: 'docker' }],
+    ['github', { config: { ...repository, listener_id: LISTENER }, revisionConfig: branch, computeType: 'k8s' }],
+    [
+      'internal_source',
+      { config: { listener_id: LISTENER, build_command: 'npm run build' }, revisionConfig: upload, computeType: 'k8s' },
+    ],
+    [
+      'external_docker',
+      {
+        revisionSource: 'internal_source',
+        config: { listener_id: LISTENER },
+        revisionConfig: upload,
+        computeType: 'docker',
+      },
+    ],
     ['local_directory', { config: { project_path: '/srv/a', listener_id: LISTENER }, computeType: 'process' }],
     ['github', { config: repository }],
     ['internal_docker', { revisionConfig: { image_uri: `runyard/agent@sha256:${'a'.repeat(64)}` } }],
@@ -93,14 +108,19 @@ describe('a source is refused', () => {
       "of 'source_config.resource_spec' 'labels' may not have tier here",
     ],
     [
-      'external_docker',
-      { revisionSource: 'internal_docker', config: { listener_id: LISTENER }, computeType: 'docker' },
-      "'revision_source' must be null",
+      'internal_source',
+      { config: { listener_id: LISTENER }, computeType: 'process' },
+      "the source 'internal_source' cannot be run by a listener of the compute type 'process'",
     ],
     [
-      'external_docker',
-      { config: { listener_id: LISTENER, build_command: 'npm run build' }, computeType: 'docker' },
-      "'source_config.build_command' must be null",
+      'local_directory',
+      { revisionSource: 'internal_docker', config: { listener_id: LISTENER }, computeType: 'process' },
+      "the source 'internal_docker' cannot be run by a listener of the compute type 'process'",
+    ],
+    [
+      'local_directory',
+      { config: { project_path: '/srv/a', listener_id: LISTENER }, computeType: 'k8s' },
+      "the source 'local_directory' cannot be run by a listener of the compute type 'k8s'",
     ],
     [
       'external_docker',
@@ -114,7 +134,6 @@ describe('a source is refused', () => {
       "'source_revision_config.langgraph_config_path' must be null",
     ],
     ['internal_docker', { config: { build_on_push: true } }, "'source_config.build_on_push' must be null"],
-    ['internal_docker', { config: { listener_id: LISTENER } }, "'source_config.listener_id' must be null"],
     ['internal_docker', { revisionSource: 'github', revisionConfig: branch }, "'revision_source' cannot be 'github'"],
     [
       'internal_source',

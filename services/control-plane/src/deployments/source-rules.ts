@@ -27,10 +27,10 @@ export interface SourceState {
  */
 export function checkSourceRules(state: SourceState): void {
   const { source, revisionSource, config, revisionConfig } = state;
+  checkPlacement(state);
   checkFields(source, revisionSource, state);
   if (source === 'github') checkRepository(config);
   if (revisionSource === 'github') checkRepositoryRevision(state);
-  checkPlacement(state);
   checkResources(config.resource_spec ?? {}, state);
   if (revisionConfig.langgraph_config_path != null) checkConfigPath(revisionConfig.langgraph_config_path);
   const isBuilt = revisionSource === 'internal_source' && !isEmpty(revisionSource, revisionConfig);
@@ -58,15 +58,19 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
   }
 }
 
-/** A data plane elsewhere runs what can be had from there: nothing the platform builds or keeps. */
-function checkPlacement({ source, revisionSource, config }: SourceState): void {
+const IMAGES: readonly DeploymentSource[] = ['external_docker', 'internal_docker', 'github', 'internal_source'];
+
+/** What the data plane of each type can run: images, those that the platform makes of projects among them, or folders of its machine. */
+const RUN_BY: Readonly<Record<ComputeType, readonly DeploymentSource[]>> = {
+  k8s: IMAGES,
+  docker: IMAGES,
+  process: ['local_directory'],
+};
+
+function checkPlacement({ revisionSource: source, config, computeType: type }: SourceState): void {
   const { listener_id: listener, listener_config: placement, custom_url: url } = config;
-  if (listener != null && revisionSource !== source) {
-    throw wrongSource(`'revision_source' must be null for deployments of a listener`);
-  }
-  const command = (['install_command', 'build_command'] as const).find((field) => config[field] != null);
-  if (listener != null && command !== undefined) {
-    throw wrongSource(`'source_config.${command}' must be null for deployments of a listener, where nothing is built`);
+  if (type !== null && !RUN_BY[type].includes(source)) {
+    throw wrongSource(`the source '${source}' cannot be run by a listener of the compute type '${type}'`);
   }
   if (listener == null && placement?.k8s_namespace != null) {
     throw wrongSource("'source_config.listener_config' must be null without 'source_config.listener_id'");

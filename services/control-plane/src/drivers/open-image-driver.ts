@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox';
-import type { Registry } from '../registry/registry.ts';
 import { containerVariables, openContainerDriver } from './container/open-container-driver.ts';
 import type { PlatformSettings } from './deployment-variables.ts';
 import type { Driver } from './driver.ts';
@@ -7,6 +6,7 @@ import { DriversByNamespace } from './drivers-by-namespace.ts';
 import { openKubernetesDriver } from './kubernetes/open-kubernetes-driver.ts';
 import { kubernetesVariables, podRulesOf } from './kubernetes/settings.ts';
 import type { KeepingOptions } from './process/launcher.ts';
+import type { GivesCredentials } from './pull-credential.ts';
 
 const Settings = Type.Object({
   ...containerVariables,
@@ -24,7 +24,7 @@ export interface ImageDriver extends Driver {
 /** Images run in a cluster where a namespace of one is named, and as containers of this machine's engine elsewhere. */
 export async function openImageDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry | undefined },
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; credentials: GivesCredentials },
 ): Promise<ImageDriver> {
   const { KUBERNETES_NAMESPACE: usualNamespace, KUBERNETES_AUTOSCALER: autoscaler } = config;
   if (usualNamespace === undefined) return openContainerDriver(config, options);

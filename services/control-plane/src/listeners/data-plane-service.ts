@@ -9,6 +9,7 @@ import type {
   RevisionStatus,
 } from '@runyard/contracts';
 import { NotFoundError, type Principal } from '@runyard/service-kit';
+import type { Rollouts } from '../deployments/desired-state.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
@@ -35,6 +36,8 @@ export class DataPlaneService {
   readonly #signals: Signals;
   readonly #samples: SampleStore;
   readonly #copies: CopiedLogs;
+  readonly #builds: Pick<Rollouts, 'changed'>;
+  readonly #removeContent: (deploymentId: string) => Promise<void>;
 
   constructor(options: {
     leases: ListenerLeases;
@@ -42,12 +45,18 @@ export class DataPlaneService {
     signals: Signals;
     samples: SampleStore;
     copies: CopiedLogs;
+    /** Told of what is to be built. */
+    builds: Pick<Rollouts, 'changed'>;
+    /** Sources, builds and images. */
+    removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
     this.#secrets = options.secrets;
     this.#signals = options.signals;
     this.#samples = options.samples;
     this.#copies = options.copies;
+    this.#builds = options.builds;
+    this.#removeContent = options.removeContent;
   }
 
   async connect(caller: Principal, id: string, request: LeaseRequest): Promise<Lease> {
@@ -81,23 +90,29 @@ export class DataPlaneService {
   }
 
   async reportRevision(caller: Principal, id: string, report: RevisionReport): Promise<RevisionReportAnswer> {
-    const { epoch, revision_id: revisionId } = report;
-    return this.#leases.speak(speakerOf(caller), { id, epoch }, async (transaction) => {
-      const find = () => transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
-      const revision = await find();
-      if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
-      const { status } = report;
-      const hasMoved =
-        revision.status !== status && (await moveRevision(transaction, revision, status, report.message ?? null));
-      if (hasMoved && status === 'DEPLOYED') {
-        await transaction.deployment.update({
-          where: { id: revision.deploymentId },
-          data: { activeRevisionId: revisionId, imageVersion: report.image_version ?? null },
-        });
-      }
-      const now = hasMoved ? status : (revision.status as RevisionStatus);
-      return { is_accepted: now === status, status: now };
-    });
+    const { epoch, revision_id: revisionId, status } = report;
+    const { deploymentId, ...answer } = await this.#leases.speak(
+      speakerOf(caller),
+      { id, epoch },
+      async (transaction) => {
+        const find = () =>
+          transaction.revision.findFirst({ where: { id: revisionId, deployment: { listenerId: id } } });
+        const revision = await find();
+        if (!revision) throw new NotFoundError(`Revision ID ${revisionId} not found.`);
+        const hasMoved =
+          revision.status !== status && (await moveRevision(transaction, revision, status, report.message ?? null));
+        if (hasMoved && status === 'DEPLOYED') {
+          await transaction.deployment.update({
+            where: { id: revision.deploymentId },
+            data: { activeRevisionId: revisionId, imageVersion: report.image_version ?? null },
+          });
+        }
+        const now = hasMoved ? status : (revision.status as RevisionStatus);
+        return { deploymentId: revision.deploymentId, is_accepted: now === status, status: now };
+      },
+    );
+    if (answer.status === 'AWAITING_BUILD') this.#builds.changed(deploymentId);
+    return answer;
   }
 
   async reportDeployment(
@@ -106,8 +121,15 @@ export class DataPlaneService {
     { epoch, status }: DeploymentReport,
   ): Promise<void> {
     const { listenerId, deploymentId } = ids;
-    await this.#leases.speak(speakerOf(caller), { id: listenerId, epoch }, async (transaction) => {
-      const where = { id: deploymentId, listenerId };
+    const tenant = speakerOf(caller);
+    const speaker = { id: listenerId, epoch };
+    const where = { id: deploymentId, listenerId };
+    if (status === 'DELETED') {
+      // Where they lie may be slow, or away: nothing is held meanwhile, and while they are there it is not gone.
+      const deleted = await this.#leases.speak(tenant, speaker, (transaction) => toBeRemoved(transaction, where));
+      if (deleted) await this.#removeContent(deploymentId);
+    }
+    await this.#leases.speak(tenant, speaker, async (transaction) => {
       if (status === 'READY') return ready(transaction, where);
       if (await removed(transaction, where)) await this.#copies.removeDeployment(deploymentId);
     });
@@ -138,6 +160,11 @@ async function ready(transaction: Prisma.TransactionClient, where: Reported): Pr
     where: { ...where, status: { in: ['AWAITING_DATABASE', 'UNUSED'] } },
     data: { status: 'READY' },
   });
+}
+
+async function toBeRemoved(transaction: Prisma.TransactionClient, where: Reported): Promise<boolean> {
+  const deleted = { ...where, deleteRequestedAt: { not: null } };
+  return (await transaction.deployment.findFirst({ where: deleted, select: { id: true } })) !== null;
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   DesiredDeployment,
   DesiredRevision,
   ListenerDesiredState,
+  PlatformImage,
   RevisionStatus,
   SecretReference,
   SourceConfig,
@@ -14,6 +15,9 @@ import type { Queries } from '../database/database.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+
+/** Grows when more is told of the same rows than by the release before: what a data plane knows from that one is not all. */
+const FORM = 2;
 
 /** What the data plane of a listener is to run now. */
 export async function desiredOfListener(
@@ -51,6 +55,7 @@ export async function desiredOfListener(
 /** Of the rows as they are kept, in which secrets are sealed. */
 function versionOf(deployments: Deployment[], revisions: Revision[]): string {
   const rows = [
+    FORM,
     ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId }) => [
       id,
       status,
@@ -58,7 +63,7 @@ function versionOf(deployments: Deployment[], revisions: Revision[]): string {
       activeRevisionId,
       latestRevisionId,
     ]),
-    // The rest of a revision never changes.
+    // The rest of a revision never changes, but for its image, which comes with a status.
     ...revisions.map(({ id, status }) => [id, status]),
   ];
   return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
@@ -88,5 +93,13 @@ function revisionOf(row: Revision, secrets: SecretSets): DesiredRevision {
     source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
     secrets: secrets.open(row.deploymentId, row.sealedSecrets),
     secret_references: row.secretReferences as unknown as SecretReference[],
+    image: imageOf(row),
   };
+}
+
+/** Of the platform's registry: what was pushed there, or made of the revision's project. */
+function imageOf({ source, sourceRevisionConfig, image }: Revision): PlatformImage | null {
+  const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
+  if (source === ('internal_docker' satisfies DeploymentSource)) return uri == null ? null : { uri };
+  return image as PlatformImage | null;
 }

@@ -2,6 +2,7 @@ import {
   checkListenerCaller,
   createListener,
   createListenerKey,
+  createPullToken,
   deleteListener,
   deleteListenerKey,
   getListener,
@@ -22,6 +23,7 @@ import type { CallerCheck } from './caller-check.ts';
 import type { DataPlaneService } from './data-plane-service.ts';
 import type { ListenerKeys } from './listener-keys.ts';
 import type { ListenerService } from './listener-service.ts';
+import type { PullTokens } from './pull-tokens.ts';
 import type { ReportedLogs } from './reported-logs.ts';
 
 /** Answers with secrets are kept by nobody on the way. */
@@ -33,10 +35,11 @@ export interface ListenerServices {
   dataPlanes: DataPlaneService;
   callers: CallerCheck;
   logs: ReportedLogs;
+  pullTokens: PullTokens;
 }
 
 export function listenerRoutes(
-  { listeners, listenerKeys, dataPlanes, callers, logs }: ListenerServices,
+  { listeners, listenerKeys, dataPlanes, callers, logs, pullTokens }: ListenerServices,
   keys: IdempotencyKeys,
 ): BoundOperation[] {
   return [
@@ -69,6 +72,9 @@ export function listenerRoutes(
       const state = await dataPlanes.desiredState(caller, idOf(params), request, signal);
       return state ? ok(state, NO_STORE) : noContent();
     }),
+    bind(createPullToken, async ({ caller, params, body }) =>
+      ok(await pullTokens.issue(caller, deploymentOf(params), body), NO_STORE),
+    ),
     bind(reportRevisionStatus, async ({ caller, params, body }) =>
       ok(
         await dataPlanes.reportRevision(caller, idOf(params), {
@@ -78,8 +84,7 @@ export function listenerRoutes(
       ),
     ),
     bind(reportDeploymentStatus, async ({ caller, params, body }) => {
-      const ids = { listenerId: idOf(params), deploymentId: params.deployment_id.toLowerCase() };
-      await dataPlanes.reportDeployment(caller, ids, body);
+      await dataPlanes.reportDeployment(caller, deploymentOf(params), body);
       return noContent();
     }),
     bind(reportDeploymentMetrics, async ({ caller, params, body }) => {
@@ -95,3 +100,7 @@ export function listenerRoutes(
 }
 
 const idOf = (params: { listener_id: string }) => params.listener_id.toLowerCase();
+const deploymentOf = (params: { listener_id: string; deployment_id: string }) => ({
+  listenerId: idOf(params),
+  deploymentId: params.deployment_id.toLowerCase(),
+});

@@ -20,10 +20,17 @@ import { listenerStore } from './listener-store.ts';
 export class ListenerService {
   readonly #database: Database;
   readonly #copies: CopiedLogs;
+  readonly #removeContent: (deploymentId: string) => Promise<void>;
 
-  constructor(options: { database: Database; copies: CopiedLogs }) {
+  /** @param options.removeContent of a deployment: its sources, builds and images */
+  constructor(options: {
+    database: Database;
+    copies: CopiedLogs;
+    removeContent: (deploymentId: string) => Promise<void>;
+  }) {
     this.#database = options.database;
     this.#copies = options.copies;
+    this.#removeContent = options.removeContent;
   }
 
   async list(caller: Principal, page: Page): Promise<ListenerList> {
@@ -81,22 +88,29 @@ export class ListenerService {
   /** @throws ConflictError while it has deployments that are not being deleted */
   async delete(caller: Principal, id: string): Promise<void> {
     const tenant = tenantOf(caller, 'deployments:delete');
+    const deleted = await this.#database.change((transaction) => this.#toForget(transaction, tenant, id));
+    // Where it lies may be slow: nobody is kept waiting meanwhile.
+    for (const deploymentId of deleted) await this.#removeContent(deploymentId);
     await this.#database.change(async (transaction) => {
-      // Nobody may give it a deployment meanwhile.
-      await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR UPDATE`;
-      existingListener(await listenerStore.find(transaction, tenant, id), id);
-      const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
-      if (left > 0) {
-        const count = left === 1 ? 'a deployment: delete it' : `${left} deployments: delete them`;
-        throw new ConflictError(`Listener ID ${id} has ${count} first.`);
-      }
       // Nobody will report their end any more.
-      for (const each of await transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } })) {
-        await this.#copies.removeDeployment(each.id);
-      }
+      for (const each of await this.#toForget(transaction, tenant, id)) await this.#copies.removeDeployment(each);
       await transaction.deployment.deleteMany({ where: { listenerId: id } });
       await transaction.listener.delete({ where: { id } });
     });
+  }
+
+  /** Ids of its deployments, all of which are deleted. @throws ConflictError when one is not */
+  async #toForget(transaction: Prisma.TransactionClient, tenant: Tenant, id: string): Promise<string[]> {
+    // Nobody may give it a deployment meanwhile.
+    await transaction.$queryRaw`SELECT 1 FROM listener WHERE id = ${id}::uuid FOR UPDATE`;
+    existingListener(await listenerStore.find(transaction, tenant, id), id);
+    const left = await transaction.deployment.count({ where: { listenerId: id, deleteRequestedAt: null } });
+    if (left > 0) {
+      const count = left === 1 ? 'a deployment: delete it' : `${left} deployments: delete them`;
+      throw new ConflictError(`Listener ID ${id} has ${count} first.`);
+    }
+    const deleted = await transaction.deployment.findMany({ where: { listenerId: id }, select: { id: true } });
+    return deleted.map((each) => each.id);
   }
 }
 

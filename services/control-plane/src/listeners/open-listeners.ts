@@ -1,10 +1,14 @@
 import type { IdempotencyKeys } from '@runyard/database';
 import type { BoundOperation, Lifecycle, Logger, PrincipalVerifier } from '@runyard/service-kit';
+import type { Builds } from '../builds/builds.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Rollouts } from '../deployments/desired-state.ts';
 import { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
+import type { Ownership } from '../reconciler/ownership.ts';
+import { Reconciler } from '../reconciler/reconciler.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import { Signals } from '../signals.ts';
 import { CallerCheck } from './caller-check.ts';
@@ -13,7 +17,10 @@ import { ListenerKeys } from './listener-keys.ts';
 import { ListenerLeases } from './listener-leases.ts';
 import { listenerRoutes } from './listener-routes.ts';
 import { ListenerService } from './listener-service.ts';
+import { PlacedBuild } from './placed-build.ts';
+import { PlacedBuildStore } from './placed-build-store.ts';
 import { PlacedRollouts } from './placed-rollouts.ts';
+import { PullTokens } from './pull-tokens.ts';
 import { ReportedLogs } from './reported-logs.ts';
 import { SilenceWatch } from './silence.ts';
 import { knowingListenerKeys } from './speaker.ts';
@@ -35,11 +42,18 @@ export function openListeners(
     samples: SampleStore;
     /** Of the deployments that the platform runs itself. */
     here: Rollouts;
+    /** Which make images of projects. */
+    builds: Builds;
+    /** Of this process among those that may build. */
+    ownership: Ownership;
+    registry: Registry;
+    /** Sources, builds and images of a deployment. */
+    removeContent(deploymentId: string): Promise<void>;
     lifecycle: Lifecycle;
     logger: Logger;
   },
 ): Listeners {
-  const { database, secrets, samples, here, lifecycle, logger } = parts;
+  const { database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger } = parts;
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
@@ -48,18 +62,30 @@ export function openListeners(
   const silence = new SilenceWatch({ database, leaseMs, logger });
   silence.start();
   lifecycle.onStop('watch for silent data planes', () => silence.stop());
+  const store = new PlacedBuildStore(database, (deploymentId) => rollouts.built(deploymentId));
+  const builds = new Reconciler({
+    store,
+    workOn: (id) => new PlacedBuild(id, { store, builds: parts.builds, logger }),
+    ownership,
+    sweepMs: config.SWEEP_SECONDS * 1000,
+    logger,
+  });
+  const rollouts = new PlacedRollouts({ prisma: database.prisma, here, builds, signals, logger });
+  builds.start();
+  lifecycle.onStop('builds for data planes', () => builds.stop(0));
   const leases = new ListenerLeases({ database, leaseMs });
   const copies = new CopiedLogs(config.DATA_DIR);
   const listenerKeys = new ListenerKeys(database);
   const services = {
     listenerKeys,
-    listeners: new ListenerService({ database, copies }),
-    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples, copies }),
+    listeners: new ListenerService({ database, copies, removeContent }),
+    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples, copies, builds, removeContent }),
+    pullTokens: new PullTokens({ leases, registry }),
     logs: new ReportedLogs({ leases, copies }),
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
   };
   return {
-    rollouts: new PlacedRollouts({ prisma: database.prisma, here, signals, logger }),
+    rollouts,
     routes: (keys) => listenerRoutes(services, keys),
     knowing: (others) => knowingListenerKeys(listenerKeys, others),
   };

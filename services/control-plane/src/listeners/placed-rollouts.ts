@@ -3,24 +3,44 @@ import type { Rollouts } from '../deployments/desired-state.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import type { Signals } from '../signals.ts';
 
-/** Tells those who run a deployment of changes: the platform itself, or the data plane of its listener. */
+/** Tells those who run a deployment of changes: the platform itself, or the data plane of its listener and who builds for it. */
 export class PlacedRollouts implements Rollouts {
   readonly #prisma: PrismaClient;
   readonly #here: Rollouts;
+  readonly #builds: Pick<Rollouts, 'changed'>;
   readonly #signals: Signals;
   readonly #logger: Logger;
 
-  constructor(options: { prisma: PrismaClient; here: Rollouts; signals: Signals; logger: Logger }) {
+  constructor(options: {
+    prisma: PrismaClient;
+    here: Rollouts;
+    /** Builds what data planes elsewhere run. */
+    builds: Pick<Rollouts, 'changed'>;
+    signals: Signals;
+    logger: Logger;
+  }) {
     this.#prisma = options.prisma;
     this.#here = options.here;
+    this.#builds = options.builds;
     this.#signals = options.signals;
     this.#logger = options.logger;
   }
 
   changed(deploymentId: string): void {
     void this.#listenerOf(deploymentId).then((listenerId) => {
-      if (listenerId === null) this.#here.changed(deploymentId);
-      else this.#signals.send(signalOf(listenerId));
+      if (listenerId === null) {
+        this.#here.changed(deploymentId);
+      } else {
+        this.#signals.send(signalOf(listenerId));
+        this.#builds.changed(deploymentId);
+      }
+    });
+  }
+
+  /** The same for what was changed by who builds. */
+  built(deploymentId: string): void {
+    void this.#listenerOf(deploymentId).then((listenerId) => {
+      if (listenerId !== null) this.#signals.send(signalOf(listenerId));
     });
   }
 

@@ -5,13 +5,6 @@ import { wrongSource } from '../deployments/source-fields.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
 
-/** What the data plane of each type can run. */
-const SOURCES: Readonly<Record<ComputeType, DeploymentSource>> = {
-  k8s: 'external_docker',
-  docker: 'external_docker',
-  process: 'local_directory',
-};
-
 const NAMESPACE = "'source_config.listener_config.k8s_namespace'";
 
 /** Where a new deployment is to run. */
@@ -25,7 +18,7 @@ export interface Placement {
 /**
  * Finds where a new deployment is to run.
  *
- * @throws BadRequestError when the workspace has no such listener, it cannot take the deployment, or one has to be named
+ * @throws BadRequestError when the workspace has no such listener, it has no such namespace, or one has to be named
  */
 export async function placed(
   queries: Queries,
@@ -39,10 +32,6 @@ export async function placed(
     return { sourceConfig: config, listenerId: null, dataPlaneUrl: null };
   }
   const listener = await existing(queries, tenant, id);
-  const type = listener.computeType as ComputeType;
-  if (SOURCES[type] !== source) {
-    throw wrongSource(`the source '${source}' cannot be run by a listener of the compute type '${type}'`);
-  }
   const namespace = namespaceOn(listener, wanted?.k8s_namespace ?? null);
   const sourceConfig = {
     ...fields,

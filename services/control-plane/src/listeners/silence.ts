@@ -4,20 +4,23 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
+import { TO_BUILD } from './placed-build-store.ts';
 
 /** Deployments about which only their data plane knows how they are. */
 const RUN: DeploymentStatus[] = ['READY', 'AWAITING_DATABASE'];
 const SILENT = 'UNKNOWN' satisfies DeploymentStatus & RevisionStatus;
+/** Of revisions: what the platform builds it knows itself. */
+const KNOWN: RevisionStatus[] = [...TERMINAL, ...TO_BUILD, SILENT];
 
 const openOf = (listenerId: string): Prisma.RevisionWhereInput => ({
   deployment: { listenerId, status: { in: [...RUN, SILENT] } },
-  status: { notIn: [...TERMINAL, SILENT] },
+  status: { notIn: KNOWN },
 });
 
 /**
  * Sees to it that nothing is said of what nobody has heard of: deployments of a data plane whose lease has lapsed, and their
- * revisions under way, are `UNKNOWN`, and what they were is kept. Statuses change only when control-plane has been told and
- * agreed, so with the first word of the data plane they are again what they were.
+ * revisions under way there, are `UNKNOWN`, and what they were is kept. Statuses change only when control-plane has been told
+ * and agreed, so with the first word of the data plane they are again what they were.
  */
 export class SilenceWatch {
   readonly #database: Database;
@@ -55,10 +58,7 @@ export class SilenceWatch {
         leaseUntil: { lt: new Date() },
         deployments: {
           some: {
-            OR: [
-              { status: { in: RUN } },
-              { status: SILENT, revisions: { some: { status: { notIn: [...TERMINAL, SILENT] } } } },
-            ],
+            OR: [{ status: { in: RUN } }, { status: SILENT, revisions: { some: { status: { notIn: KNOWN } } } }],
           },
         },
       },

@@ -2,7 +2,6 @@ import { OutboundClient, OutboundPolicy } from '@runyard/outbound';
 import { ConfigError, type Lifecycle, type Logger } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import type { Database } from '../database/database.ts';
-import { kubernetesVariables } from '../drivers/kubernetes/settings.ts';
 import type { PartStorage } from '../registry/blob-parts.ts';
 import type { Registry } from '../registry/registry.ts';
 import { RegistryStore } from '../registry/registry-store.ts';
@@ -19,7 +18,6 @@ import { type OpenBase, RevisionImages } from './revision-images.ts';
 import { projectImageVariables } from './settings.ts';
 
 const Settings = Type.Object({
-  KUBERNETES_NAMESPACE: kubernetesVariables.KUBERNETES_NAMESPACE,
   ...projectImageVariables,
   REGISTRY_BLOB_LIMIT_BYTES: Type.Integer(),
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(Type.Array(Type.String())),
@@ -35,9 +33,8 @@ export interface ProjectImageParts {
   logger: Logger;
 }
 
-/** Where projects are run in a cluster, and so as images; undefined elsewhere. @throws ConfigError */
-export function openRevisionImages(config: ProjectImageSettings, parts: ProjectImageParts): RevisionImages | undefined {
-  if (config.KUBERNETES_NAMESPACE === undefined) return undefined;
+/** For projects that run in a cluster, or elsewhere. @throws ConfigError */
+export function openRevisionImages(config: ProjectImageSettings, parts: ProjectImageParts): RevisionImages {
   const { database, storage, registry, quota, lifecycle, logger } = parts;
   const store = new ProjectImageStore(database);
   const baseLayers = new BaseLayers({ store, storage, logger });

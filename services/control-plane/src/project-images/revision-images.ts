@@ -17,7 +17,7 @@ export type OpenBase = (signal: AbortSignal) => Promise<BaseImage>;
 const SHORT = 12;
 
 /**
- * The images of revisions whose projects run in a cluster. A revision has one, made once: it stays on the base that it was made on.
+ * The images of revisions whose projects run in a cluster, or elsewhere. A revision has one, made once: it stays on the base that it was made on.
  * Revisions of the same build on the same base have the same.
  */
 export class RevisionImages {
@@ -77,7 +77,7 @@ export class RevisionImages {
   async #base(signal: AbortSignal): Promise<BaseImage> {
     if (this.#openBase) return this.#openBase(signal);
     throw new BuildFailure(
-      'Projects run in a cluster here, and PROJECT_BASE_IMAGE, the image that they are put on, is not set: ' +
+      'The project is to run as an image, and PROJECT_BASE_IMAGE, the image that projects are put on, is not set: ' +
         'ask whoever runs this platform, or deploy an image',
     );
   }

@@ -100,13 +100,13 @@ export class DeploymentRollout {
 
   /** Starts the revision that should be serving: after a restart of this service, or taken over from another process. */
   async #bringUp(deployment: RolloutDeployment, revisionId: string): Promise<StepResult> {
-    const { store, driver } = this.#parts;
+    const { store, driver, builds } = this.#parts;
     const revision = await store.findRevision(revisionId);
     if (this.#serving.isStopped) return 'settled';
     // What is written there belongs to processes that are gone, unless some run here of which another took over, or they
     // outlive their control plane.
-    const kind = revision && isImageSource(revision.source) ? 'image' : 'project';
-    if (this.#serving.revisionId === undefined && !driver.outlivesUs?.(kind)) await store.setUpstreams(this.#id, []);
+    const goesOn = revision !== null && driver.outlivesUs?.(builds.kindOf(revision.source));
+    if (this.#serving.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
       const access = await ensureDatabase(this.#parts, deployment);

@@ -1,6 +1,7 @@
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
 import { expect, it } from 'vitest';
+import { DeploymentRollout } from './deployment-rollout.ts';
 import { Reconciler } from './reconciler.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 
@@ -29,7 +30,8 @@ it('leases are renewed while what was lost with another one is still ending', as
     revisionsInUse: async () => [],
   };
   const parts = { store, builds: { keepOnly: async () => undefined }, logger: silentLogger } as unknown as RolloutParts;
-  const reconciler = new Reconciler({ parts, ownership, sweepMs: 60_000, logger: silentLogger });
+  const workOn = (id: string) => new DeploymentRollout(id, parts);
+  const reconciler = new Reconciler({ store: parts.store, workOn, ownership, sweepMs: 60_000, logger: silentLogger });
   reconciler.start();
   const times = (id: string) => asked.filter((each) => each === id).length;
   await waitFor(() => times('kept') > 0);

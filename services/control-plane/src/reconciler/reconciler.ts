@@ -1,11 +1,23 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Rollouts } from '../deployments/desired-state.ts';
-import { DeploymentRollout } from './deployment-rollout.ts';
+import type { StepResult } from './deployment-rollout.ts';
 import type { Ownership } from './ownership.ts';
-import type { RolloutParts } from './rollout-parts.ts';
+import type { RolloutStore } from './rollout-store.ts';
+import type { StopOptions } from './serving.ts';
+
+/** What is done for one deployment, one step at a time. */
+export interface DeploymentWork {
+  step(): Promise<StepResult>;
+  /** Something may have changed: a step under way that became pointless is ended. */
+  notice(): Promise<void>;
+  /** Ends all of it, by force after `graceMs`. */
+  stop(graceMs: number, options?: StopOptions): Promise<void>;
+}
 
 export interface ReconcilerOptions {
-  parts: RolloutParts;
+  /** Has the deployments that there are to work on. */
+  store: Pick<RolloutStore, 'allIds'>;
+  workOn(deploymentId: string): DeploymentWork;
   ownership: Ownership;
   /** A safety net: changes are acted on at once where they are made. */
   sweepMs: number;
@@ -17,7 +29,7 @@ const LONGEST_RETRY_MS = 30_000;
 
 /** One deployment this process works on. */
 interface Owned {
-  rollout: DeploymentRollout;
+  work: DeploymentWork;
   /** The loop that works, while it does. */
   working: Promise<void> | undefined;
   isAskedAgain: boolean;
@@ -101,7 +113,7 @@ export class Reconciler implements Rollouts {
 
   async #sweep(): Promise<void> {
     try {
-      const ids = await this.#options.parts.store.allIds();
+      const ids = await this.#options.store.allIds();
       await this.#take(ids.filter((id) => !this.#owned.has(id)));
       for (const [id, owned] of [...this.#owned]) {
         await this.#notice(id, owned);
@@ -116,7 +128,7 @@ export class Reconciler implements Rollouts {
   /** Builds and starts may take minutes; what makes them pointless does not wait for their end. */
   async #notice(id: string, owned: Owned): Promise<void> {
     if (!owned.working) return;
-    await owned.rollout.notice().catch((error: unknown) => {
+    await owned.work.notice().catch((error: unknown) => {
       this.#logger.warn('a change of a deployment is noticed later', { deploymentId: id, error });
     });
   }
@@ -134,7 +146,7 @@ export class Reconciler implements Rollouts {
       // Both a change and the sweep may have come here.
       if (this.#owned.has(id)) continue;
       if (this.#isStopping) await this.#release(id);
-      else this.#owned.set(id, newlyOwned(new DeploymentRollout(id, this.#options.parts)));
+      else this.#owned.set(id, newlyOwned(this.#options.workOn(id)));
     }
   }
 
@@ -151,11 +163,13 @@ export class Reconciler implements Rollouts {
     while (owned.isAskedAgain && !this.#isStopping && !owned.isLost && this.#owned.get(id) === owned) {
       owned.isAskedAgain = false;
       clearTimeout(owned.retryTimer);
-      const result = await owned.rollout.step().catch((error: unknown) => {
+      const result = await owned.work.step().catch((error: unknown) => {
         this.#logger.error('a deployment could not be worked on, trying again', { deploymentId: id, error });
         return 'retry' as const;
       });
       if (result === 'gone') {
+        // What came meanwhile is looked at before it is forgotten.
+        if (owned.isAskedAgain) continue;
         await this.#forget(id);
         return;
       }
@@ -181,7 +195,7 @@ export class Reconciler implements Rollouts {
     const owned = this.#owned.get(id);
     if (!owned) return;
     clearTimeout(owned.retryTimer);
-    await owned.rollout.stop(graceMs, options).catch((error: unknown) => {
+    await owned.work.stop(graceMs, options).catch((error: unknown) => {
       this.#logger.error('a deployment did not stop well', { deploymentId: id, error });
     });
     await owned.working;
@@ -223,6 +237,6 @@ export class Reconciler implements Rollouts {
   }
 }
 
-function newlyOwned(rollout: DeploymentRollout): Owned {
-  return { rollout, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
+function newlyOwned(work: DeploymentWork): Owned {
+  return { work, working: undefined, isAskedAgain: false, retries: 0, retryTimer: undefined, isLost: false };
 }

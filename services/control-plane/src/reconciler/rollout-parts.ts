@@ -11,7 +11,7 @@ import type { Slots } from './slots.ts';
 export interface RolloutParts {
   store: RolloutStore;
   driver: Driver;
-  builds: Pick<Builds, 'isBuilt' | 'find' | 'build' | 'ofFolder' | 'keepOnly'>;
+  builds: Pick<Builds, 'isBuilt' | 'kindOf' | 'find' | 'build' | 'ofFolder' | 'keepOnly'>;
   databases: DeploymentDatabases;
   dataRedisUri: string;
   secrets: SecretSets;

@@ -93,12 +93,14 @@ export class PostgresRolloutStore implements RolloutStore {
   async revisionsInUse(deploymentId: string): Promise<Revision[]> {
     const deployment = await this.find(deploymentId);
     const named = [deployment?.activeRevisionId, deployment?.latestRevisionId].filter((id) => id != null);
+    const underWay = { in: ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] satisfies RevisionStatus[] };
     return this.#database.prisma.revision.findMany({
       where: {
         deploymentId,
         OR: [
           { id: { in: named }, status: { in: ['DEPLOYED', 'DEPLOY_FAILED'] } },
-          { status: { in: ['BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING'] } },
+          { status: underWay },
+          { status: 'UNKNOWN', lastKnownStatus: underWay },
         ],
       },
     });

@@ -27,7 +27,8 @@ export async function allow(
   const { store } = exchange.parts;
   // What is in there was built by the platform, and by nobody else.
   const mayWrite = grant.mayPush && name !== PROJECT_REPOSITORY;
-  const isAllowed = grant.deploymentId === deploymentId && (mayWrite || isRead(exchange));
+  const isItsOwn = grant.deploymentId === deploymentId && (grant.name === undefined || grant.name === name);
+  const isAllowed = isItsOwn && (mayWrite || isRead(exchange));
   const look = isRead(exchange) ? store.mayHaveImages(deploymentId) : store.takesImages(deploymentId);
   if (!(await look) || !isAllowed) {
     throw new RegistryError('DENIED', 'This token is not for that.');

@@ -1,20 +1,15 @@
-import type { PullCredential } from '../drivers/container/image.ts';
+import type { GivesCredentials } from '../drivers/pull-credential.ts';
 import type { Registry } from './registry.ts';
 import { REGISTRY_USER } from './registry-address.ts';
 
-/**
- * What is needed to pull an image of a deployment, good for so long: of the platform's own registry a token for that deployment
- * alone, of any other registry nothing that is known here.
- *
- * @param registry undefined: where deployments run that have no images there
- */
-export function pullCredentials(registry: Pick<Registry, 'address' | 'tokens'> | undefined, lifetimeMs: number) {
-  return (deploymentId: string, imageUri: string): PullCredential | undefined =>
-    registry?.address.holds(imageUri)
+/** For images of the platform's own registry a token of their deployment alone; of any other registry nothing is known here. */
+export function pullCredentials({ address, tokens }: Pick<Registry, 'address' | 'tokens'>): GivesCredentials {
+  return (lifetimeMs) => async (deploymentId, imageUri) =>
+    address.holds(imageUri)
       ? {
-          host: registry.address.host,
+          host: address.host,
           username: REGISTRY_USER,
-          password: registry.tokens.issue({ deploymentId, mayPush: false }, lifetimeMs),
+          password: tokens.issue({ deploymentId, mayPush: false }, lifetimeMs),
         }
       : undefined;
 }

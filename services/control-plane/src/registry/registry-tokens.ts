@@ -5,6 +5,8 @@ import Type, { type Static } from 'typebox';
 /** What the holder of a token may do, with the images of one deployment and nothing else. */
 export interface RegistryGrant {
   deploymentId: string;
+  /** Of those by this name alone; left out: of all of them. */
+  name?: string;
   mayPush: boolean;
 }
 
@@ -14,7 +16,12 @@ export interface HeldGrant extends RegistryGrant {
   expiresAt: number;
 }
 
-const Content = Type.Object({ deployment: Uuid, push: Type.Boolean(), expires: Type.Number() });
+const Content = Type.Object({
+  deployment: Uuid,
+  name: Type.Optional(Type.String()),
+  push: Type.Boolean(),
+  expires: Type.Number(),
+});
 const PLACE = 'registry/token';
 
 /**
@@ -31,6 +38,7 @@ export class RegistryTokens {
   issue(grant: RegistryGrant, lifetimeMs: number): string {
     const content: Static<typeof Content> = {
       deployment: grant.deploymentId,
+      name: grant.name,
       push: grant.mayPush,
       expires: Date.now() + lifetimeMs,
     };
@@ -42,7 +50,8 @@ export class RegistryTokens {
     try {
       const content: unknown = JSON.parse(this.#sealer.open(token, PLACE));
       if (!conforms(Content, content) || content.expires <= Date.now()) return null;
-      return { deploymentId: content.deployment, mayPush: content.push, expiresAt: content.expires };
+      const { deployment: deploymentId, name, push: mayPush, expires: expiresAt } = content;
+      return { deploymentId, name, mayPush, expiresAt };
     } catch (error) {
       if (error instanceof SealingError) return null;
       throw error;

@@ -10,6 +10,8 @@ import {
   type LogReport,
   LogReportAnswer,
   type MetricsReport,
+  PullToken,
+  type PullTokenRequest,
   type RevisionReport,
   RevisionReportAnswer,
 } from '@runyard/contracts';
@@ -77,6 +79,13 @@ export class ControlPlaneClient {
       answerMs: waitSeconds * 1000 + ANSWER_MS,
     });
     return answer.status === 204 ? undefined : parsed(ListenerDesiredState, answer);
+  }
+
+  async pullToken(deploymentId: string, request: PullTokenRequest, signal: AbortSignal): Promise<PullToken> {
+    return parsed(
+      PullToken,
+      await this.#call('POST', `/deployments/${deploymentId}/pull-token`, { body: request, signal }),
+    );
   }
 
   async reportRevision(report: RevisionReport, signal: AbortSignal): Promise<RevisionReportAnswer> {

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredDeployment } from '@runyard/contracts';
 import type { Sealer } from '@runyard/sealing';
+import type { PullCredential } from '../drivers/pull-credential.ts';
 import type { Counts } from '../drivers/scale-bounds.ts';
 import { unlessGone } from '../files/unless-gone.ts';
 
@@ -26,6 +27,8 @@ export interface OwnFacts {
   upstreams?: string[];
   /** How many processes it was given last. */
   counts?: Counts;
+  /** Its images of the platform's registry, by name: what they were pulled with last. */
+  pulledWith?: Record<string, PullCredential>;
 }
 
 const PLACE = 'data-plane/state';

@@ -1,9 +1,9 @@
+import { EventEmitter } from 'node:events';
 import type { DeploymentRoute, DesiredDeployment, DesiredRevision, RevisionStatus } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import type { RolloutDeployment, RolloutRevision, RolloutStore, Serving } from '../reconciler/rollout-store.ts';
 import { mayFollow, TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
-import { isImageSource } from '../sources/image-sources.ts';
 import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 import type { KeptState } from './kept-state.ts';
@@ -31,6 +31,8 @@ export class RemoteRolloutStore implements RolloutStore {
   readonly #ensured = new Set<string>();
   /** Grows with every change, over restarts too. */
   #routeVersion = Date.now();
+  /** Says `change` when something else is to run. */
+  readonly changes = new EventEmitter().setMaxListeners(0);
 
   constructor(options: RemoteRolloutStoreOptions) {
     this.#options = options;
@@ -48,6 +50,7 @@ export class RemoteRolloutStore implements RolloutStore {
     state.deployments = deployments;
     for (const id of Object.keys(state.own)) if (!now.has(id)) delete state.own[id];
     await this.#options.kept.save();
+    this.changes.emit('change');
     return [...new Set([...before.keys(), ...now.keys()])].filter((id) => before.get(id) !== now.get(id));
   }
 
@@ -140,9 +143,14 @@ export class RemoteRolloutStore implements RolloutStore {
     return this.#deployment(id)?.revisions.at(-1)?.source_config.listener_config?.k8s_namespace ?? undefined;
   }
 
-  /** Whether it runs images. */
+  /** Whether it runs images: everything but folders of this machine. */
   runsImages(id: string): boolean {
-    return this.#deployment(id)?.revisions.some(({ source }) => isImageSource(source)) ?? false;
+    return this.#deployment(id)?.revisions.some(({ source }) => source !== 'local_directory') ?? false;
+  }
+
+  /** As it is known at the moment; undefined: it is none of those that matter. */
+  revisionNow(id: string): DesiredRevision | undefined {
+    return this.#revision(id)?.revision;
   }
 
   /** Where deployments answer, for whoever passes requests on to them. */

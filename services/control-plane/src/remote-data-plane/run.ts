@@ -3,7 +3,6 @@ import { Sealer } from '@runyard/sealing';
 import { ConfigError, createApp, openDoorway, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
 import { openLogs } from '../logs/open-logs.ts';
-import type { RolloutParts } from '../reconciler/rollout-parts.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
 import type { Config } from './config.ts';
@@ -14,20 +13,14 @@ import { ForwardedSamples } from './forwarded-samples.ts';
 import { ingressRoutes } from './ingress-routes.ts';
 import { KeptScales } from './kept-scales.ts';
 import { KeptState } from './kept-state.ts';
+import { PlatformBuilds } from './platform-builds.ts';
 import { ProjectsBelow } from './projects-below.ts';
+import { PullTokens } from './pull-tokens.ts';
 import { RemoteRolloutStore } from './remote-rollout-store.ts';
 
 const VERSION = '0.1.0';
 /** A safety net: changes are acted on at once when they are heard of. */
 const SWEEP_MS = 30_000;
-/** What is run here comes as it is. */
-const NOTHING_IS_BUILT: RolloutParts['builds'] = {
-  isBuilt: () => false,
-  find: async () => null,
-  build: async () => undefined,
-  ofFolder: async (_, project) => ({ kind: 'project', project }),
-  keepOnly: async () => undefined,
-};
 
 /** Runs the deployments of one listener of a platform elsewhere. Nobody has to reach this process for that. */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
@@ -74,7 +67,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
       sweepMs: SWEEP_MS,
       store,
-      builds: NOTHING_IS_BUILT,
+      builds: new PlatformBuilds(store),
       openLog: openLogs(config, context, { onWritten: (owner) => logs.written(owner) }),
       sealer,
       secrets,
@@ -83,6 +76,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       samples: new ForwardedSamples({ client, link }),
       // Nothing that was measured is kept here.
       samplesMs: 0,
+      credentials: new PullTokens({ kept, client, link, logger }).lasting,
       guardProjects: (projects) => new ProjectsBelow(config.PROJECTS_DIR, projects),
       removeFiles: async (id, images) => {
         if (store.runsImages(id)) await images.removeLeftovers(id, store.namespaceOf(id));

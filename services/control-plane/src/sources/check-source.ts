@@ -4,6 +4,7 @@ import type { Queries } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
 import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import type { RegistryAddress } from '../registry/registry-address.ts';
+import { isBuiltSource } from './built-sources.ts';
 import { checkIntegration } from './github/integrations.ts';
 import { checkRepositoryUrl, fullRef, type RepositoryRules } from './github/repository-url.ts';
 import { isImageSource } from './image-sources.ts';
@@ -16,6 +17,8 @@ export interface SourceRules {
   localProjects: boolean;
   /** The platform's own registry. */
   registry: RegistryAddress;
+  /** Whether images can be made of projects, for data planes elsewhere. */
+  makesImages: boolean;
   /** Networks (CIDR) that are not public and may hold repositories. */
   allowedNetworks?: string[] | undefined;
   /** Where deployments run in a cluster: what of their pods they may choose. */
@@ -44,6 +47,11 @@ export async function checkSource(
   { tenant, deploymentId, source, sourceConfig, sourceRevisionConfig }: CheckedSource,
   rules: SourceRules,
 ): Promise<void> {
+  if (sourceConfig.listener_id != null && isBuiltSource(source) && !rules.makesImages) {
+    throw wrong(
+      `the source '${source}' becomes an image for a listener, and the image that it is put on is not set here (PROJECT_BASE_IMAGE)`,
+    );
+  }
   if (source === 'internal_source') {
     const { source_tarball_path: objectPath } = sourceRevisionConfig;
     if (objectPath != null) await checkUploaded(queries, deploymentId, objectPath);

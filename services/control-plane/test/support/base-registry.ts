@@ -132,7 +132,7 @@ export class BaseRegistry {
 }
 
 /** An archive with one empty file. */
-function tarOf(path: string): Buffer {
+export function tarOf(path: string): Buffer {
   const header = new Header({ path, type: 'File', mode: 0o644, size: 0, uid: 0, gid: 0, mtime: new Date(0) });
   header.encode();
   return Buffer.concat([header.block!, Buffer.alloc(1024)]);

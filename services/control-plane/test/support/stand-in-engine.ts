@@ -19,7 +19,7 @@ export function containerOptions(surroundings: Surroundings): ContainerDriverOpt
     network: undefined,
     holder: randomUUID(),
     scratch: join(surroundings.folder, 'logins'),
-    credentialFor: () => undefined,
+    credentialFor: async () => undefined,
   };
 }
 

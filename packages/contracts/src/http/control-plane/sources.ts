@@ -44,9 +44,9 @@ export const SourceConfig = Type.Object(
     resource_spec: OptionalNullable(ResourceSpec),
     /** Where the deployment answers. Of `external_docker` it may be set; elsewhere it is read-only, and sent back as it was shown or not at all. */
     custom_url: OptionalNullable(Type.String({ maxLength: 2048 })),
-    /** `external_docker`: the listener whose data plane runs it. Cannot change. */
+    /** The listener whose data plane runs it. Cannot change. */
     listener_id: OptionalNullable(Uuid),
-    /** `external_docker`: cannot change. */
+    /** Where that one runs it. Cannot change. */
     listener_config: OptionalNullable(
       Type.Object({ k8s_namespace: OptionalNullable(Type.String({ minLength: 1, maxLength: 63 })) }),
     ),

@@ -8,8 +8,9 @@ import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, typ
 import type { Place } from '../process/kept-service.ts';
 import type { KeepingOptions, Launcher, Part } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
+import type { CredentialFor } from '../pull-credential.ts';
 import { Container } from './container.ts';
-import { fetchImage, type ImageFacts, type PullCredential } from './image.ts';
+import { fetchImage, type ImageFacts } from './image.ts';
 import { removeOrphans } from './orphans.ts';
 import { type ContainerNetwork, INNER_PORT, LABELS, runArguments } from './run-arguments.ts';
 
@@ -23,8 +24,7 @@ export interface ContainerDriverOptions extends KeepingOptions {
   holder: string;
   /** For what a login writes down, which is removed at once. */
   scratch: string;
-  /** For an image of the platform's own registry; undefined for any other. */
-  credentialFor(deploymentId: string, imageUri: string): PullCredential | undefined;
+  credentialFor: CredentialFor;
 }
 
 /** Runs a revision that is an image, as containers of an engine: one or more of agent-api and of run-worker. */
@@ -40,9 +40,10 @@ export class ContainerDriver implements Driver {
     if (spec.namespace !== undefined) {
       throw new StartFailure('It is to run in a cluster, and KUBERNETES_NAMESPACE, which names one, is not set here.');
     }
-    const { imageUri } = spec.artifact;
+    const { imageUri, settings } = spec.artifact;
     return startRevision(spec, options, this.#options, async (log, signal) => {
-      const image = await this.#fetch(spec, imageUri, log, signal);
+      const fetched = await this.#fetch(spec, imageUri, log, signal);
+      const image = { ...fetched, env: { ...fetched.env, ...settings } };
       await removeOrphans(this.#options.command, spec.deploymentId, this.#options.holder);
       return new ContainerLauncher(spec, image, this.#options);
     });
@@ -58,7 +59,7 @@ export class ContainerDriver implements Driver {
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     const configDir = await mkdtemp(join(scratch, 'login-'));
     try {
-      const credential = credentialFor(spec.deploymentId, imageUri);
+      const credential = await credentialFor(spec.deploymentId, imageUri, signal);
       return await fetchImage(command, imageUri, { log, signal, credential, configDir });
     } finally {
       await rm(configDir, { recursive: true, force: true });

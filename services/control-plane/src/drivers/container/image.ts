@@ -2,6 +2,7 @@ import { conforms } from '@runyard/contracts';
 import Type from 'typebox';
 import type { RevisionLog } from '../../logs/revision-log.ts';
 import { StartFailure } from '../driver.ts';
+import type { PullCredential } from '../pull-credential.ts';
 import { lastLine, noEngine, runEngine } from './engine-command.ts';
 
 /** Made by our base image, and so of every image built from it: that it takes part as docs/images.md says. */
@@ -21,13 +22,6 @@ export interface ImageFacts {
   env: Record<string, string>;
 }
 
-/** What the platform's own registry asks for. */
-export interface PullCredential {
-  host: string;
-  username: string;
-  password: string;
-}
-
 /**
  * Brings an image to this machine and looks whether it is one that can be run here.
  *
@@ -41,6 +35,12 @@ export async function fetchImage(
   const { log, signal, credential, configDir } = options;
   const version = await runEngine(command, ['version', '--format', '{{.Server.Version}}'], { signal });
   if (version.code !== 0) throw new StartFailure(noEngine(command, version.stderr));
+  if (credential?.isOfBefore) {
+    log.write(`${credential.host} cannot be asked for ${imageUri}: what this machine has of it is run`, {
+      source: 'engine',
+    });
+    return inspect(command, imageUri, signal);
+  }
   const config = credential ? ['--config', configDir] : [];
   if (credential) {
     const { host, username, password } = credential;

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
-import { pullCredentials } from '../../registry/pull-credential.ts';
-import type { Registry } from '../../registry/registry.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import type { KeepingOptions } from '../process/launcher.ts';
+import type { GivesCredentials } from '../pull-credential.ts';
 import { ContainerDriver } from './container-driver.ts';
 
 export const containerVariables = {
@@ -28,14 +27,14 @@ const PULL_TOKEN_LIFETIME_MS = 3_600_000;
 
 export function openContainerDriver(
   config: Static<typeof Settings>,
-  options: KeepingOptions & { platform: PlatformSettings; holder: string; registry: Registry | undefined },
+  options: KeepingOptions & { platform: PlatformSettings; holder: string; credentials: GivesCredentials },
 ): ContainerDriver {
-  const { registry, ...rest } = options;
+  const { credentials, ...rest } = options;
   return new ContainerDriver({
     ...rest,
     command: config.CONTAINER_ENGINE_COMMAND,
     network: config.CONTAINER_NETWORK,
     scratch: join(config.DATA_DIR, 'logins'),
-    credentialFor: pullCredentials(registry, PULL_TOKEN_LIFETIME_MS),
+    credentialFor: credentials(PULL_TOKEN_LIFETIME_MS),
   });
 }

@@ -5,6 +5,7 @@ import { withLastLines } from '../../logs/last-lines.ts';
 import type { OpenRevisionLog } from '../../logs/revision-log.ts';
 import type { PlatformSettings } from '../deployment-variables.ts';
 import { type Driver, type RevisionSpec, type RunningRevision, StartFailure, type StartOptions } from '../driver.ts';
+import type { CredentialFor } from '../pull-credential.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, scaleBounds } from '../scale-bounds.ts';
 import { type ClusterApi, ClusterRefusal } from './cluster-api.ts';
@@ -14,7 +15,7 @@ import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
 import { faultOfWishes, type PodRules } from './pod-wishes.ts';
 import { Removal } from './removal.ts';
-import { type PullCredential, RevisionObjects } from './revision-objects.ts';
+import { RevisionObjects } from './revision-objects.ts';
 
 export interface KubernetesDriverOptions {
   api: ClusterApi;
@@ -26,8 +27,7 @@ export interface KubernetesDriverOptions {
   /** How many processes a deployment was given last. Left out: each revision begins with the least. */
   countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
-  /** For an image of the platform's own registry; undefined for any other. */
-  credentialFor(deploymentId: string, imageUri: string): PullCredential | undefined;
+  credentialFor: CredentialFor;
   /** What of their pods deployments may choose. */
   rules: PodRules;
   /** Who decides how many pods there are. `auto`: the cluster where it has metrics of others, the platform elsewhere. */
@@ -38,6 +38,7 @@ export interface KubernetesDriverOptions {
 /** How long what is left of a deleted deployment may take to end: its work is deleted anyway. */
 const DELETE_GRACE_MS = 1_000;
 const DISCOVERY_TIMEOUT_MS = 10_000;
+const RENEWAL_TIMEOUT_MS = 10_000;
 
 /**
  * Runs a revision that is an image as pods of a Kubernetes cluster. What it has made goes on without this process: it is found
@@ -79,7 +80,7 @@ export class KubernetesDriver implements Driver {
         // What is there was allowed when it was made, and is looked after.
         if (!found) mustBeRunnable(spec, this.#options.rules);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
-        const credential = credentialFor(deploymentId, image.imageUri);
+        const credential = await credentialFor(deploymentId, image.imageUri, signal);
         const objects = new RevisionObjects(spec, { platform, image, credential, coolDownSeconds });
         const isScaledByCluster = isScaled(spec) && (await this.#clusterScales(autoscaler));
         const options = {
@@ -94,10 +95,13 @@ export class KubernetesDriver implements Driver {
         revision = new KubernetesRevision(spec, this.#parts, options);
         await revision.start(signal);
         if (credential) {
-          revision.keepCredential(async () => {
-            const renewed = credentialFor(deploymentId, image.imageUri);
-            if (renewed) await api.apply(objects.pullSecret(renewed), AbortSignal.timeout(DISCOVERY_TIMEOUT_MS));
-          });
+          const renew = async (ended: AbortSignal) => {
+            const renewed = await credentialFor(deploymentId, image.imageUri, ended);
+            if (renewed?.isOfBefore) throw new Error('the platform cannot be asked');
+            if (renewed)
+              await withDeadline(ended, RENEWAL_TIMEOUT_MS, (by) => api.apply(objects.pullSecret(renewed), by));
+          };
+          revision.keepCredential({ renew, isDue: credential.isOfBefore ?? false });
         }
         this.#drainLeftovers(deploymentId);
         return revision;

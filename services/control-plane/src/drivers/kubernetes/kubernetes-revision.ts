@@ -6,6 +6,7 @@ import type { RevisionSpec, RunningPart, RunningRevision } from '../driver.ts';
 import type { RunningRevisions } from '../running-revisions.ts';
 import { type Counts, type Role, scaleBounds } from '../scale-bounds.ts';
 import type { ClusterApi } from './cluster-api.ts';
+import { type CredentialRenewal, keepRenewed } from './credential-renewal.ts';
 import { nameOf } from './labels.ts';
 import { PodLogs } from './pod-logs.ts';
 import { hasCustomAuth, isReady, roleOf, serviceStatus } from './pod-state.ts';
@@ -44,8 +45,6 @@ export interface RevisionOptions {
 const ROLES = ['agent-api', 'run-worker'] as const;
 /** How long the last lines of a container that ended may take to arrive. */
 const LAST_LINES_MS = 3_000;
-/** The pull credential is good for much longer. */
-const RENEW_CREDENTIAL_MS = 24 * 60 * 60 * 1000;
 
 /** A revision that runs as pods of a cluster. The cluster keeps them running; this follows where they are, and decides how many. */
 export class KubernetesRevision implements RunningRevision {
@@ -64,7 +63,6 @@ export class KubernetesRevision implements RunningRevision {
   #told: string[] = [];
   #isDraining = false;
   #hasCustomAuth = false;
-  #credentialTimer: NodeJS.Timeout | undefined;
 
   constructor(spec: RevisionSpec, parts: RevisionParts, options: RevisionOptions) {
     this.#spec = spec;
@@ -155,12 +153,9 @@ export class KubernetesRevision implements RunningRevision {
     await Promise.all(ROLES.map((role) => this.#healthy(role, signal)));
   }
 
-  /** The credential that images are pulled with is made anew long before it ends. */
-  keepCredential(renew: () => Promise<void>): void {
-    this.#credentialTimer = setInterval(() => {
-      renew().catch((error: unknown) => this.#logger.warn('a pull credential could not be renewed', { error }));
-    }, RENEW_CREDENTIAL_MS);
-    this.#credentialTimer.unref();
+  /** For as long as this process looks after it. */
+  keepCredential(renewal: CredentialRenewal): void {
+    void keepRenewed(renewal, { signal: this.#stopping.signal, logger: this.#logger });
   }
 
   scale(role: Role, count: number): void {
@@ -237,7 +232,6 @@ export class KubernetesRevision implements RunningRevision {
   }
 
   async #ended(): Promise<void> {
-    clearInterval(this.#credentialTimer);
     this.#unwatch();
     this.#logs.stop();
     this.#parts.running.delete(this);

@@ -1,6 +1,5 @@
 import { logSegments } from '../../logs/log-segments.ts';
-import { pullCredentials } from '../../registry/pull-credential.ts';
-import type { Registry } from '../../registry/registry.ts';
+import type { GivesCredentials } from '../pull-credential.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
 
@@ -13,9 +12,9 @@ type Given = Pick<
 >;
 
 export async function openKubernetesDriver(
-  options: Given & { namespace: string; dataDir: string; registry: Registry | undefined },
+  options: Given & { namespace: string; dataDir: string; credentials: GivesCredentials },
 ): Promise<KubernetesDriver> {
-  const { namespace, dataDir, registry, ...rest } = options;
+  const { namespace, dataDir, credentials, ...rest } = options;
   const client = await import('@kubernetes/client-node');
   const kubeConfig = new client.KubeConfig();
   kubeConfig.loadFromDefault();
@@ -26,6 +25,6 @@ export async function openKubernetesDriver(
       const newest = (await logSegments.list(dataDir, { ...owner, kind: 'deploy' })).at(-1);
       return newest && (await logSegments.stats(newest))?.mtime;
     },
-    credentialFor: pullCredentials(registry, PULL_TOKEN_LIFETIME_MS),
+    credentialFor: credentials(PULL_TOKEN_LIFETIME_MS),
   });
 }

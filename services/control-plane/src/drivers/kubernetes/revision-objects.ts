@@ -9,17 +9,11 @@ import type {
 import { capacityOf } from '../../monitoring/scaling-policy.ts';
 import { graceSecondsOf, type PlatformSettings, partVariables } from '../deployment-variables.ts';
 import type { ImageArtifact, RevisionSpec } from '../driver.ts';
+import type { PullCredential } from '../pull-credential.ts';
 import { type Role, scaleBounds } from '../scale-bounds.ts';
 import { labelsOf, nameOf } from './labels.ts';
 import { PORT, podTemplate } from './pod-template.ts';
 import { SECRETS_KEY } from './secret-handover.ts';
-
-/** A registry's credential, as images are pulled with. */
-export interface PullCredential {
-  host: string;
-  username: string;
-  password: string;
-}
 
 export interface ObjectOptions {
   platform: PlatformSettings;

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../../operation.ts';
-import { Nullable, Uuid } from '../../common.ts';
+import { Nullable, OptionalNullable, Uuid } from '../../common.ts';
 import { Secret, SecretReference } from '../deployments.ts';
 import { ListenerParams, listenerRefusals } from '../listeners.ts';
 import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
@@ -9,6 +9,19 @@ import { Epoch, stale, tags } from './epoch.ts';
 
 /** Longest wait for a change, in seconds: below what proxies on the way give up after, and well below a lease. */
 const WAIT_SECONDS_MAX = 30;
+
+/** An image in the platform's own registry, which is pulled with a token that the data plane asks for (`pull-token`). */
+export const PlatformImage = Type.Object(
+  {
+    uri: Type.String(),
+    /** Of one that the platform has made of a project: the project's own variables that tune the platform's part. */
+    settings: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** Of the machines it is for, as images call it; left out where it is not known. */
+    architecture: Type.Optional(Type.String()),
+  },
+  { $id: 'PlatformImage' },
+);
+export type PlatformImage = Static<typeof PlatformImage>;
 
 /** Everything one roll-out needs. */
 export const DesiredRevision = Type.Object(
@@ -24,6 +37,8 @@ export const DesiredRevision = Type.Object(
     secrets: Type.Array(Secret),
     /** Read by the data plane, where it runs. */
     secret_references: Type.Array(SecretReference),
+    /** Null for what does not come from the platform, and while the platform has not built it. Platforms of earlier releases leave it out. */
+    image: OptionalNullable(PlatformImage),
   },
   { $id: 'DesiredRevision' },
 );
@@ -83,6 +98,7 @@ const exampleDesired: ListenerDesiredState = {
           source_revision_config: { image_uri: 'registry.example.com/agent:1' },
           secrets: [{ name: 'MODEL_KEY', value: 'a key' }],
           secret_references: [],
+          image: null,
         },
       ],
     },

@@ -3,12 +3,14 @@ import { checkListenerCaller, getListenerKeySet } from './callers.ts';
 import { getListenerDesiredState } from './desired-state.ts';
 import { takeListenerLease } from './lease.ts';
 import { reportRevisionLogs } from './logs.ts';
+import { createPullToken } from './pull-tokens.ts';
 import { reportDeploymentMetrics, reportDeploymentStatus, reportRevisionStatus } from './reports.ts';
 
 /** What data planes elsewhere ask of the platform, and tell it. */
 export const dataPlaneOperations: readonly Operation[] = [
   takeListenerLease,
   getListenerDesiredState,
+  createPullToken,
   reportRevisionStatus,
   reportDeploymentStatus,
   reportDeploymentMetrics,
@@ -21,4 +23,5 @@ export * from './callers.ts';
 export * from './desired-state.ts';
 export * from './lease.ts';
 export * from './logs.ts';
+export * from './pull-tokens.ts';
 export * from './reports.ts';

@@ -1,0 +1,62 @@
+import type { PlatformImage, RevisionStatus } from '@runyard/contracts';
+import type { Database } from '../database/database.ts';
+import type { ImageArtifact } from '../drivers/driver.ts';
+import type { Prisma } from '../generated/client.ts';
+import { PostgresRolloutStore, type RolloutRevision } from '../reconciler/rollout-store.ts';
+import { moveRevision } from '../revisions/revision-moves.ts';
+
+/** In which a revision is the platform's to build. */
+export const TO_BUILD: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING'];
+
+const placed: Prisma.DeploymentWhereInput = { listenerId: { not: null }, deleteRequestedAt: null };
+
+/** Deployments that data planes elsewhere run, as far as the platform builds for them. */
+export class PlacedBuildStore extends PostgresRolloutStore {
+  readonly #database: Database;
+  readonly #onMoved: (deploymentId: string) => void;
+
+  /** @param onMoved told when a status has changed here */
+  constructor(database: Database, onMoved: (deploymentId: string) => void) {
+    super(database);
+    this.#database = database;
+    this.#onMoved = onMoved;
+  }
+
+  /** Those with something to build. */
+  override async allIds(): Promise<string[]> {
+    const rows = await this.#database.prisma.revision.findMany({
+      where: { status: { in: TO_BUILD }, deployment: placed },
+      distinct: ['deploymentId'],
+      select: { deploymentId: true },
+    });
+    return rows.map(({ deploymentId }) => deploymentId);
+  }
+
+  /** Null: nothing of it is to be built. */
+  nextToBuild(deploymentId: string): Promise<RolloutRevision | null> {
+    return this.#database.prisma.revision.findFirst({
+      where: { deploymentId, status: { in: TO_BUILD }, deployment: placed },
+      orderBy: { number: 'asc' },
+    });
+  }
+
+  override async moveRevision(
+    revision: RolloutRevision,
+    to: RevisionStatus,
+    message: string | null = null,
+  ): Promise<boolean> {
+    const isMoved = await super.moveRevision(revision, to, message);
+    if (isMoved) this.#onMoved(revision.deploymentId);
+    return isMoved;
+  }
+
+  /** The revision has its image: its data plane goes on with it. Nothing happens when it was ended meanwhile. */
+  async built(revision: RolloutRevision, { imageUri: uri, settings, architecture }: ImageArtifact): Promise<void> {
+    const image: PlatformImage = { uri, settings, architecture };
+    await this.#database.change(async (transaction) => {
+      if (!(await moveRevision(transaction, revision, 'AWAITING_DEPLOY'))) return;
+      await transaction.revision.update({ where: { id: revision.id }, data: { image } });
+    });
+    this.#onMoved(revision.deploymentId);
+  }
+}

@@ -1,0 +1,93 @@
+import { isUnavailable } from '@runyard/database';
+import type { Logger } from '@runyard/service-kit';
+import { BuildFailure } from '../builds/build-failure.ts';
+import type { Builds } from '../builds/builds.ts';
+import type { StepResult } from '../reconciler/deployment-rollout.ts';
+import type { DeploymentWork } from '../reconciler/reconciler.ts';
+import { fail, RevisionEnded, reach } from '../reconciler/revision-steps.ts';
+import type { RolloutRevision } from '../reconciler/rollout-store.ts';
+import type { PlacedBuildStore } from './placed-build-store.ts';
+
+export interface PlacedBuildParts {
+  store: PlacedBuildStore;
+  /** Which make images. */
+  builds: Pick<Builds, 'build' | 'find' | 'keepOnly' | 'remove'>;
+  logger: Logger;
+}
+
+/**
+ * The platform's part of the roll-outs of one deployment that a data plane elsewhere runs: it makes images of revisions whose
+ * turn it is to be built. That it is, the data plane says (`AWAITING_BUILD`), and goes on where this ends (`AWAITING_DEPLOY`).
+ */
+export class PlacedBuild implements DeploymentWork {
+  readonly #id: string;
+  readonly #parts: PlacedBuildParts;
+  readonly #logger: Logger;
+  /** Ends the build under way. */
+  #working = new AbortController();
+  /** The revision it is of. */
+  #workingOn: string | undefined;
+  #isStopped = false;
+
+  constructor(id: string, parts: PlacedBuildParts) {
+    this.#id = id;
+    this.#parts = parts;
+    this.#logger = parts.logger.child({ deploymentId: id });
+  }
+
+  async notice(): Promise<void> {
+    // That of now: while it looks, the next build may begin.
+    const working = this.#working;
+    const id = this.#workingOn;
+    if (id === undefined) return;
+    const next = await this.#parts.store.nextToBuild(this.#id);
+    if (next?.id !== id) working.abort(new Error('interrupted'));
+  }
+
+  async step(): Promise<StepResult> {
+    const { store } = this.#parts;
+    this.#working = new AbortController();
+    const revision = await store.nextToBuild(this.#id);
+    this.#workingOn = revision?.id;
+    if (this.#isStopped) return 'settled';
+    if (revision) {
+      await this.#build(revision, this.#working.signal);
+      await this.#tidy();
+    }
+    // With nothing left to build it is none of this one's any more.
+    return (await store.nextToBuild(this.#id)) ? 'retry' : 'gone';
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#working.abort(new Error('stopped'));
+  }
+
+  async #build(revision: RolloutRevision, signal: AbortSignal): Promise<void> {
+    const { store, builds } = this.#parts;
+    try {
+      const deployment = await store.find(this.#id);
+      if (!deployment) return;
+      await builds.build(deployment, revision, { signal, onBegin: () => reach(store, revision, 'BUILDING') });
+      const image = await builds.find(revision);
+      if (image?.kind !== 'image') throw new Error(`the image of revision ${revision.id} is gone`);
+      await store.built(revision, image);
+    } catch (error) {
+      // Whoever builds for the deployment next goes on with it.
+      if (signal.aborted || error instanceof RevisionEnded) return;
+      if (!(error instanceof BuildFailure) && isUnavailable(error)) throw error;
+      await fail(store, revision, error, this.#logger);
+    }
+  }
+
+  /** Removes builds and images that no revision needs, and all of them when the deployment was removed meanwhile. */
+  async #tidy(): Promise<void> {
+    const { store, builds } = this.#parts;
+    try {
+      if (await store.find(this.#id)) await builds.keepOnly(this.#id, await store.revisionsInUse(this.#id));
+      else await builds.remove(this.#id);
+    } catch (error) {
+      this.#logger.warn('builds that are not needed any more could not be removed', { error });
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Artifact } from '../drivers/driver.ts';
+import { RevisionEnded } from '../reconciler/revision-steps.ts';
+import type { RolloutParts } from '../reconciler/rollout-parts.ts';
+import type { RolloutDeployment, RolloutRevision } from '../reconciler/rollout-store.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
+import { isBuiltSource } from '../sources/built-sources.ts';
+import { isImageSource } from '../sources/image-sources.ts';
+import type { LocalProject } from '../sources/local-directory.ts';
+import type { RemoteRolloutStore } from './remote-rollout-store.ts';
+
+type Part = RolloutParts['builds'];
+
+/** What is built for this data plane is built by the platform, as images; folders of this machine are run as they are. */
+export class PlatformBuilds implements Part {
+  readonly #store: Pick<RemoteRolloutStore, 'revisionNow' | 'changes'>;
+
+  constructor(store: Pick<RemoteRolloutStore, 'revisionNow' | 'changes'>) {
+    this.#store = store;
+  }
+
+  isBuilt(source: string): boolean {
+    return isBuiltSource(source);
+  }
+
+  kindOf(source: string): Artifact['kind'] {
+    return isImageSource(source) || isBuiltSource(source) ? 'image' : 'project';
+  }
+
+  async find({ id, source }: RolloutRevision): Promise<Artifact | null> {
+    const image = this.#store.revisionNow(id)?.image;
+    if (!image || !isBuiltSource(source)) return null;
+    const { uri: imageUri, settings, architecture } = image;
+    return { kind: 'image', imageUri, settings, architecture };
+  }
+
+  /**
+   * Waits until the platform has built it. That its turn has come is known there by its status.
+   *
+   * @throws RevisionEnded when it will never be; the signal's reason, or that it was aborted
+   */
+  async build(_: RolloutDeployment, { id }: RolloutRevision, { signal }: { signal: AbortSignal }): Promise<void> {
+    for (;;) {
+      const now = this.#store.revisionNow(id);
+      if (now?.image) return;
+      if (!now || TERMINAL.includes(now.status)) throw new RevisionEnded();
+      await once(this.#store.changes, 'change', { signal });
+    }
+  }
+
+  async ofFolder(_: RolloutRevision, project: LocalProject): Promise<Artifact> {
+    return { kind: 'project', project };
+  }
+
+  /** Nothing of them is kept here. */
+  async keepOnly(): Promise<void> {}
+}

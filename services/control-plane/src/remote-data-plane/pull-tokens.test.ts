@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DesiredDeployment, PullTokenRequest } from '@runyard/contracts';
+import { Sealer } from '@runyard/sealing';
+import { silentLogger } from '@runyard/service-kit';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StartFailure } from '../drivers/driver.ts';
+import { RefusedError } from './control-plane-client.ts';
+import { KeptState } from './kept-state.ts';
+import { PullTokens } from './pull-tokens.ts';
+
+const IMAGE = 'agents.example.com/registry/d/agent:v1';
+const HOUR_MS = 3_600_000;
+const sealer = new Sealer(Buffer.alloc(32, 7).toString('base64'));
+const { signal } = new AbortController();
+
+let folder: string;
+let asked: PullTokenRequest[];
+/** In place of an answer. */
+let failures: Error[];
+beforeEach(async () => {
+  [asked, failures] = [[], []];
+  folder = await mkdtemp(join(tmpdir(), 'runyard-pull-tokens-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A data plane that starts, with what was kept by the one before. */
+async function opened() {
+  const kept = await KeptState.open(folder, sealer);
+  const revisions = [{ image: { uri: IMAGE } }, { image: null }, {}];
+  kept.state.deployments = [{ id: 'd', revisions }] as unknown as DesiredDeployment[];
+  const client = {
+    pullToken: async (_: string, request: PullTokenRequest) => {
+      asked.push(request);
+      const failure = failures.shift();
+      if (failure) throw failure;
+      return {
+        registry_host: 'agents.example.com',
+        username: 'oauth2accesstoken',
+        token: `token ${asked.length}`,
+        expires_at: new Date().toISOString(),
+      };
+    },
+  };
+  const link = { ask: <T>(request: (epoch: number, own: AbortSignal) => Promise<T>) => request(4, signal) };
+  return new PullTokens({ kept, client, link, logger: silentLogger }).lasting(HOUR_MS);
+}
+
+const given = (password: string) => ({ host: 'agents.example.com', username: 'oauth2accesstoken', password });
+const away = () => new TypeError('fetch failed');
+
+describe("an image of the platform's registry", () => {
+  it('is pulled with a token of the platform, which may be away for a while, for as long as it is needed', async () => {
+    const credentialFor = await opened();
+    failures = [away()];
+    expect(await credentialFor('d', IMAGE, signal)).toEqual(given('token 2'));
+    expect(asked[1]).toEqual({ epoch: 4, image_uri: IMAGE, lifetime_seconds: 3600 });
+    expect(await credentialFor('d', 'registry.example.com/agent:v1', signal)).toBeUndefined();
+    expect(await credentialFor('gone', IMAGE, signal)).toBeUndefined();
+    expect(asked).toHaveLength(2);
+  });
+
+  it('that was pulled here before runs after a restart, although the platform is away', async () => {
+    expect(await (await opened())('d', IMAGE, signal)).toEqual(given('token 1'));
+    const restarted = await opened();
+    failures = [away()];
+    expect(await restarted('d', IMAGE, signal)).toEqual({ ...given('token 1'), isOfBefore: true });
+    expect(await restarted('d', IMAGE, signal)).toEqual(given('token 3'));
+  });
+
+  it('does not run when the platform says that there is none', async () => {
+    await (await opened())('d', IMAGE, signal);
+    const credentialFor = await opened();
+    failures = [new RefusedError(404, 'Image not found.')];
+    await expect(credentialFor('d', IMAGE, signal)).rejects.toThrow(StartFailure);
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,106 @@
+import { PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
+import type { Logger } from '@runyard/service-kit';
+import pRetry from 'p-retry';
+import { StartFailure } from '../drivers/driver.ts';
+import type { CredentialFor, GivesCredentials, PullCredential } from '../drivers/pull-credential.ts';
+import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
+import type { ControlPlaneLink } from './control-plane-link.ts';
+import type { KeptState } from './kept-state.ts';
+
+export interface PullTokensOptions {
+  kept: KeptState;
+  client: Pick<ControlPlaneClient, 'pullToken'>;
+  link: Pick<ControlPlaneLink, 'ask'>;
+  logger: Logger;
+}
+
+/** While a revision starts, it waits for its token as long as it may take to start. */
+const RETRIES = { retries: Number.POSITIVE_INFINITY, minTimeout: 500, maxTimeout: 5_000 };
+
+interface Wanted {
+  deploymentId: string;
+  imageUri: string;
+  seconds: number;
+}
+
+/**
+ * What images of the platform's registry are pulled with: asked of the platform each time. The last one is kept, for when it
+ * cannot be asked: what has run here is to run again after a restart without a line.
+ */
+export class PullTokens {
+  readonly #options: PullTokensOptions;
+
+  constructor(options: PullTokensOptions) {
+    this.#options = options;
+  }
+
+  readonly lasting: GivesCredentials =
+    (lifetimeMs): CredentialFor =>
+    async (deploymentId, imageUri, signal) => {
+      if (!this.#imagesOf(deploymentId).includes(imageUri)) return undefined;
+      const seconds = Math.min(Math.floor(lifetimeMs / 1000), PULL_TOKEN_SECONDS_MAX);
+      const wanted = { deploymentId, imageUri, seconds };
+      const former = this.#options.kept.own(deploymentId).pulledWith?.[imageUri];
+      return former ? this.#askedOr(former, wanted) : this.#insisted(wanted, signal);
+    };
+
+  async #askedOr(former: PullCredential, wanted: Wanted): Promise<PullCredential> {
+    try {
+      return await this.#ask(wanted);
+    } catch (error) {
+      if (isFinal(error)) throw refused(wanted, error);
+      this.#options.logger.warn('the platform gives no token for an image: what is here of it is run', {
+        deploymentId: wanted.deploymentId,
+        error,
+      });
+      return { ...former, isOfBefore: true };
+    }
+  }
+
+  async #insisted(wanted: Wanted, signal: AbortSignal): Promise<PullCredential> {
+    try {
+      return await pRetry(() => this.#ask(wanted), {
+        ...RETRIES,
+        signal,
+        shouldRetry: ({ error }) => !isFinal(error),
+      });
+    } catch (error) {
+      if (isFinal(error)) throw refused(wanted, error);
+      if (!signal.aborted) throw error;
+      throw new StartFailure(`the platform gave no token for the image ${wanted.imageUri} in time`, { cause: error });
+    }
+  }
+
+  async #ask({ deploymentId, imageUri, seconds }: Wanted): Promise<PullCredential> {
+    const { client, link } = this.#options;
+    const request = { image_uri: imageUri, lifetime_seconds: seconds };
+    const given = await link.ask((epoch, signal) => client.pullToken(deploymentId, { epoch, ...request }, signal));
+    const credential = { host: given.registry_host, username: given.username, password: given.token };
+    await this.#keep(deploymentId, imageUri, credential);
+    return credential;
+  }
+
+  async #keep(deploymentId: string, imageUri: string, credential: PullCredential): Promise<void> {
+    const { kept } = this.#options;
+    const own = kept.own(deploymentId);
+    const images = this.#imagesOf(deploymentId);
+    const others = Object.entries(own.pulledWith ?? {}).filter(([uri]) => images.includes(uri));
+    own.pulledWith = { ...Object.fromEntries(others), [imageUri]: credential };
+    await kept.save();
+  }
+
+  /** Those that the deployment has in the platform's registry. */
+  #imagesOf(deploymentId: string): string[] {
+    const deployment = this.#options.kept.state.deployments.find(({ id }) => id === deploymentId);
+    return deployment?.revisions.flatMap(({ image }) => image?.uri ?? []) ?? [];
+  }
+}
+
+/** There is no such deployment, or no such image of it. */
+function isFinal(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.status === 404;
+}
+
+function refused({ imageUri }: Wanted, cause: RefusedError): StartFailure {
+  return new StartFailure(`the platform gives no token for the image ${imageUri}: ${cause.message}`, { cause });
+}
