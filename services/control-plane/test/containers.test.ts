@@ -129,6 +129,14 @@ describe('an image', () => {
     expect(await readdir(join(folder, 'logins'))).toEqual([]);
   });
 
+  it('that the platform has made of a project is run with what the project sets of the platform', async () => {
+    database = await createTestDatabase();
+    const imageUri = 'agents.example.com/registry/x/runyard-project:v1';
+    await start(imageUri, { artifact: { kind: 'image', imageUri, settings: { N_JOBS_PER_WORKER: '7' } } });
+    const runs = (await commands()).filter(([command]) => command === 'run');
+    expect(runs.map((args) => args.includes('--env=N_JOBS_PER_WORKER'))).toEqual([true, true]);
+  });
+
   it('whose registry cannot be asked runs as this machine has it', async () => {
     database = await createTestDatabase();
     const credential = { host: 'agents.example.com', username: 'oauth2accesstoken', password: 'a token of before' };

@@ -50,11 +50,13 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await dataPlane?.close();
-  // Of a test that failed, nobody is left who would.
-  const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
-  const databases = new DeploymentDatabases(platform.database.url);
-  await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
-  await platform?.close();
+  if (platform) {
+    // Of a test that failed, nobody is left who would.
+    const { body } = await platform.call<DeploymentList>('GET', '/v2/deployments?limit=100');
+    const databases = new DeploymentDatabases(platform.database.url);
+    await Promise.all(body.resources.map(({ id }) => databases.drop(id)));
+    await platform.close();
+  }
   await cluster?.close();
   await base?.close();
 });
@@ -107,6 +109,18 @@ describe('a project of a data plane elsewhere', () => {
     const failed = await platform.untilStatus(id, body.latest_revision_id!, 'BUILD_FAILED');
     expect(failed.status_message).toMatch(/ended with code 4/);
     expect(imagesOf(id)).toEqual(before);
+  });
+
+  it('is not built on when its revision is interrupted', async () => {
+    const { body } = await deploy(platform, id, { build_command: 'sleep 600' });
+    const revisionId = body.latest_revision_id!;
+    await platform.untilStatus(id, revisionId, 'BUILDING');
+    const home = join(platform.folder, 'builds', id);
+    await waitFor(() => existsSync(home), { what: 'a build' });
+    const path = `/v2/deployments/${id}/revisions/${revisionId}/interrupt`;
+    expect((await platform.call('POST', path)).status).toBe(200);
+    await waitFor(() => !existsSync(home), { what: 'the end of the build' });
+    expect(await statusOf(id, revisionId)).toBe('INTERRUPTED');
   });
 
   it('is built while its data plane is cut off; that one starts again with what it ran, and then goes on with the new', async () => {
