@@ -74,7 +74,7 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(ofNext.data().slice(-2)).toEqual(['gap', 'b']);
   });
 
-  it('who begins by telling a gap tells it once', async () => {
+  it('who begins by telling a gap tells it once, and its readers are counted', async () => {
     await fixture.append([1], { by: streams });
     await proxy[failure]();
     await expect(fixture.append([2], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
@@ -83,10 +83,12 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     const appendGap = () =>
       streams.append({ threadId: fixture.thread, epoch: 1n }, [gap, fixture.event('end')], { resumable: true });
     await waitFor(() => appendGap().catch(() => undefined));
-    const reader = fixture.collect({ runId: fixture.run });
+    const told: string[] = [];
+    const reader = fixture.collect({ runId: fixture.run }, fixture.open({ onGap: (reason) => told.push(reason) }));
     await expect.poll(() => reader.data().at(-1)).toBe('end');
     expect(reader.data().slice(-2)).toEqual(['gap', 'end']);
     expect(reader.data().filter((value) => value === 'gap')).toHaveLength(1);
+    expect(told).toEqual(['lost']);
   });
 
   it('a reader waits, and goes on where it was when Redis is back', async () => {

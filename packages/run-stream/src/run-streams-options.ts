@@ -11,7 +11,7 @@ export interface RunStreamsOptions {
   maxEntriesPerThread?: number;
   /** Bytes of them it keeps at most, to a megabyte; what is appended at once stays, however large. Default 256 MiB. */
   maxBytesPerThread?: number;
-  /** A reader was told that events it should have had are missing: not kept any more, or lost with Redis. */
+  /** A reader was told that events it should have had are missing. */
   onGap?: (reason: StreamGap['reason']) => void;
   /** Told how many entries went because a thread had more than it may keep. */
   onTrim?: (entries: number) => void;

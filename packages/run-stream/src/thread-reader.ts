@@ -7,7 +7,7 @@ import type { FeedListener } from './live-feeds.ts';
 import { missingUpTo, type RangePage } from './range-page.ts';
 import type { ReadBudget } from './read-budget.ts';
 import { gapAfter } from './stream-gap.ts';
-import type { ReadOptions, StreamEntry, StreamGap } from './types.ts';
+import { CONTROL_KINDS, type ReadOptions, type StreamEntry, type StreamGap } from './types.ts';
 
 export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
@@ -137,7 +137,7 @@ export class ThreadReader implements FeedListener {
     for (const entry of batch.entries) {
       if (compareIds(entry.id, position) <= 0) continue;
       this.#position = entry.id;
-      if (this.#isWanted(entry.runId)) yield entry;
+      if (this.#isWanted(entry.runId)) yield this.#noted(entry);
       if (this.#isEnded) return;
     }
   }
@@ -188,7 +188,7 @@ export class ThreadReader implements FeedListener {
     try {
       for (const [id, text] of page.entries) {
         this.#position = id;
-        yield decodeEntry(id, text);
+        yield this.#noted(decodeEntry(id, text));
         if (this.#isEnded) return;
       }
     } finally {
@@ -213,6 +213,12 @@ export class ThreadReader implements FeedListener {
 
   #isWanted(runId: string): boolean {
     return this.#runId === '' || runId === this.#runId;
+  }
+
+  /** Whoever appended the mark that events are missing: its readers are told. */
+  #noted(entry: StreamEntry): StreamEntry {
+    if (entry.kind === CONTROL_KINDS.gap) this.#source.onGap?.((JSON.parse(entry.data) as StreamGap).reason);
+    return entry;
   }
 
   #gap(id: string, after: string, reason: StreamGap['reason']): StreamEntry {

@@ -17,7 +17,7 @@ export function openRedis(config: Config, { logger, lifecycle, metrics }: Servic
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
     'reason',
   ]);
-  for (const reason of ['expired', 'lost']) gaps.inc({ reason }, 0);
+  for (const reason of ['expired', 'lost', 'too_large']) gaps.inc({ reason }, 0);
   const trimmed = metrics.counter(
     'lg_api_stream_trimmed_events_total',
     'Events that went because their thread had more than a stream may keep',
