@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { digestOf, LIST_TYPE, listOf, manifestOf, referrerOf } from './support/image-pushing.ts';
+import { digestOf, LIST_TYPE, listOf, MANIFEST_TYPE, manifestOf, referrerOf } from './support/image-pushing.ts';
 import { errorOf, type PushedTo, TestRegistry } from './support/test-registry.ts';
 
 const CONFIG = Buffer.from('{}');
@@ -129,6 +129,32 @@ describe('a manifest that is deleted by its digest', () => {
     expect(await errorOf(refused)).toEqual([403, 'DENIED']);
     expect((await remove(place, list)).status).toBe(202);
     expect(await statusesOf(place, part, shared, tagged)).toEqual([404, 200, 200]);
+  });
+
+  it('leaves the layers that others have, however long their manifests are', async () => {
+    const place = await test.deployment();
+    const layer = Buffer.from('a layer of four images');
+    const image = await place.push.pushImage(place.repository, 'v1', layer, CONFIG);
+    // More than are read at once; pushed, they would not fit into the room of a deployment here.
+    const others = ['a', 'b', 'c'].map((letter) => {
+      const manifest = JSON.parse(manifestOf(CONFIG, [layer]).toString('utf8'));
+      return Buffer.from(JSON.stringify({ ...manifest, annotations: { text: letter.repeat(2_000_000) } }));
+    });
+    await test.database.prisma.registryManifest.createMany({
+      data: others.map((content) => ({
+        deploymentId: place.id,
+        repository: 'agent',
+        digest: digestOf(content),
+        mediaType: MANIFEST_TYPE,
+        content: Uint8Array.from(content),
+      })),
+    });
+    const path = `/v2/${place.repository}/blobs/${digestOf(layer)}`;
+    for (const digest of [image, ...others.map(digestOf)]) {
+      expect((await place.push.send('HEAD', path)).status).toBe(200);
+      expect((await remove(place, digest)).status).toBe(202);
+    }
+    expect((await place.push.send('HEAD', path)).status).toBe(404);
   });
 
   it('twice at once is deleted once', async () => {

@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { objectNotes } from '../object-storage/object-notes.ts';
 import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
-import { forgetBlobs, linkedManifests, lockImages } from '../registry/deployment-images.ts';
+import { forgetBlobs, type LinkedManifest, linkedManifests, lockImages } from '../registry/deployment-images.ts';
 import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
 import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';
@@ -89,12 +89,14 @@ export class ProjectImageStore {
       await transaction.registryTag.deleteMany({ where: { ...place, tag: { in: gone } } });
       const digests = tags.filter(({ tag }) => isKept(tag)).map(({ digest }) => digest);
       const unnamed = { ...place, digest: { notIn: digests } };
-      const forgotten = await linkedManifests(transaction, unnamed);
-      if (forgotten.length === 0) return [];
-      await transaction.registryManifest.deleteMany({ where: unnamed });
+      if ((await transaction.registryManifest.count({ where: unnamed })) === 0) return [];
       // The deployment may have images that were pushed, too.
-      const others = await linkedManifests(transaction, { deploymentId });
-      return forgetBlobs(transaction, deploymentId, { gone: forgotten, left: others });
+      const manifests = await linkedManifests(transaction, deploymentId);
+      await transaction.registryManifest.deleteMany({ where: unnamed });
+      const isKeptImage = ({ repository, digest }: LinkedManifest) =>
+        repository !== PROJECT_REPOSITORY || digests.includes(digest);
+      const left = manifests.filter(isKeptImage);
+      return forgetBlobs(transaction, deploymentId, { gone: manifests.filter((each) => !isKeptImage(each)), left });
     });
   }
 

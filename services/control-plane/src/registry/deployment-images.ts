@@ -1,5 +1,5 @@
 import { lockFor } from '@runyard/database';
-import type { Prisma } from '../generated/client.ts';
+import type { Prisma, RegistryManifest } from '../generated/client.ts';
 import { objectNotes } from '../object-storage/object-notes.ts';
 import { type BlobPart, imagesPrefix, keysOf } from './blob-parts.ts';
 import { readManifest } from './manifest-content.ts';
@@ -22,36 +22,49 @@ export function lockImages(transaction: Prisma.TransactionClient, deploymentId: 
   return lockFor(transaction, `image tags of ${deploymentId}`);
 }
 
-/** One may have 4 MiB: so many are in memory at once. */
-const PAGE = 16;
+/** So many bytes of manifests are in memory at once, or one that is larger. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+type ManifestRow = Pick<RegistryManifest, 'repository' | 'digest' | 'mediaType' | 'content'>;
+type ManifestSize = Pick<RegistryManifest, 'repository' | 'digest'> & { size: number };
 
 /** All manifests of a deployment. */
 export async function linkedManifests(
   transaction: Prisma.TransactionClient,
-  where: Prisma.RegistryManifestWhereInput & { deploymentId: string },
+  deploymentId: string,
 ): Promise<LinkedManifest[]> {
-  const { deploymentId } = where;
+  const sizes = await transaction.$queryRaw<ManifestSize[]>`
+    SELECT repository, digest, octet_length(content) AS size FROM registry_manifest
+    WHERE deployment_id = ${deploymentId}::uuid`;
   const found: LinkedManifest[] = [];
-  for (;;) {
-    const last = found.at(-1);
-    const page = await transaction.registryManifest.findMany({
-      where,
-      orderBy: [{ repository: 'asc' }, { digest: 'asc' }],
-      take: PAGE,
-      ...(last && {
-        cursor: {
-          deploymentId_repository_digest: { deploymentId, repository: last.repository, digest: last.digest },
-        },
-        skip: 1,
-      }),
-    });
-    found.push(...page.map(linked));
-    if (page.length < PAGE) return found;
+  for (const batch of batchesOf(sizes)) {
+    const repositories = batch.map(({ repository }) => repository);
+    const digests = batch.map(({ digest }) => digest);
+    const rows = await transaction.$queryRaw<ManifestRow[]>`
+      SELECT repository, digest, media_type AS "mediaType", content FROM registry_manifest
+      WHERE deployment_id = ${deploymentId}::uuid
+        AND (repository, digest) IN (SELECT * FROM unnest(${repositories}::text[], ${digests}::text[]))`;
+    for (const row of rows) found.push(linked(row));
   }
+  return found;
 }
 
-function linked(row: { repository: string; digest: string; mediaType: string; content: Uint8Array }): LinkedManifest {
-  const { repository, digest, content, mediaType } = row;
+function* batchesOf(sizes: readonly ManifestSize[]): Generator<ManifestSize[]> {
+  let batch: ManifestSize[] = [];
+  let bytes = 0;
+  for (const each of sizes) {
+    if (batch.length > 0 && bytes + each.size > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(each);
+    bytes += each.size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function linked({ repository, digest, content, mediaType }: ManifestRow): LinkedManifest {
   const { parts, subject } = readManifest(Buffer.from(content), mediaType);
   const isList = parts.kind === 'manifest';
   return { repository, digest, parts: isList ? parts.digests : [], blobs: isList ? [] : parts.digests, subject };

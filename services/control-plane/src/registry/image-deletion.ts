@@ -39,7 +39,7 @@ async function forget(
   await lockImages(transaction, deploymentId);
   const { kept } = await namedImages(transaction, deploymentId, revisionsKept);
   const tags = await transaction.registryTag.findMany({ where: { deploymentId } });
-  const manifests = await linkedManifests(transaction, { deploymentId });
+  const manifests = await linkedManifests(transaction, deploymentId);
   const { gone, left, tags: withoutImage } = deletionOf({ manifests, tags }, kept, { repository, version });
   // All of it is in the one repository: manifests name none of another.
   const where = { deploymentId, repository };

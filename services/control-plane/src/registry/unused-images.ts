@@ -87,7 +87,7 @@ async function forgetUnneeded(
   const where = { deploymentId };
   const named = await namedImages(transaction, deploymentId, revisionsKept);
   if (named.old.length === 0) return [];
-  const manifests = await linkedManifests(transaction, where);
+  const manifests = await linkedManifests(transaction, deploymentId);
   const tags = await transaction.registryTag.findMany({ where });
   const unneeded = unneededManifests({ manifests, tags }, named);
   for (const { repository, digest } of unneeded) {
