@@ -5,6 +5,7 @@ import { BuildFailure } from '../builds/build-failure.ts';
 import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { StartFailure } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
+import { TERMINAL } from '../revisions/revision-transitions.ts';
 import { ensureDatabase } from './revision-specs.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
@@ -14,7 +15,10 @@ export class RevisionEnded extends Error {
   override readonly name = 'RevisionEnded';
 }
 
-/** Of revisions that wait, only the newest is rolled out. One that already began goes first. Resolves with those that stay. */
+/**
+ * Of revisions that wait, only the newest is rolled out. One that already began goes first, also when it begins elsewhere
+ * meanwhile: after the newest it would take its place. Resolves with those that stay.
+ */
 export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[]): Promise<RolloutRevision[]> {
   const newest = open.at(-1);
   const remaining: RolloutRevision[] = [];
@@ -24,7 +28,9 @@ export async function skipSuperseded(store: RolloutStore, open: RolloutRevision[
       continue;
     }
     await store.moveRevision(revision, 'QUEUED');
-    await store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.');
+    if (await store.moveRevision(revision, 'SKIPPED', 'A newer revision took its place.')) continue;
+    const now = await store.findRevision(revision.id);
+    if (now && !isWaiting(now.status) && !TERMINAL.includes(now.status as RevisionStatus)) remaining.push(now);
   }
   return remaining;
 }
