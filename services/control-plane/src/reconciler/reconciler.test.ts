@@ -1,7 +1,7 @@
 import { silentLogger } from '@runyard/service-kit';
 import { waitFor } from '@runyard/test-kit';
-import { expect, it } from 'vitest';
-import { DeploymentRollout } from './deployment-rollout.ts';
+import { expect, it, vi } from 'vitest';
+import { DeploymentRollout, type StepResult } from './deployment-rollout.ts';
 import { Reconciler } from './reconciler.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 
@@ -46,4 +46,41 @@ it('leases are renewed while what was lost with another one is still ending', as
   expect(times('lost')).toBe(before.lost + 1);
   end(null);
   await reconciler.stop(0);
+});
+
+it('a deployment that changes while its lease is given back is taken again after that, and stays', async () => {
+  const leases = new Set<string>();
+  let giveBack = () => {};
+  let releases = 0;
+  const ownership = {
+    leaseMs: 60_000,
+    async acquire(ids: readonly string[]) {
+      for (const id of ids) leases.add(id);
+      return new Set(ids);
+    },
+    async release(id: string) {
+      releases += 1;
+      await new Promise<void>((resolve) => {
+        giveBack = resolve;
+      });
+      leases.delete(id);
+    },
+  };
+  const step = vi.fn(async () => (step.mock.calls.length === 1 ? 'gone' : 'settled') as StepResult);
+  const work = { step, notice: async () => undefined, stop: async () => undefined };
+  const store = { allIds: async () => [] };
+  const workOn = () => work;
+  const reconciler = new Reconciler({ store, workOn, ownership, sweepMs: 60_000, logger: silentLogger });
+  reconciler.changed('built');
+  await waitFor(() => releases === 1);
+  reconciler.changed('built');
+  await new Promise(setImmediate);
+  giveBack();
+  await waitFor(() => step.mock.calls.length === 2);
+  expect([...leases]).toEqual(['built']);
+
+  const stopped = reconciler.stop(0);
+  await waitFor(() => releases === 2);
+  giveBack();
+  await stopped;
 });

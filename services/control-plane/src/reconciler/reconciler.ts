@@ -53,6 +53,9 @@ export class Reconciler implements Rollouts {
   #soonTimer: NodeJS.Timeout | undefined;
   #renewTimer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> = Promise.resolve();
+  #taking: Promise<void> = Promise.resolve();
+  /** Leases that are being given back, by deployment. */
+  readonly #releasing = new Map<string, Promise<void>>();
   #isStopping = false;
 
   constructor(options: ReconcilerOptions) {
@@ -139,12 +142,18 @@ export class Reconciler implements Rollouts {
     if (owned) this.#workOn(id, owned);
   }
 
-  /** Those that no other process works on are this one's from here on. */
-  async #take(ids: string[]): Promise<void> {
+  /** Those that no other process works on are this one's from here on. One after the other: a change and the sweep may both come here. */
+  #take(ids: string[]): Promise<void> {
+    const taken = this.#taking.then(() => this.#takeFree(ids.filter((id) => !this.#owned.has(id))));
+    this.#taking = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #takeFree(ids: string[]): Promise<void> {
+    // What was taken before it is given back would be given back again.
+    await Promise.all(ids.map((id) => this.#releasing.get(id)));
     if (ids.length === 0 || this.#isStopping) return;
     for (const id of await this.#acquire(ids)) {
-      // Both a change and the sweep may have come here.
-      if (this.#owned.has(id)) continue;
       if (this.#isStopping) await this.#release(id);
       else this.#owned.set(id, newlyOwned(this.#options.workOn(id)));
     }
@@ -231,9 +240,12 @@ export class Reconciler implements Rollouts {
   }
 
   async #release(id: string): Promise<void> {
-    await this.#options.ownership.release(id).catch((error: unknown) => {
+    const released = this.#options.ownership.release(id).catch((error: unknown) => {
       this.#logger.warn('the lease of a deployment could not be given back', { deploymentId: id, error });
     });
+    this.#releasing.set(id, released);
+    await released;
+    this.#releasing.delete(id);
   }
 }
 
