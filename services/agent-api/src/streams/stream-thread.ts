@@ -94,7 +94,8 @@ class RunsOfThread {
     if (runId === '' || kind === CONTROL_KINDS.state) return true;
     if (this.#ended.has(runId)) return false;
     if (kind === CONTROL_KINDS.end) this.#end(runId);
-    else if (!this.#unwatch.has(runId)) {
+    // A gap may stand where a run of which nothing more is to come has lost something, or a write from outside a run.
+    else if (kind !== CONTROL_KINDS.gap && !this.#unwatch.has(runId)) {
       const unwatch = this.#sources.watch.watch(runId, () => void this.#seeToEnd(runId));
       this.#unwatch.set(runId, unwatch);
     }

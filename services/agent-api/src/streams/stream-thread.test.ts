@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CONTROL_KINDS, gapAfter, type StreamEntry } from '@runyard/run-stream';
+import { expect, it } from 'vitest';
+import { OpenResponses } from './open-responses.ts';
+import { RunWatch } from './run-watch.ts';
+import { streamThread } from './stream-thread.ts';
+
+/** What a client is told of a thread whose stream has these entries, and of which runs the end is seen to. */
+async function streamed(entries: StreamEntry[]): Promise<{ text: string; seenTo: string[] }> {
+  const watch = new RunWatch({ findInFlight: async () => new Set(), onError: () => undefined });
+  const seenTo: string[] = [];
+  const sources = {
+    streams: {
+      newestId: async () => '0-0',
+      async *read() {
+        yield* entries;
+        await watch.check();
+      },
+    },
+    threadWatch: new RunWatch({ findInFlight: async () => new Set(['t']), onError: () => undefined }),
+    watch,
+    ends: {
+      tell: async ({ runId }: { runId: string }) => {
+        seenTo.push(runId);
+        return { isTold: true, events: [] };
+      },
+    },
+    open: new OpenResponses(),
+  };
+  const thread = { threadId: 't', afterId: undefined, modes: new Set(['run_modes']) };
+  const server = createServer((_req, res) => void streamThread(sources, thread, res));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  const text = await answer.text();
+  server.close();
+  return { text, seenTo };
+}
+
+let entries = 0;
+function entryOf(runId: string, event: Pick<StreamEntry, 'kind' | 'event' | 'data'>): StreamEntry {
+  entries += 1;
+  return { id: `${entries}-0`, runId, attempt: 1, isResumable: false, ...event };
+}
+const emitted = { kind: 'custom', event: 'custom', data: '1' };
+const end = { kind: CONTROL_KINDS.end, event: 'end', data: '{"status":"success"}' };
+
+it('the end of a run that emits is seen to when nobody tells it', async () => {
+  const { seenTo } = await streamed([entryOf('told', emitted), entryOf('told', end), entryOf('untold', emitted)]);
+  expect(seenTo).toEqual(['untold']);
+});
+
+it('a gap in front of another run is told, and makes no end of what has lost something there', async () => {
+  const lost = gapAfter('0-1', 'lost');
+  const { text, seenTo } = await streamed([entryOf('over', lost), entryOf('now', emitted), entryOf('now', end)]);
+  expect(text).toContain('"reason":"lost"');
+  expect(seenTo).toEqual([]);
+});
