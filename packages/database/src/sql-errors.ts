@@ -97,8 +97,9 @@ export function wasTooMuch(error: unknown): boolean {
 }
 
 /**
- * The connection was lost with the statement under way, and the server did not say why: it may have been ended over it. Whoever met only
- * the restart after that is told so (57P02), or not let in.
+ * The connection was lost and the server did not say why: it may have been ended over the statement under way. Whoever met only the
+ * restart after that is told so (57P02), or not let in. A connection that was never made looks the same (no answer in time, a proxy
+ * whose server is away): who blames the statement asks first whether the database is there.
  */
 export function wasCutOff(error: unknown): boolean {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {

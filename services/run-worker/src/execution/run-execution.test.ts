@@ -178,6 +178,32 @@ it.each([
   await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'error', 'run.end']));
 });
 
+it('large final values are kept however long the database cannot be reached', async () => {
+  const { execution, fake, engine } = execute();
+  const cause = new Error('Connection terminated unexpectedly');
+  const away = new Error('Connection terminated due to connection timeout', { cause });
+  const accepted = engine.finishRun.getMockImplementation()!;
+  let failures = 4;
+  const reach = () => {
+    failures -= 1;
+    if (failures >= 0) throw away;
+  };
+  engine.finishRun.mockImplementation(async (finish) => {
+    reach();
+    return accepted(finish);
+  });
+  engine.findRuns.mockImplementation(async () => {
+    reach();
+    return [];
+  });
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  const values = Buffer.alloc(33 * 1024 * 1024);
+  fake.runs[0]!.settle({ ...DONE, values });
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun.mock.lastCall?.[0]).toMatchObject({ status: 'success', error: null });
+  expect(engine.finishRun.mock.lastCall?.[0].values).toBe(values);
+});
+
 it('a run that was taken over writes nothing and tells nothing', async () => {
   const { execution, fake, streams, engine } = execute();
   await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
