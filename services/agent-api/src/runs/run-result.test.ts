@@ -46,3 +46,11 @@ it('nobody waits on for a client that left, and a result that cannot be read for
     'broken',
   );
 });
+
+it('a result that is too much for the database is not asked for again', async () => {
+  const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  const read = vi.fn(() => Promise.reject(tooSlow));
+  const waiting = awaitResult(sourcesWith(read), { threadId: 't', runId: 'r' }, new AbortController().signal);
+  await expect(waiting).rejects.toBe(tooSlow);
+  expect(read).toHaveBeenCalledTimes(1);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isUnavailable } from '@runyard/database';
+import { isUnavailable, wasTooMuch } from '@runyard/database';
 import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
 import { type FollowRun, followRun } from '../streams/follow-run.ts';
@@ -42,7 +42,8 @@ async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Pr
     try {
       return await read();
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      // What was too much for the database once is so again.
+      if (!isUnavailable(error) || wasTooMuch(error)) throw error;
     }
     await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
