@@ -148,6 +148,20 @@ describe('a slot that has come', () => {
     expect(await row(cronId)).toMatchObject({ is_within_a_minute: true });
   });
 
+  it('is remembered for two days, found by its time', async () => {
+    const cronId = await cron();
+    await fixture.rows(
+      `INSERT INTO cron_slot (cron_id, slot, run_id)
+       SELECT $1, now() - make_interval(hours => n), gen_random_uuid() FROM unnest(ARRAY[1, 47, 49, 72]) AS n`,
+      [cronId],
+    );
+    await fire();
+    const kept = await fixture.rows(
+      'SELECT round(extract(epoch FROM now() - slot) / 3600)::int AS hours FROM cron_slot',
+    );
+    expect(kept.map(({ hours }) => Number(hours)).sort((a, b) => a - b)).toEqual([0, 1, 47]);
+  });
+
   it('is spent alone when its cron is at fault', async () => {
     const [thrown, refused, sound] = [await cron(), await cron(), await cron()];
     const fired = await fire((due) => {

@@ -12,7 +12,7 @@ import type { DueCron, FireCrons, FiredSlot } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
-/** How long it is remembered that a slot was fired; longer than any clock of a database is put back. */
+/** How old slots are remembered to have been fired; longer than any clock of a database is put back. */
 const SLOTS_KEPT = '2 days';
 
 /** What the runs of crons have in common with all others. */
@@ -189,7 +189,7 @@ async function advance(client: pg.ClientBase, plans: Plan[], fired: FiredSlot[])
              INSERT INTO cron_slot (cron_id, slot, run_id)
              SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[])
            ), forgotten AS (
-             DELETE FROM cron_slot s WHERE s.cron_id = ANY($4::uuid[]) AND s.fired_at < now() - interval '${SLOTS_KEPT}'
+             DELETE FROM cron_slot s WHERE s.cron_id = ANY($4::uuid[]) AND s.slot < now() - interval '${SLOTS_KEPT}'
            )
            UPDATE cron c SET next_run_date = i.next_slot
            FROM unnest($4::uuid[], $5::timestamptz[]) AS i (cron_id, next_slot) WHERE c.cron_id = i.cron_id`,
