@@ -211,6 +211,29 @@ describe('what does not fire', () => {
   });
 });
 
+describe('crons with seconds that the release before has put to rest', () => {
+  it('go on when a slot is to come, and only they', async () => {
+    const cronAtRest = async (overrides: Partial<CronInput>) => {
+      const cronId = await cron(overrides);
+      await fixture.rows('UPDATE cron SET next_run_date = NULL WHERE cron_id = $1', [cronId]);
+      return cronId;
+    };
+    const everySecond = { schedule: '* * * * * *' };
+    const atRest = await cronAtRest(everySecond);
+    const others = [
+      await cronAtRest({ schedule: '* * * * *' }),
+      await cronAtRest({ ...everySecond, enabled: false }),
+      await cronAtRest({ ...everySecond, endIn: -1 }),
+      await cronAtRest({ schedule: '0 0 30 2 * 0' }),
+      await cronAtRest({ schedule: 'not to be read at all' }),
+    ];
+    expect(await fixture.engine.crons.wake()).toBe(1);
+    expect(await row(atRest)).toMatchObject({ is_within_a_minute: true });
+    for (const cronId of others) expect(await row(cronId)).toMatchObject({ next_run_date: null });
+    expect(await fixture.engine.crons.wake()).toBe(0);
+  });
+});
+
 describe('a cron with a thread', () => {
   it('fires by its multitask strategy: a refusal spends the slot', async () => {
     const threadId = await fixture.thread();

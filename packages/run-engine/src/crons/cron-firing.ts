@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { type FiringParts, fireCrons, millisecondsToNextSlot } from './fire-crons.ts';
 import type { FireCrons, FiredSlot } from './types.ts';
+import { wakeCrons } from './wake-crons.ts';
 
 export interface CronFiringOptions extends FiringParts {
   pool: pg.Pool;
@@ -21,6 +22,11 @@ export class CronFiring {
     const { pool, writes, ...parts } = this.#options;
     // A run of a cron may have taken the place of one that somebody is to be told of.
     return fireCrons(pool, options, parts).finally(() => writes.tell({ hasWebhooks: true }));
+  }
+
+  /** Crons that a process of the release before has put to rest go on; answers how many. */
+  wake(): Promise<number> {
+    return wakeCrons(this.#options.pool);
   }
 
   /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */

@@ -11,6 +11,15 @@ class PlayedCrons {
   /** What the next calls do instead. */
   failures: Error[] = [];
   isTakenElsewhere = false;
+  /** Due at once, but put to rest by a process that could not read its schedule. */
+  isAtRest = false;
+
+  async wake(): Promise<number> {
+    if (!this.isAtRest) return 0;
+    this.isAtRest = false;
+    this.dueAt = Date.now();
+    return 1;
+  }
 
   async millisecondsToNextSlot(): Promise<number | undefined> {
     this.asked += 1;
@@ -105,6 +114,16 @@ describe('a cron clock', () => {
     await passed(17_000);
     // After 0.5, 1, 2, 4, 5 and 5 seconds.
     expect(crons.fired).toEqual([17_500]);
+  });
+
+  it('goes on with what an older process puts to rest, before it started or beside it', async () => {
+    crons.isAtRest = true;
+    clock.start();
+    await passed(1);
+    expect(crons.fired).toEqual([0]);
+    crons.isAtRest = true;
+    await passed(330_000);
+    expect(crons.fired).toHaveLength(2);
   });
 
   it('fires nothing more once it is stopped', async () => {

@@ -3,7 +3,7 @@ import type { Logger } from '@runyard/service-kit';
 import { DueWork } from '../due-work.ts';
 
 export interface CronClockOptions {
-  crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot'>;
+  crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'wake'>;
   /** Crons of other graphs wait for a process that has them. */
   graphIds: readonly string[];
   toRun: (cron: DueCron) => CreateRun;
@@ -14,6 +14,8 @@ export interface CronClockOptions {
 
 /** A slot is sooner than this process knows only when it could not be told of a change. */
 const LOOK_EVERY_MS = 30_000;
+/** While a new release takes the place of another, processes of both fire crons. */
+const WAKE_EVERY_MS = 5 * 60_000;
 /** What is due is in another process's hands. */
 const TAKEN_MS = 250;
 
@@ -25,6 +27,8 @@ const TAKEN_MS = 250;
 export class CronClock {
   readonly #options: CronClockOptions;
   readonly #due: DueWork;
+  /** Monotonic milliseconds. */
+  #wakeAt = 0;
 
   constructor(options: CronClockOptions) {
     this.#options = options;
@@ -51,6 +55,11 @@ export class CronClock {
   /** Fires what is due; answers the milliseconds until there is something to do again. */
   async #fireDue(): Promise<number> {
     const { crons, graphIds, toRun, onFired, logger } = this.#options;
+    if (performance.now() >= this.#wakeAt) {
+      const woken = await crons.wake();
+      if (woken > 0) logger.info('crons go on that an older process put to rest', { crons: woken });
+      this.#wakeAt = performance.now() + WAKE_EVERY_MS;
+    }
     while (!this.#due.isStopped) {
       const inMs = await crons.millisecondsToNextSlot(graphIds);
       if (inMs === undefined) return LOOK_EVERY_MS;

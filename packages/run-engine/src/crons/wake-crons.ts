@@ -1,0 +1,48 @@
+import { withTransaction } from '@runyard/database';
+import type pg from 'pg';
+import type { CronRow } from './cron-row.ts';
+import { InvalidScheduleError } from './schedule.ts';
+import { slotAfter } from './slots.ts';
+
+/** Six fields, the last of them the seconds. */
+const WITH_SECONDS = '^\\s*(\\S+\\s+){5}\\S+\\s*$';
+
+type RestingRow = Pick<CronRow, 'cron_id' | 'schedule' | 'timezone' | 'end_time'> & { present: Date };
+
+/**
+ * Gives crons with seconds their next slot that are without one although there is one: the release before does not read such
+ * schedules, and a process of it that comes to fire one leaves it without. Answers how many.
+ */
+export function wakeCrons(pool: pg.Pool): Promise<number> {
+  return withTransaction(pool, async (client) => {
+    const { rows } = await client.query<RestingRow>({
+      name: 'engine_resting_crons',
+      text: `SELECT cron_id, schedule, timezone, end_time, now() AS present FROM cron
+             WHERE enabled AND next_run_date IS NULL AND (end_time IS NULL OR end_time > now()) AND schedule ~ $1
+             ORDER BY cron_id FOR UPDATE SKIP LOCKED`,
+      values: [WITH_SECONDS],
+    });
+    const woken = rows.flatMap((row) => {
+      const slot = nextSlotOf(row);
+      return slot ? [{ cronId: row.cron_id, slot }] : [];
+    });
+    if (woken.length === 0) return 0;
+    await client.query({
+      name: 'engine_wake_crons',
+      text: `UPDATE cron c SET next_run_date = i.slot
+             FROM unnest($1::uuid[], $2::timestamptz[]) AS i (cron_id, slot) WHERE c.cron_id = i.cron_id`,
+      values: [woken.map(({ cronId }) => cronId), woken.map(({ slot }) => slot)],
+    });
+    return woken.length;
+  });
+}
+
+function nextSlotOf({ schedule, timezone, end_time, present }: RestingRow): Date | null {
+  try {
+    return slotAfter({ schedule, timezone, endTime: end_time }, present);
+  } catch (error) {
+    // Its time zone is none on this machine: it rests until it is changed.
+    if (error instanceof InvalidScheduleError) return null;
+    throw error;
+  }
+}
