@@ -22,6 +22,8 @@ interface Appending {
 interface LostEvents {
   runId: string;
   attempt: number;
+  /** What was lost first: when just that is sent again, nothing is missing. Nothing is kept for it: who sends it again has it. */
+  first: WeakRef<AppendEvent>;
 }
 
 /** Threads remembered at most; a forgotten one only loses the marks above. */
@@ -83,7 +85,7 @@ export class Appender {
     const texts = events.map((event) => encodeEntry(event, options.resumable));
     const marked = (events[0] && before?.lost) ?? [];
     for (const lost of marked) {
-      if (!isMarkOf(lost, events[0]!)) texts.unshift(encodeEntry(lostMark(lost, before!.lastId), options.resumable));
+      if (!isNoLoss(lost, events[0]!)) texts.unshift(encodeEntry(lostMark(lost, before!.lastId), options.resumable));
     }
     const known = latest(options.lastKnownId, before?.lastId);
     try {
@@ -101,8 +103,14 @@ export class Appender {
         throw new StaleEpochError(threadId, fence.epoch);
       }
       if (error instanceof StreamUnavailableError && events[0]) {
-        const others = this.#lostOf(threadId).filter((each) => each.runId !== runId);
-        this.#remember(threadId, { lastId: known, runId, lost: [...others, { runId, attempt: events[0].attempt }] });
+        const remembered = this.#lostOf(threadId);
+        const others = remembered.filter((each) => each.runId !== runId);
+        const first = remembered.find((each) => each.runId === runId)?.first ?? new WeakRef(events[0]);
+        this.#remember(threadId, {
+          lastId: known,
+          runId,
+          lost: [...others, { runId, attempt: events[0].attempt, first }],
+        });
       }
       throw error;
     }
@@ -163,9 +171,9 @@ function lostMark({ runId, attempt }: LostEvents, lastId: string): AppendEvent {
   return { runId, attempt, ...gapAfter(lastId, 'lost') };
 }
 
-/** Who tells a gap has said so already. */
-function isMarkOf({ runId }: LostEvents, event: AppendEvent): boolean {
-  return event.runId === runId && event.kind === CONTROL_KINDS.gap;
+/** Who tells a gap has said so already; who sends again from what was lost first brings it all. */
+function isNoLoss({ runId, first }: LostEvents, event: AppendEvent): boolean {
+  return event.runId === runId && (event.kind === CONTROL_KINDS.gap || event === first.deref());
 }
 
 function latest(a: string | undefined, b: string | undefined): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { FaultLine, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONTROL_KINDS, gapAfter, type RunStreams } from './index.ts';
+import { type AppendEvent, CONTROL_KINDS, gapAfter, type RunStreams } from './index.ts';
 import { StreamFixture } from './test/stream-fixture.ts';
 
 const TIMEOUT_MS = 300;
@@ -89,6 +89,28 @@ describe.each(['refuse', 'swallow'] as const)('while Redis is away (%s)', (failu
     expect(reader.data().slice(-2)).toEqual(['gap', 'end']);
     expect(reader.data().filter((value) => value === 'gap')).toHaveLength(1);
     expect(told).toEqual(['lost']);
+  });
+
+  it('what is sent again is not missing; what was lost before it is', async () => {
+    const fence = { threadId: fixture.thread, epoch: 1n };
+    const sendAgain = async (events: AppendEvent[]) => {
+      const send = () => streams.append(fence, events, { resumable: true });
+      await proxy[failure]();
+      await expect(send()).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+      await expect(send()).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+      await proxy.heal();
+      await waitFor(() => send().catch(() => undefined));
+    };
+    const reader = fixture.collect({ runId: fixture.run });
+    await fixture.append([1]);
+    await sendAgain([fixture.event(2), fixture.event(3)]);
+    await waitFor(() => reader.data().at(-1) === 3, { what: 'what was sent again' });
+    expect(reader.data()).not.toContain('gap');
+    await proxy[failure]();
+    await expect(fixture.append([4], { by: streams })).rejects.toMatchObject({ name: 'StreamUnavailableError' });
+    await sendAgain([fixture.event(5)]);
+    await waitFor(() => reader.data().at(-1) === 5, { what: 'what was sent again' });
+    expect(reader.data().slice(-2)).toEqual(['gap', 5]);
   });
 
   it('a reader waits, and goes on where it was when Redis is back', async () => {
