@@ -1,3 +1,5 @@
+import type { RevisionSpec } from './driver.ts';
+
 /** What a registry asks for when an image is pulled. */
 export interface PullCredential {
   /** `host[:port]` */
@@ -9,12 +11,12 @@ export interface PullCredential {
 }
 
 /**
- * What a deployment's image is pulled with; undefined for one that anybody may pull, or that others see to.
+ * What a revision's image is pulled with; undefined for one that anybody may pull, or that others see to.
  *
  * @throws StartFailure when the image is not the deployment's, or nothing was given by the time that the signal says
  */
 export type CredentialFor = (
-  deploymentId: string,
+  revision: Pick<RevisionSpec, 'deploymentId' | 'revisionId'>,
   imageUri: string,
   signal: AbortSignal,
 ) => Promise<PullCredential | undefined>;

@@ -11,6 +11,8 @@ import { KeptState } from './kept-state.ts';
 import { PullTokens } from './pull-tokens.ts';
 
 const IMAGE = 'agents.example.com/registry/d/agent:v1';
+const ACTIVE = { deploymentId: 'd', revisionId: 'active' };
+const NEXT = { deploymentId: 'd', revisionId: 'next' };
 const HOUR_MS = 3_600_000;
 const sealer = new Sealer(Buffer.alloc(32, 7).toString('base64'));
 const { signal } = new AbortController();
@@ -28,7 +30,12 @@ afterEach(() => rm(folder, { recursive: true }));
 /** A data plane that starts, with what was kept by the one before. */
 async function opened() {
   const kept = await KeptState.open(folder, sealer);
-  const revisions = [{ image: { uri: IMAGE } }, { image: null }, {}];
+  const revisions = [
+    { id: 'active', status: 'DEPLOYED', image: { uri: IMAGE } },
+    { id: 'next', status: 'DEPLOYING', image: { uri: IMAGE } },
+    { id: 'of a folder', status: 'DEPLOYED', image: null },
+    { id: 'of an older platform', status: 'DEPLOYED' },
+  ];
   kept.state.deployments = [{ id: 'd', revisions }] as unknown as DesiredDeployment[];
   const client = {
     pullToken: async (_: string, request: PullTokenRequest) => {
@@ -54,26 +61,35 @@ describe("an image of the platform's registry", () => {
   it('is pulled with a token of the platform, which may be away for a while, for as long as it is needed', async () => {
     const credentialFor = await opened();
     failures = [away()];
-    expect(await credentialFor('d', IMAGE, signal)).toEqual(given('token 2'));
+    expect(await credentialFor(ACTIVE, IMAGE, signal)).toEqual(given('token 2'));
     expect(asked[1]).toEqual({ epoch: 4, image_uri: IMAGE, lifetime_seconds: 3600 });
-    expect(await credentialFor('d', 'registry.example.com/agent:v1', signal)).toBeUndefined();
-    expect(await credentialFor('gone', IMAGE, signal)).toBeUndefined();
+    expect(await credentialFor(ACTIVE, 'registry.example.com/agent:v1', signal)).toBeUndefined();
+    expect(await credentialFor({ ...ACTIVE, deploymentId: 'gone' }, IMAGE, signal)).toBeUndefined();
     expect(asked).toHaveLength(2);
   });
 
   it('that was pulled here before runs after a restart, although the platform is away', async () => {
-    expect(await (await opened())('d', IMAGE, signal)).toEqual(given('token 1'));
+    expect(await (await opened())(ACTIVE, IMAGE, signal)).toEqual(given('token 1'));
     const restarted = await opened();
     failures = [away()];
-    expect(await restarted('d', IMAGE, signal)).toEqual({ ...given('token 1'), isOfBefore: true });
-    expect(await restarted('d', IMAGE, signal)).toEqual(given('token 3'));
+    expect(await restarted(ACTIVE, IMAGE, signal)).toEqual({ ...given('token 1'), isOfBefore: true });
+    expect(await restarted(ACTIVE, IMAGE, signal)).toEqual(given('token 3'));
+  });
+
+  it('is pulled for a new revision, although an older one was pulled by the same name and the platform is away', async () => {
+    const credentialFor = await opened();
+    await credentialFor(ACTIVE, IMAGE, signal);
+    failures = [away()];
+    expect(await credentialFor(NEXT, IMAGE, signal)).toEqual(given('token 3'));
+    failures = [away()];
+    expect(await credentialFor(ACTIVE, IMAGE, signal)).toEqual({ ...given('token 3'), isOfBefore: true });
   });
 
   it('does not run when the platform says that there is none', async () => {
-    await (await opened())('d', IMAGE, signal);
+    await (await opened())(ACTIVE, IMAGE, signal);
     const credentialFor = await opened();
     failures = [new RefusedError(404, 'Image not found.')];
-    await expect(credentialFor('d', IMAGE, signal)).rejects.toThrow(StartFailure);
+    await expect(credentialFor(ACTIVE, IMAGE, signal)).rejects.toThrow(StartFailure);
     expect(asked).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-import { PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
+import { type DesiredRevision, PULL_TOKEN_SECONDS_MAX } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import pRetry from 'p-retry';
 import { StartFailure } from '../drivers/driver.ts';
@@ -25,7 +25,8 @@ interface Wanted {
 
 /**
  * What images of the platform's registry are pulled with: asked of the platform each time. The last one is kept, for when it
- * cannot be asked: what has run here is to run again after a restart without a line.
+ * cannot be asked: what has run here is to run again after a restart without a line. A new revision waits for its own: what
+ * this machine has by the name of its image may be older, or not whole.
  */
 export class PullTokens {
   readonly #options: PullTokensOptions;
@@ -36,11 +37,13 @@ export class PullTokens {
 
   readonly lasting: GivesCredentials =
     (lifetimeMs): CredentialFor =>
-    async (deploymentId, imageUri, signal) => {
+    async ({ deploymentId, revisionId }, imageUri, signal) => {
       if (!this.#imagesOf(deploymentId).includes(imageUri)) return undefined;
       const seconds = Math.min(Math.floor(lifetimeMs / 1000), PULL_TOKEN_SECONDS_MAX);
       const wanted = { deploymentId, imageUri, seconds };
-      const former = this.#options.kept.own(deploymentId).pulledWith?.[imageUri];
+      const former = this.#hasRun(deploymentId, revisionId)
+        ? this.#options.kept.own(deploymentId).pulledWith?.[imageUri]
+        : undefined;
       return former ? this.#askedOr(former, wanted) : this.#insisted(wanted, signal);
     };
 
@@ -89,10 +92,17 @@ export class PullTokens {
     await kept.save();
   }
 
+  #hasRun(deploymentId: string, revisionId: string): boolean {
+    return this.#revisionsOf(deploymentId).some(({ id, status }) => id === revisionId && status === 'DEPLOYED');
+  }
+
   /** Those that the deployment has in the platform's registry. */
   #imagesOf(deploymentId: string): string[] {
-    const deployment = this.#options.kept.state.deployments.find(({ id }) => id === deploymentId);
-    return deployment?.revisions.flatMap(({ image }) => image?.uri ?? []) ?? [];
+    return this.#revisionsOf(deploymentId).flatMap(({ image }) => image?.uri ?? []);
+  }
+
+  #revisionsOf(deploymentId: string): DesiredRevision[] {
+    return this.#options.kept.state.deployments.find(({ id }) => id === deploymentId)?.revisions ?? [];
   }
 }
 

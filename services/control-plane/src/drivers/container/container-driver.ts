@@ -59,7 +59,7 @@ export class ContainerDriver implements Driver {
     await mkdir(scratch, { recursive: true, mode: 0o700 });
     const configDir = await mkdtemp(join(scratch, 'login-'));
     try {
-      const credential = await credentialFor(spec.deploymentId, imageUri, signal);
+      const credential = await credentialFor(spec, imageUri, signal);
       return await fetchImage(command, imageUri, { log, signal, credential, configDir });
     } finally {
       await rm(configDir, { recursive: true, force: true });

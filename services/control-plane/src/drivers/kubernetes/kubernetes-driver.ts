@@ -80,7 +80,7 @@ export class KubernetesDriver implements Driver {
         // What is there was allowed when it was made, and is looked after.
         if (!found) mustBeRunnable(spec, this.#options.rules);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
-        const credential = await credentialFor(deploymentId, image.imageUri, signal);
+        const credential = await credentialFor(spec, image.imageUri, signal);
         const objects = new RevisionObjects(spec, { platform, image, credential, coolDownSeconds });
         const isScaledByCluster = isScaled(spec) && (await this.#clusterScales(autoscaler));
         const options = {
@@ -96,7 +96,7 @@ export class KubernetesDriver implements Driver {
         await revision.start(signal);
         if (credential) {
           const renew = async (ended: AbortSignal) => {
-            const renewed = await credentialFor(deploymentId, image.imageUri, ended);
+            const renewed = await credentialFor(spec, image.imageUri, ended);
             if (renewed?.isOfBefore) throw new Error('the platform cannot be asked');
             if (renewed)
               await withDeadline(ended, RENEWAL_TIMEOUT_MS, (by) => api.apply(objects.pullSecret(renewed), by));
