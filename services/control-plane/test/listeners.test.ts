@@ -22,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Queries } from '../src/database/database.ts';
 import type { Prisma } from '../src/generated/client.ts';
 import { desiredOfListener } from '../src/listeners/desired-of-listener.ts';
+import { RegistryAddress } from '../src/registry/registry-address.ts';
 import { SecretSets } from '../src/secrets/secret-set.ts';
 import { ALL_PERMISSIONS, OTHER_WORKSPACE, WORKSPACE } from './support/callers.ts';
 import { ImageClient } from './support/image-pushing.ts';
@@ -263,7 +264,8 @@ describe('a deployment', () => {
     const { url: connectionString } = platform.database;
     const database = await openDatabase({ connectionString, poolSize: 2, migrationsDir });
     try {
-      const secrets = new SecretSets(new Sealer(platform.encryptionKey));
+      const registry = new RegistryAddress('https://agents.example.com');
+      const told = { secrets: new SecretSets(new Sealer(platform.encryptionKey)), registry };
       const { deployment, revision } = database.prisma;
       const findMany = async (query: Prisma.DeploymentFindManyArgs) => {
         const found = await deployment.findMany(query);
@@ -271,9 +273,9 @@ describe('a deployment', () => {
         return found;
       };
       const queries = { deployment: { findMany }, revision } as unknown as Queries;
-      const nothing = await desiredOfListener(database.prisma, listener.id, secrets);
-      expect(await desiredOfListener(queries, listener.id, secrets)).toEqual(nothing);
-      const next = await desiredOfListener(database.prisma, listener.id, secrets);
+      const nothing = await desiredOfListener(database.prisma, listener.id, told);
+      expect(await desiredOfListener(queries, listener.id, told)).toEqual(nothing);
+      const next = await desiredOfListener(database.prisma, listener.id, told);
       expect(next.deployments).toMatchObject([{ revisions: [{ status: 'CREATING' }] }]);
     } finally {
       await database.close();

@@ -13,10 +13,11 @@ import type { Rollouts } from '../deployments/desired-state.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { CopiedLogs } from '../logs/copied-logs.ts';
 import type { SampleStore } from '../monitoring/sample-store.ts';
+import type { Registry } from '../registry/registry.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import type { Signals } from '../signals.ts';
-import { desiredOfListener } from './desired-of-listener.ts';
+import { type DesiredParts, desiredOfListener } from './desired-of-listener.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { signalOf } from './placed-rollouts.ts';
 import { speakerOf } from './speaker.ts';
@@ -32,7 +33,7 @@ export interface DesiredStateRequest {
 /** What data planes ask and report. They hear of nothing but what their listener was given. */
 export class DataPlaneService {
   readonly #leases: ListenerLeases;
-  readonly #secrets: SecretSets;
+  readonly #told: DesiredParts;
   readonly #signals: Signals;
   readonly #samples: SampleStore;
   readonly #copies: CopiedLogs;
@@ -42,6 +43,7 @@ export class DataPlaneService {
   constructor(options: {
     leases: ListenerLeases;
     secrets: SecretSets;
+    registry: Pick<Registry, 'address'>;
     signals: Signals;
     samples: SampleStore;
     copies: CopiedLogs;
@@ -51,7 +53,7 @@ export class DataPlaneService {
     removeContent: (deploymentId: string) => Promise<void>;
   }) {
     this.#leases = options.leases;
-    this.#secrets = options.secrets;
+    this.#told = { secrets: options.secrets, registry: options.registry.address };
     this.#signals = options.signals;
     this.#samples = options.samples;
     this.#copies = options.copies;
@@ -76,7 +78,7 @@ export class DataPlaneService {
     try {
       while (!signal.aborted) {
         const state = await this.#leases.speak(tenant, { id, epoch }, (transaction) =>
-          desiredOfListener(transaction, id, this.#secrets),
+          desiredOfListener(transaction, id, this.#told),
         );
         if (state.resource_version !== since) return state;
         const leftMs = until - performance.now();

@@ -13,17 +13,24 @@ import type {
 } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import type { Deployment, Revision } from '../generated/client.ts';
+import type { RegistryAddress } from '../registry/registry-address.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
 /** Grows when more is told of the same rows than by the release before: what a data plane knows from that one is not all. */
 const FORM = 2;
 
+export interface DesiredParts {
+  secrets: SecretSets;
+  /** Of the platform, as it is now. */
+  registry: Pick<RegistryAddress, 'host'>;
+}
+
 /** What the data plane of a listener is to run now. */
 export async function desiredOfListener(
   queries: Queries,
   listenerId: string,
-  secrets: SecretSets,
+  { secrets, registry }: DesiredParts,
 ): Promise<ListenerDesiredState> {
   const deployments = await queries.deployment.findMany({
     where: { listenerId },
@@ -42,20 +49,21 @@ export async function desiredOfListener(
     orderBy: { number: 'asc' },
   });
   return {
-    resource_version: versionOf(deployments, revisions),
+    resource_version: versionOf(deployments, revisions, registry),
     deployments: deployments.map((deployment) => ({
       ...viewOf(deployment),
       revisions: revisions
         .filter(({ deploymentId }) => deploymentId === deployment.id)
-        .map((revision) => revisionOf(revision, secrets)),
+        .map((revision) => revisionOf(revision, { secrets, registry })),
     })),
   };
 }
 
 /** Of the rows as they are kept, in which secrets are sealed. */
-function versionOf(deployments: Deployment[], revisions: Revision[]): string {
+function versionOf(deployments: Deployment[], revisions: Revision[], { host }: DesiredParts['registry']): string {
   const rows = [
     FORM,
+    host,
     ...deployments.map(({ id, status, deleteRequestedAt, activeRevisionId, latestRevisionId }) => [
       id,
       status,
@@ -83,7 +91,7 @@ function viewOf(row: Deployment): Omit<DesiredDeployment, 'revisions'> {
   };
 }
 
-function revisionOf(row: Revision, secrets: SecretSets): DesiredRevision {
+function revisionOf(row: Revision, { secrets, registry }: DesiredParts): DesiredRevision {
   return {
     id: row.id,
     number: row.number,
@@ -93,13 +101,18 @@ function revisionOf(row: Revision, secrets: SecretSets): DesiredRevision {
     source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
     secrets: secrets.open(row.deploymentId, row.sealedSecrets),
     secret_references: row.secretReferences as unknown as SecretReference[],
-    image: imageOf(row),
+    image: imageOf(row, registry),
   };
 }
 
 /** Of the platform's registry: what was pushed there, or made of the revision's project. */
-function imageOf({ source, sourceRevisionConfig, image }: Revision): PlatformImage | null {
+function imageOf(
+  { source, sourceRevisionConfig, image }: Revision,
+  { host }: DesiredParts['registry'],
+): PlatformImage | null {
   const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
   if (source === ('internal_docker' satisfies DeploymentSource)) return uri == null ? null : { uri };
-  return image as PlatformImage | null;
+  const made = image as PlatformImage | null;
+  // The registry may be elsewhere since it was made; within it, it stays where it is.
+  return made && { ...made, uri: host + made.uri.slice(made.uri.indexOf('/')) };
 }

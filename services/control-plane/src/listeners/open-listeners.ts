@@ -79,7 +79,7 @@ export function openListeners(
   const services = {
     listenerKeys,
     listeners: new ListenerService({ database, copies, removeContent }),
-    dataPlanes: new DataPlaneService({ leases, secrets, signals, samples, copies, builds, removeContent }),
+    dataPlanes: new DataPlaneService({ leases, secrets, registry, signals, samples, copies, builds, removeContent }),
     pullTokens: new PullTokens({ leases, registry }),
     logs: new ReportedLogs({ leases, copies }),
     callers: new CallerCheck({ leases, orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN }),
