@@ -21,6 +21,15 @@ const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
 /** Longest wait for a change in one request (seconds); a lease is renewed by three at least. */
 const WAIT_SECONDS_MAX = 25;
+/** An answer that was there at once: it was not waited for. */
+const AT_ONCE_MS = 500;
+/**
+ * After such an answer. As many as changes bring come close together; more of them in a row are of instances of the control
+ * plane that do not agree, as while they are updated one by one, and would be asked in turn without end.
+ */
+const PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+const CLOSE_TOGETHER = 3;
 
 /**
  * What this data plane hears from the control plane and says to it, over connections that it opens itself. While the line is
@@ -107,17 +116,27 @@ export class ControlPlaneLink {
     const { client, onDesired } = this.#options;
     const { signal } = this.#stopping;
     let since: string | undefined;
+    let atOnce = 0;
     for (let attempt = 0; !signal.aborted; ) {
       try {
         const epoch = await this.#connected();
         const said = this.#said;
+        const askedAt = performance.now();
         const state = await client.desiredState({ epoch, since, waitSeconds: this.#waitSeconds }, signal);
         this.#isHeard();
         attempt = 0;
         // What was asked for before something was said may not know of it: it is asked for again.
-        if (!state || this.#said !== said) continue;
-        await onDesired(state.deployments);
-        since = state.resource_version;
+        if (this.#said !== said) continue;
+        atOnce = performance.now() - askedAt < AT_ONCE_MS ? atOnce + 1 : 0;
+        if (state) {
+          await onDesired(state.deployments);
+          since = state.resource_version;
+        }
+        if (atOnce > 0) {
+          await pause(Math.min(PAUSE_MS * 2 ** Math.max(0, atOnce - CLOSE_TOGETHER), LONGEST_PAUSE_MS), undefined, {
+            signal,
+          });
+        }
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof RefusedError && error.status === 404) this.#options.onLost(error);

@@ -1,0 +1,34 @@
+import { silentLogger } from '@runyard/service-kit';
+import { waitFor } from '@runyard/test-kit';
+import { expect, it } from 'vitest';
+import type { ControlPlaneClient } from './control-plane-client.ts';
+import { ControlPlaneLink } from './control-plane-link.ts';
+
+it('instances of the control plane that do not agree on what is to run are asked in turn more and more slowly', async () => {
+  const asked: { since: string | undefined; at: number }[] = [];
+  const client = {
+    takeLease: async () => ({ epoch: 1, lease_seconds: 60 }),
+    desiredState: async ({ since }: { since: string | undefined }) => {
+      asked.push({ since, at: performance.now() });
+      return { resource_version: since === 'old' ? 'new' : 'old', deployments: [] };
+    },
+  } as unknown as ControlPlaneClient;
+  const link = new ControlPlaneLink({
+    client,
+    ...{ instanceId: 'here', version: '1.2.3', publicUrl: null, logger: silentLogger },
+    onDesired: async () => undefined,
+    onLost: () => undefined,
+  });
+  await link.begin();
+  link.start();
+  await waitFor(() => asked.length === 5, { what: 'five answers' });
+  // In the longest pause so far.
+  const stopped = link.stop();
+  expect(asked.map(({ since }) => since)).toEqual([undefined, 'old', 'new', 'old', 'new']);
+  const pauses = asked.slice(1).map(({ at }, index) => at - asked[index]!.at);
+  // Timers may be early by a fraction.
+  for (const pauseMs of pauses) expect(pauseMs).toBeGreaterThan(98);
+  expect(pauses.at(-1)).toBeGreaterThan(198);
+  await stopped;
+  expect(asked).toHaveLength(5);
+});
