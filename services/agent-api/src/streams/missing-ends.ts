@@ -7,7 +7,10 @@ export interface MissingEndsOptions {
   engine: Pick<RunEngine, 'findRuns' | 'currentEpoch'>;
   streams: Pick<RunStreams, 'append' | 'expire' | 'toldOf'>;
   logger: Logger;
-  /** How long whoever wrote an end down has to tell it. Default two seconds: one try that Redis did not answer, and another. */
+  /**
+   * How long whoever wrote an end down has to tell it, from when somebody misses it. Default five seconds: one try that Redis did not
+   * answer, another, and a machine with more to do than it can. Nobody waits for this whose end is told.
+   */
   patienceMs?: number;
 }
 
@@ -27,7 +30,7 @@ interface Place {
   runId: string;
 }
 
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 5_000;
 
 /**
  * Sees to it that the ends of runs are told that nobody else has told: whoever wrote them down was killed before it could, or Redis
