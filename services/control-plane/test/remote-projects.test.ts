@@ -132,9 +132,8 @@ describe('a project of a data plane elsewhere', () => {
     const revisionId = body.latest_revision_id!;
     await platform.untilStatus(id, revisionId, 'BUILDING');
     await dataPlane.line.refuse();
-    await untilSilent(id);
     await dataPlane.service.stop({ signal: 'SIGKILL' });
-    await dataPlane.start();
+    await Promise.all([untilSilent(id), dataPlane.start()]);
     await waitFor(() => dataPlane.service.output().includes('an active revision is up again'), {
       timeoutMs: 20_000,
       what: 'the deployment in new hands',
