@@ -113,9 +113,9 @@ export class Truth {
     const executed = await this.#ledger.byRun();
     for (const run of runs) {
       const { runId } = run;
-      const status = statuses.get(runId) ?? 'missing';
+      const { status, error } = statuses.get(runId) ?? { status: 'missing' };
       if (!TERMINAL.includes(status)) found.notEnded.push(`${runId} is ${status}`);
-      if (status !== 'success') found.notSuccessful.push(`${runId} is ${status}`);
+      if (status !== 'success') found.notSuccessful.push(`${runId} is ${status}: ${JSON.stringify(error)}`);
       if ((ends.get(runId) ?? 0) > 1) found.endedTwice.push(`${runId} ended ${ends.get(runId)} times`);
       const state = states.get(run.threadId);
       if (state?.status !== 'idle') found.stuckThreads.push(`${run.threadId} of ${runId} is ${state?.status}`);
@@ -137,9 +137,11 @@ export class Truth {
     return found;
   }
 
-  async #statuses(runIds: string[]): Promise<Map<string, string>> {
-    const { rows } = await this.#pool.query('SELECT run_id, status FROM run WHERE run_id = ANY($1::uuid[])', [runIds]);
-    return new Map(rows.map(({ run_id, status }) => [run_id, status]));
+  async #statuses(runIds: string[]): Promise<Map<string, { status: string; error?: unknown }>> {
+    const { rows } = await this.#pool.query('SELECT run_id, status, error FROM run WHERE run_id = ANY($1::uuid[])', [
+      runIds,
+    ]);
+    return new Map(rows.map(({ run_id, status, error }) => [run_id, { status, error: error ?? undefined }]));
   }
 
   async #timesEnded(runIds: string[]): Promise<Map<string, number>> {
