@@ -1,7 +1,7 @@
 /** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import type { Duplex, Readable } from 'node:stream';
 import { LineSplitter } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
@@ -29,8 +29,9 @@ const ROOMY_HEAP_MB = 512;
 const LAST_WORDS_MS = 200;
 /** Of -1000 (never) to 1000 (first of all). */
 const OOM_SCORE = '500';
-/** Of -20 (before all) to 19 (after all); the services have 0. */
-const PRIORITY = 5;
+/** More than its parent's, of -20 (before all) to 19 (after all). */
+const NICENESS = 5;
+const NICEST = 19;
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const child = spawn(
@@ -76,7 +77,7 @@ function offerToKernel(pid: number): void {
  */
 function yieldToServices(pid: number): void {
   try {
-    setPriority(pid, PRIORITY);
+    setPriority(pid, Math.min(NICEST, getPriority() + NICENESS));
   } catch {
     // It has ended already, which is told elsewhere.
   }
