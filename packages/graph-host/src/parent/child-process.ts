@@ -29,9 +29,8 @@ const ROOMY_HEAP_MB = 512;
 const LAST_WORDS_MS = 200;
 /** Of -1000 (never) to 1000 (first of all). */
 const OOM_SCORE = '500';
-/** More than its parent's, of -20 (before all) to 19 (after all). */
+/** Of -20 (before all) to 19 (after all); usual is 0. */
 const NICENESS = 5;
-const NICEST = 19;
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const child = spawn(
@@ -73,11 +72,13 @@ function offerToKernel(pid: number): void {
 
 /**
  * On a busy machine requests are answered and leases renewed before projects compute: clients wait for the ones, and the others
- * are what work is taken away for. At once: threads have the priority of the thread that starts them.
+ * are what work is taken away for. At once: threads have the priority of the thread that starts them. Where somebody has given the
+ * service a priority, its project has that.
  */
 function yieldToServices(pid: number): void {
+  if (getPriority() !== 0) return;
   try {
-    setPriority(pid, Math.min(NICEST, getPriority() + NICENESS));
+    setPriority(pid, NICENESS);
   } catch {
     // It has ended already, which is told elsewhere.
   }
