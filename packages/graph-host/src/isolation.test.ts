@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { getPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { BackendError } from '@runyard/checkpointer';
@@ -62,10 +61,6 @@ it('gives the project the variables it is allowed and nothing else of its parent
 
 it.runIf(process.platform === 'linux')('goes before its parent when the machine has no memory left', async () => {
   expect(await readFile(`/proc/${host.pid}/oom_score_adj`, 'utf8')).toBe('500\n');
-});
-
-it('computes after its parent where both want the processor, unless its parent was given a priority', () => {
-  expect(getPriority(host.pid)).toBe(getPriority() === 0 ? 5 : getPriority());
 });
 
 it('tells who printed what', async () => {

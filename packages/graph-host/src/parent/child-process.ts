@@ -1,7 +1,6 @@
 /** Starts the child: own environment, own heap limit, a socket on file descriptor 3 and output that is always drained. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { getPriority, setPriority } from 'node:os';
 import type { Duplex, Readable } from 'node:stream';
 import { LineSplitter } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
@@ -29,8 +28,6 @@ const ROOMY_HEAP_MB = 512;
 const LAST_WORDS_MS = 200;
 /** Of -1000 (never) to 1000 (first of all). */
 const OOM_SCORE = '500';
-/** Of -20 (before all) to 19 (after all); usual is 0. */
-const NICENESS = 5;
 
 export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
   const child = spawn(
@@ -47,10 +44,7 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
     ],
     { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
   );
-  if (child.pid !== undefined) {
-    offerToKernel(child.pid);
-    yieldToServices(child.pid);
-  }
+  if (child.pid !== undefined) offerToKernel(child.pid);
   drain(child.stdout as Readable, (line) => onOutput('info', line));
   drain(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
@@ -68,20 +62,6 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
 /** When the machine has no memory left, Linux is to take the process with the project's code, not its parent. */
 function offerToKernel(pid: number): void {
   writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => undefined);
-}
-
-/**
- * On a busy machine requests are answered and leases renewed before projects compute: clients wait for the ones, and the others
- * are what work is taken away for. At once: threads have the priority of the thread that starts them. Where somebody has given the
- * service a priority, its project has that.
- */
-function yieldToServices(pid: number): void {
-  if (getPriority() !== 0) return;
-  try {
-    setPriority(pid, NICENESS);
-  } catch {
-    // It has ended already, which is told elsewhere.
-  }
 }
 
 function drain(stream: Readable, onLine: (line: string) => void): void {
