@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,8 +8,8 @@ export const repository = join(dirname(fileURLToPath(import.meta.url)), '../..')
 export class StepError extends Error {}
 
 /** One line with the seconds since the command began, as the launcher prints them. */
-export function say(line, write = (text) => process.stdout.write(text)) {
-  write(`${process.uptime().toFixed(1).padStart(5)} s  ${line}\n`);
+export function say(line) {
+  process.stdout.write(`${process.uptime().toFixed(1).padStart(5)} s  ${line}\n`);
 }
 
 /** The path of a program that an installed package brings. */
@@ -19,25 +18,19 @@ export function installed(program) {
 }
 
 /**
- * Runs a program in the repository. With `quiet` its output is kept back and comes only with the error, should it fail; with
- * `write` it is given to that. A `priority` below the normal one leaves the processor to others that want it.
+ * Runs a program in the repository. With `quiet` its output is kept back and comes only with the error, should it fail.
  * Resolves to its exit code when `allowFailure` is set, and throws otherwise.
  */
-export async function run(
-  name,
-  command,
-  args,
-  { quiet = false, write, allowFailure = false, env = {}, priority } = {},
-) {
+export async function run(name, command, args, { quiet = false, allowFailure = false, env = {} } = {}) {
   const child = spawn(command, args, {
     cwd: repository,
-    stdio: quiet || write ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
   });
-  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority);
   let output = '';
-  const take = write ?? ((text) => (output += text));
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', take);
+  if (quiet)
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (output += text));
   const reminder = quiet ? setInterval(() => say(`${name}, still at it`), 15_000) : undefined;
   let interrupted = false;
   const forward = (signal) => {

@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installed, run, say } from './steps.mjs';
-import { Turns } from './turns.mjs';
 
 /** What must hold without running the product. */
 const checks = [
@@ -10,18 +9,11 @@ const checks = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
 ];
 
-/** Rows of suites, side by side: the fault bench waits for most of its time, and judges what happened, not how long it took. */
-const rows = [
-  [
-    // What a fault does must not depend on what runs beside: a worker that is kept from the processor for as long as its lease loses it.
-    {
-      name: 'unit and integration tests',
-      config: 'vitest.config.ts',
-      priority: constants.priority.PRIORITY_BELOW_NORMAL,
-    },
-    { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
-  ],
-  [{ name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' }],
+/** One after the other: what a fault does must not depend on what else wants the processor at that moment. */
+const suites = [
+  { name: 'unit and integration tests', config: 'vitest.config.ts' },
+  { name: 'fault bench, fast tier', config: 'e2e/faults/vitest.config.ts' },
+  { name: 'end-to-end tests', config: 'e2e/vitest.config.ts' },
 ];
 
 /** Gives how many passed and failed, each check counted as one test. */
@@ -41,33 +33,25 @@ export async function runTests({ requireInfrastructure }) {
   const checked = await runChecks();
   // What the tests start is what was built a moment ago.
   const env = { RUNYARD_TESTS_ARE_OF_BUILD: '1', ...(requireInfrastructure && { RUNYARD_REQUIRE_INFRA: '1' }) };
-  const turns = new Turns((text) => process.stdout.write(text));
   const folder = mkdtempSync(join(tmpdir(), 'runyard-reports-'));
   try {
-    const outcomes = await Promise.all(
-      rows.map(async (suites) => {
-        const outcomes = [];
-        for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env, output: turns.take() }));
-        return sum(outcomes);
-      }),
-    );
-    return sum([checked, ...outcomes]);
+    const outcomes = [checked];
+    for (const suite of suites) outcomes.push(await runSuite(suite, { folder, env }));
+    return sum(outcomes);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runSuite({ name, config, priority }, { folder, env, output }) {
-  const { write } = output;
-  say(`Running ${name}`, write);
+async function runSuite({ name, config }, { folder, env }) {
+  say(`Running ${name}`);
   const report = join(folder, `${name}.json`);
   const code = await run(
     name,
     installed('vitest'),
     ['run', '--config', config, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-    { allowFailure: true, env, write, priority },
+    { allowFailure: true, env },
   );
-  output.end();
   return readReport(report, code);
 }
 

@@ -100,17 +100,29 @@ async function stopWorkers(
   const stops: Stop[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const worker of bench.random.shuffle(deployment.workers).slice(0, 2)) {
-      for (let asked = 0; asked < LONG_AT_ONCE; asked += 1) {
-        const at = deployment.agentApis.findIndex(({ isUp }) => isUp);
-        const run = await deployment.createRun(LONG, { at: Math.max(0, at) });
-        if (run) runs.push(run);
-      }
-      await pause(bench.random.integer(200, 1_500));
+      // Others may take all of them.
+      do {
+        for (let asked = 0; asked < LONG_AT_ONCE; asked += 1) {
+          const at = deployment.agentApis.findIndex(({ isUp }) => isUp);
+          const run = await deployment.createRun(LONG, { at: Math.max(0, at) });
+          if (run) runs.push(run);
+        }
+        await pause(bench.random.integer(200, 1_500));
+      } while (!(await executesOneOf(deployment, worker, runs)));
       stops.push(await stopped(worker));
       await worker.start();
     }
   }
   return { stops, runs };
+}
+
+/** Whether a worker executes one of them that outlasts its grace. */
+async function executesOneOf({ ledger }: BenchDeployment, { pid }: Part, runs: AcceptedRun[]): Promise<boolean> {
+  const byRun = await ledger.byRun();
+  return runs.some(({ runId, steps }) => {
+    const last = byRun.get(runId)?.at(-1);
+    return last?.worker === pid && (steps - last.step) * LONG.sleepMs > GRACE_SECONDS * 1000 + LONG.sleepMs;
+  });
 }
 
 /** One after the other, each when the one before is ready again. */
