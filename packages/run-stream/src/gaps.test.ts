@@ -79,6 +79,40 @@ describe('gaps', () => {
     expect(new Set(reader.data())).toEqual(new Set([2]));
   });
 
+  describe('who reads a thread before anything was written to it', () => {
+    const hardlyAny = { readerBufferBytes: 1 };
+
+    /** Reads the whole thread with hardly any room, and has found it empty. */
+    const readEmpty = async (by = fixture.open(hardlyAny)) => {
+      const reader = fixture.collect({ afterId: '-1' }, by);
+      await fixture.listened();
+      // Answers come in the order of the questions: to that of the reader too.
+      for (let answered = 0; answered < 2; answered += 1) await by.check();
+      return reader;
+    };
+
+    it('is told no gap when it reads what was written since from the stream', async () => {
+      const reader = await readEmpty();
+      await Promise.all(numbers(20).map((number) => fixture.append([number])));
+      expect(await reader.until(20)).toEqual(numbers(20));
+    });
+
+    it('is told one when some of that is gone already', async () => {
+      const reader = await readEmpty();
+      const large = numbers(1000).map((number) => `${number} ${'x'.repeat(1000)}`);
+      await fixture.append(large, { by: fixture.open({ maxEntriesPerThread: 100 }) });
+      await waitFor(() => reader.data().at(-1) === large.at(-1), { what: 'the last entry' });
+      expect(reader.data()[0]).toBe('gap');
+    });
+
+    it('is told one when it was not connected meanwhile, since there may have been another stream', async () => {
+      const reader = await readEmpty(fixture.streams);
+      await cutConnections();
+      await fixture.append([1], { by: fixture.open() });
+      expect(await reader.until(2)).toEqual(['gap', 1]);
+    });
+  });
+
   it('a live reader goes on without a gap when a thread is idle for so long that its stream is dropped', async () => {
     const reader = fixture.collect();
     await fixture.append([1]);

@@ -13,15 +13,17 @@ export interface RangePage {
   /** How far it went. */
   scannedTo: string;
   hasMore: boolean;
+  /** The id before the first entry there ever was; empty when that is not known any more. */
+  begin: string;
   entries: [id: string, text: string][];
 }
 
 /** @param after what was asked for: an id, `$` for the end, nothing for the beginning */
 export function toRangePage(reply: string[], after: string): RangePage {
-  const [last, floor = BEFORE_ALL, start = '', from, scannedTo = BEFORE_ALL, hasMore] = reply;
+  const [last, floor = BEFORE_ALL, start = '', from, scannedTo = BEFORE_ALL, hasMore, begin = ''] = reply;
   const isId = after !== '' && after !== '$';
   const entries: [string, string][] = [];
-  for (let index = 6; index < reply.length; index += 2) entries.push([reply[index]!, reply[index + 1]!]);
+  for (let index = 7; index < reply.length; index += 2) entries.push([reply[index]!, reply[index + 1]!]);
   return {
     last,
     floor,
@@ -29,6 +31,7 @@ export function toRangePage(reply: string[], after: string): RangePage {
     from: from ?? (isId ? after : BEFORE_ALL),
     scannedTo,
     hasMore: hasMore === '1',
+    begin,
     entries,
   };
 }
@@ -41,13 +44,18 @@ export interface Standing {
   runId: string;
   /** It has read nothing yet. */
   isFirst: boolean;
+  /** The stream may have been another one since it was read last. */
+  isUncertain: boolean;
 }
 
 /** The id up to which entries of a known thread that the reader should have had are gone; undefined when none are. */
-export function missingUpTo(page: RangePage, { after, runId, isFirst }: Standing): string | undefined {
+export function missingUpTo(page: RangePage, { after, runId, isFirst, isUncertain }: Standing): string | undefined {
   if (compareIds(after, page.last!) > 0) return page.floor;
   const isFromOldestKept = isFirst && runId === '' && after === BEFORE_ALL;
   if (isFromOldestKept) return undefined;
+  // It was there before the stream began, and all since then is kept.
+  const isThereFromBegin = !isFirst && !isUncertain && after === BEFORE_ALL;
+  if (isThereFromBegin && page.begin !== '' && compareIds(page.floor, page.begin) <= 0) return undefined;
   // What was before the run's first entry is of no interest to a reader of that run.
   const wantedAfter = page.start !== '' && compareIds(page.start, after) > 0 ? page.start : after;
   return compareIds(wantedAfter, page.floor) < 0 ? page.floor : undefined;

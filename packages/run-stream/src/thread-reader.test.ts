@@ -37,6 +37,7 @@ class FakeStream implements ReaderSource {
       from,
       scannedTo: entries.at(-1)?.id ?? from,
       hasMore: false,
+      begin: '',
       entries: entries.map(({ id, text }) => [id, text]),
     };
   }

@@ -159,13 +159,14 @@ export class ThreadReader implements FeedListener {
         }
         return true;
       }
+      const isUncertain = this.#isUncertain;
       this.#isUncertain = false;
       if (isFirst && compareIds(after, page.last) > 0) {
         // An id that was never given out: nothing up to now comes after it, and what comes from now on does.
         this.#position = page.last;
         return true;
       }
-      const missing = missingUpTo(page, { after, runId: this.#runId, isFirst });
+      const missing = missingUpTo(page, { after, runId: this.#runId, isFirst, isUncertain });
       if (missing !== undefined) {
         this.#position = missing;
         // That all was gone has been told at once; that something has begun since is no further news.

@@ -69,6 +69,7 @@ local firstId, beforeFirst = idOf(ms, seq), before(ms, seq)
 if not last then
   redis.call('DEL', events, ends, sizes)
   floor = beforeFirst
+  redis.call('HSET', head, 'begin', beforeFirst)
 elseif redis.call('EXISTS', events) == 0 then
   redis.call('DEL', head, ends, sizes)
   floor, currentRun, start = last, false, false

@@ -1,11 +1,12 @@
 /**
  * One page of a thread's entries, or of one run's among them: `last`, `floor`, the id before the run's first entry, where the range
- * began, how far it went, `1` when there is more, then ids and texts in turn. Empty when nothing is known of the thread.
+ * began, how far it went, `1` when there is more, the id before the first entry the thread ever had (empty when that is not known any
+ * more), then ids and texts in turn. Empty when nothing is known of the thread.
  */
 export const RANGE = `
 local events, head, sizes = KEYS[1], KEYS[2], KEYS[3]
 local after, runId, maxBytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local known = redis.call('HMGET', head, 'last', 'floor', 'start:' .. runId)
+local known = redis.call('HMGET', head, 'last', 'floor', 'start:' .. runId, 'begin')
 local last, floor = known[1], known[2]
 if not last then return {} end
 if redis.call('EXISTS', events) == 0 then floor = last end
@@ -28,7 +29,7 @@ end
 -- One command looks at so much at most, also when hardly anything is of the run asked for: others wait for it.
 local MAX_SCANNED_BYTES = 8 * maxBytes
 local MAX_COUNT = 256
-local reply = { last, floor, start, from, from, '0' }
+local reply = { last, floor, start, from, from, '0', known[4] or '' }
 local scanned, bytes, scannedBytes, scannedEntries = from, 0, 0, 0
 local count = 1
 -- How large entries are is known only once they were taken out of the stream. So no command takes any from beyond the next of the
