@@ -47,6 +47,9 @@ async function putIntoStore(file: string, config: LangGraphRunnableConfig, step:
   );
 }
 
+/** Of the time when it certainly lived: a process whose parent has ended is given another one. */
+const worker = process.ppid;
+
 type What = 'begun' | 'done' | 'stored' | 'refused';
 
 function note(file: string, config: LangGraphRunnableConfig, step: number, what: What): void {
@@ -57,7 +60,7 @@ function note(file: string, config: LangGraphRunnableConfig, step: number, what:
     step,
     attempt: metadata?.run_attempt,
     host: process.pid,
-    worker: process.ppid,
+    worker,
     what,
     at: Date.now(),
   };
