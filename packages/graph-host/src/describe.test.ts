@@ -4,7 +4,7 @@ import { type HostUnderTest, startHost } from '../test/host-under-test.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
-  host = await startHost('described', { role: 'serve' });
+  host = await startHost('described');
 });
 afterAll(() => host?.close());
 
@@ -116,7 +116,7 @@ describe('schemas', () => {
   });
 
   it('are null, with a warning, when reading them takes too long', async () => {
-    const hurried = await startHost('described', { role: 'serve' });
+    const hurried = await startHost('described');
     try {
       const warned = hurried.nextLog(({ level }) => level === 'warn');
       expect(await hurried.getSchemas({ graphId: 'typed', config, sourceTimeoutMs: 1 })).toEqual({

@@ -26,7 +26,7 @@ beforeAll(async () => {
     res.end(JSON.stringify({ builtIn: true, body }));
   });
   socketPath = folder.newPath();
-  host = await startHost('basic', { role: 'serve', loopback });
+  host = await startHost('basic', { loopback });
   served = await host.serveApp(source('app'), socketPath);
 });
 afterAll(async () => {

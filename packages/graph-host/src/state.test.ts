@@ -12,7 +12,7 @@ import {
 
 let host: HostUnderTest;
 beforeAll(async () => {
-  host = await startHost('basic', { role: 'serve' });
+  host = await startHost('basic');
 });
 afterAll(() => host.close());
 

@@ -4,10 +4,7 @@ import type { Loopback } from './local-http.ts';
 import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
 
-export type HostRole = 'run' | 'serve' | 'inspect';
-
 export interface GraphHostOptions {
-  role: HostRole;
   /** Folder of the user's project; graphs, packages and relative paths resolve from here. */
   projectDir: string;
   /** The project's langgraph.json, absolute. */

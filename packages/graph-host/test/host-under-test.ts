@@ -37,7 +37,6 @@ export async function startHost(project = 'basic', options: Partial<GraphHostOpt
       lookouts.add(look);
     });
   const host = await startGraphHost({
-    role: 'run',
     projectDir: `${fixtures}${project}`,
     configPath: `${fixtures}${project}/langgraph.json`,
     environment: {},

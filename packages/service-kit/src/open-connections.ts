@@ -1,24 +1,32 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import type { Lifecycle } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Counts the connections this process has open to a server, whichever library made them. To be called before they are made.
+ * Counts the connections this process has open to a server, whichever library made them, as long as the service runs. To be
+ * called before they are made.
  *
  * @param url with the server's port, `redis://host:6379`
  */
-export function countConnectionsTo(url: string, defaultPort: number): () => number {
+export function countConnectionsTo(
+  lifecycle: Pick<Lifecycle, 'onStop'>,
+  url: string,
+  defaultPort: number,
+): () => number {
   const { port } = new URL(url);
   const wanted = port === '' ? defaultPort : Number(port);
   const open = new Set<Socket>();
-  subscribe('net.client.socket', (message) => {
+  const onSocket = (message: unknown) => {
     const { socket } = message as { socket: Socket };
     socket.once('connect', () => {
       if (socket.remotePort !== wanted) return;
       open.add(socket);
       socket.once('close', () => open.delete(socket));
     });
-  });
+  };
+  subscribe('net.client.socket', onSocket);
+  lifecycle.onStop('count of connections', () => unsubscribe('net.client.socket', onSocket));
   return () => open.size;
 }
 

@@ -13,7 +13,7 @@ export interface DeploymentRedis {
 
 /** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
 export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): DeploymentRedis {
-  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [
     'reason',
   ]);

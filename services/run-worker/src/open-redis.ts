@@ -21,7 +21,7 @@ export function openRedis(
   { logger, lifecycle }: ServiceContext,
   metrics: Pick<WorkerMetrics, 'trimmedEvents'>,
 ): WorkerRedis {
-  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(config.REDIS_URI, 6379) };
+  const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const redis = { redis: config.REDIS_URI, keyPrefix: config.REDIS_KEY_PREFIX };
   const streams = new RunStreams({
     ...redis,

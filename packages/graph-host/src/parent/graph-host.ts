@@ -91,13 +91,12 @@ class ChildGraphHost implements GraphHost {
   }
 
   async #load(): Promise<void> {
-    const { role, projectDir, configPath, environment, loopback, onLog } = this.#options;
+    const { projectDir, configPath, environment, loopback, onLog } = this.#options;
     const { directory, graphs, env, missingEnvFile } = await readProject(projectDir, configPath, environment);
     if (missingEnvFile !== null) onLog({ level: 'info', message: `There is no env file ${missingEnvFile}.` });
     await this.#greeted;
     const header = {
       t: 'init',
-      role,
       project: { directory, graphs, env: withoutKeys(env) },
       loopback: loopback ?? null,
       limits: this.#limits,

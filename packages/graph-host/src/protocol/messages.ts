@@ -66,7 +66,6 @@ const RunRequestBody = Type.Object({
 export const toHost = {
   answer: Answer,
   init: request('init', {
-    role: Type.String(),
     project: Type.Object({
       directory: Type.String(),
       graphs: Type.Array(

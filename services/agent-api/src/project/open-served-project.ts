@@ -35,7 +35,6 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
     silentMs: config.GRAPH_HOST_SILENT_SECONDS * 1000,
     start: (onExit) =>
       startGraphHost({
-        role: 'serve',
         ...location,
         loopback: own.loopback,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),

@@ -22,7 +22,6 @@ export async function inspectProject(
       process.env,
     );
     const host = await startGraphHost({
-      role: 'inspect',
       projectDir,
       configPath,
       environment,

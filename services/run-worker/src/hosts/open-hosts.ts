@@ -29,7 +29,6 @@ export async function openHosts(
     logger,
     start: (onExit) =>
       startGraphHost({
-        role: 'run',
         ...project,
         loopback: { socketPath, token },
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
