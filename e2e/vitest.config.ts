@@ -14,10 +14,11 @@ export default defineConfig({
     sequence: {
       sequencer: longestFirst([
         'python-sdk',
-        'deploy-cli',
+        'deploy-cli/python',
         'restart',
-        'runyard-cli',
+        'deploy-cli/javascript',
         'fields',
+        'runyard-cli',
         'deployments',
         'listeners',
       ]),

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => session.close());
 
 for (const goal of goals.filter(({ isFast }) => isFast)) {
-  test(`${goal.id}: ${goal.title}`, async () => {
+  test.concurrent(`${goal.id}: ${goal.title}`, async () => {
     const say = (line: string) => console.log(line);
     const outcome = await runGoal(goal, { servers: session.servers, tier: 'fast', seed, scale: 1, say });
     expect({

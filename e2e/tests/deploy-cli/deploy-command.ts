@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@langchain/langgraph-sdk';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { newClient } from '../harness/client.ts';
-import { controlPlane, type Deployment } from '../harness/control-plane.ts';
-import { ImageEngine } from '../harness/image-engine.ts';
-import { copyProject, javascriptCli, LINK_PACKAGES, type OfficialCli, pythonCli } from '../harness/official-cli.ts';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { newClient } from '../../harness/client.ts';
+import { controlPlane, type Deployment } from '../../harness/control-plane.ts';
+import { ImageEngine } from '../../harness/image-engine.ts';
+import { copyProject, LINK_PACKAGES, type OfficialCli } from '../../harness/official-cli.ts';
 
 /** Polls every three seconds, and a build fetches packages. */
 const DEPLOY_MS = 120_000;
@@ -42,10 +42,8 @@ function traffic(client: Client): { stop(): Promise<string[]> } {
   };
 }
 
-describe.each<[string, OfficialCli, string]>([
-  ['langgraphjs', javascriptCli, 'deployed-by-js'],
-  ['langgraph, of Python,', pythonCli, 'deployed-by-python'],
-])('the official %s command', (_, cli, name) => {
+/** What must hold for each of the official commands; `name` is that of the deployment it makes. */
+export function deploys(cli: OfficialCli, name: string): void {
   let project: Awaited<ReturnType<typeof copyProject>>;
   beforeAll(async () => {
     project = await copyProject('deployed');
@@ -148,4 +146,4 @@ describe.each<[string, OfficialCli, string]>([
       await engine.close();
     }
   });
-});
+}
