@@ -79,12 +79,12 @@ describe('gaps', () => {
     expect(new Set(reader.data())).toEqual(new Set([2]));
   });
 
-  describe('who reads a thread before anything was written to it', () => {
+  describe('who reads a thread before anything is known of it', () => {
     const hardlyAny = { readerBufferBytes: 1 };
 
-    /** Reads the whole thread with hardly any room, and has found it empty. */
-    const readEmpty = async (by = fixture.open(hardlyAny)) => {
-      const reader = fixture.collect({ afterId: '-1' }, by);
+    /** Reads with hardly any room, and has found the thread empty. */
+    const readEmpty = async (by = fixture.open(hardlyAny), of: { runId?: string } = {}) => {
+      const reader = fixture.collect({ afterId: '-1', ...of }, by);
       await fixture.listened();
       // Answers come in the order of the questions: to that of the reader too.
       for (let answered = 0; answered < 2; answered += 1) await by.check();
@@ -103,6 +103,15 @@ describe('gaps', () => {
       await fixture.append(large, { by: fixture.open({ maxEntriesPerThread: 100 }) });
       await waitFor(() => reader.data().at(-1) === large.at(-1), { what: 'the last entry' });
       expect(reader.data()[0]).toBe('gap');
+    });
+
+    it('is told one of a run that had begun before, and was wiped', async () => {
+      await fixture.append([0]);
+      await fixture.wipe();
+      const reader = await readEmpty(undefined, { runId: fixture.run });
+      const large = 'x'.repeat(600_000);
+      await fixture.append([large]);
+      expect((await reader.until(2))[0]).toBe('gap');
     });
 
     it('is told one when it was not connected meanwhile, since there may have been another stream', async () => {

@@ -53,10 +53,10 @@ export function missingUpTo(page: RangePage, { after, runId, isFirst, isUncertai
   if (compareIds(after, page.last!) > 0) return page.floor;
   const isFromOldestKept = isFirst && runId === '' && after === BEFORE_ALL;
   if (isFromOldestKept) return undefined;
-  // It was there before the stream began, and all since then is kept.
-  const isThereFromBegin = !isFirst && !isUncertain && after === BEFORE_ALL;
-  if (isThereFromBegin && page.begin !== '' && compareIds(page.floor, page.begin) <= 0) return undefined;
-  // What was before the run's first entry is of no interest to a reader of that run.
-  const wantedAfter = page.start !== '' && compareIds(page.start, after) > 0 ? page.start : after;
+  // What was before the run's first entry is of no interest to a reader of that run, nor what was before the thread's to one who
+  // was there when it came.
+  const wasThere = !isFirst && !isUncertain && after === BEFORE_ALL;
+  const start = page.start || (wasThere ? page.begin : '');
+  const wantedAfter = start !== '' && compareIds(start, after) > 0 ? start : after;
   return compareIds(wantedAfter, page.floor) < 0 ? page.floor : undefined;
 }
