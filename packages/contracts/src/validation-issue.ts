@@ -34,6 +34,7 @@ function pathOf(error: ErrorObject): (string | number)[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   if (error.keyword === 'required') path.push(error.params.missingProperty as string);
+  if (error.keyword === 'additionalProperties') path.push(error.params.additionalProperty as string);
   return path;
 }
 
@@ -41,6 +42,8 @@ function messageOf(error: ErrorObject, all: ErrorObject[]): string {
   switch (error.keyword) {
     case 'required':
       return 'is required';
+    case 'additionalProperties':
+      return 'is not a known field';
     case 'minimum':
       return `must be at least ${error.params.limit}`;
     case 'maximum':

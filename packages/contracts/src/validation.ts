@@ -7,8 +7,8 @@ import { describeIssue, type ValidationIssue } from './validation-issue.ts';
 /**
  * Checks values against the schemas of this package. Each schema is compiled once per way of use and kept.
  *
- * A validator fills in defaults and drops keys where a schema says `additionalProperties: false`; other unknown keys stay
- * and are to be ignored. It works on the value it is given: callers pass a value nobody else holds.
+ * A validator fills in defaults. It refuses unknown keys where a schema says `additionalProperties: false`; elsewhere they
+ * stay and are to be ignored. It works on the value it is given: callers pass a value nobody else holds.
  */
 export type Validated<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
 export type Validator<T> = (value: unknown) => Validated<T>;
@@ -90,7 +90,6 @@ function compilerFor(use: string, options: ValidatorOptions): Ajv2020 {
       strict: false,
       verbose: true,
       useDefaults: true,
-      removeAdditional: true,
       coerceTypes: options.coerce ?? false,
       allErrors: options.allIssues ?? false,
       // Our own schemas need no proof that they are some: that takes longer than all that is compiled to start a service.

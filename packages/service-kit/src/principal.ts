@@ -15,6 +15,8 @@ export interface Principal {
   organizationRole?: PrincipalClaims['organization_role'];
   /** Of the organization; absent where nobody said. */
   plan?: PrincipalClaims['plan'];
+  /** True for a key that only reads; `organizationRole` and `permissions` are bounded by that already. */
+  isReadOnly?: boolean;
   permissions: readonly string[];
 }
 
@@ -102,6 +104,7 @@ export function toPrincipal(claims: PrincipalClaims): Principal {
     ...(claims.key_id === undefined ? {} : { keyId: claims.key_id }),
     organizationRole: claims.organization_role,
     ...(claims.plan === undefined ? {} : { plan: claims.plan }),
+    ...(claims.read_only === undefined ? {} : { isReadOnly: claims.read_only }),
     permissions: claims.permissions,
   };
 }

@@ -169,7 +169,6 @@ describe('the workspace of a key', () => {
     const viewer = await platform.issue({ read_only: true, workspaces: [research.id] });
     expect((await platform.verify(viewer.key)).body.claims.permissions).toEqual([
       'deployments:read',
-      'organization:pats:create',
       'organization:read',
       'runs:read',
       'workspaces:read',
@@ -179,6 +178,51 @@ describe('the workspace of a key', () => {
     expect(inResearch).toEqual(expect.arrayContaining(['deployments:create', 'deployments:update']));
     expect(inResearch).not.toContain('deployments:delete');
     expect((await platform.verify(editor.key)).body.claims.permissions).not.toContain('deployments:read');
+  });
+});
+
+describe('a read_only key', () => {
+  const writing = (permission: string) => !permission.endsWith(':read');
+
+  it.each([
+    ['a service key with the role of an administrator', SERVICE_KEYS, { role_id: PLATFORM_ROLES.workspaceAdmin }],
+    ['a service key of an organization administrator', SERVICE_KEYS, { org_role_id: PLATFORM_ROLES.organizationAdmin }],
+    ['a key of the workspace', WORKSPACE_KEYS, { role_id: PLATFORM_ROLES.workspaceEditor }],
+    ['a personal token of an administrator', TOKENS, {}],
+  ])('has no permission to write, whatever its roles: %s', async (_, path, roles) => {
+    const issued = await platform.issue({ read_only: true, ...roles }, path);
+    expect(issued.read_only).toBe(true);
+    const { claims } = (await platform.verify(issued.key, { workspace_id: platform.bootstrap.workspace_id })).body;
+    expect(claims).toMatchObject({ organization_role: 'viewer', read_only: true });
+    expect(claims.permissions).toEqual(expect.arrayContaining(['deployments:read', 'runs:read', 'workspaces:read']));
+    expect(claims.permissions.filter(writing)).toEqual([]);
+  });
+
+  it('changes nothing in the organization of its administrator, and makes no key that could', async () => {
+    const token = await platform.issue({ read_only: true }, TOKENS);
+    const attempts = [
+      ['POST', SERVICE_KEYS, {}],
+      ['POST', SERVICE_KEYS, { workspaces: [research.id] }],
+      ['POST', WORKSPACE_KEYS, {}],
+      ['POST', TOKENS, {}],
+      ['POST', '/api/v1/workspaces', { display_name: 'Mine' }],
+      ['PATCH', '/api/v1/orgs/current/info', { invites_enabled: false }],
+    ] as const;
+    for (const [method, path, body] of attempts) {
+      const { status } = await platform.call(token.key, method, path, body, platform.bootstrap.workspace_id);
+      expect({ method, path, status }).toEqual({ method, path, status: 403 });
+    }
+    const workspaces = (await platform.call<Workspace[]>(token.key, 'GET', '/api/v1/workspaces')).body;
+    expect(workspaces.flatMap(({ permissions }) => permissions).filter(writing)).toEqual([]);
+  });
+});
+
+describe('a request for a key', () => {
+  it.each([SERVICE_KEYS, WORKSPACE_KEYS, TOKENS])('to %s is refused with a field that is not known', async (path) => {
+    expect(await platform.asAdmin('POST', path, { readonly: true })).toEqual({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'readonly'], msg: 'Value is not a known field', type: 'extra_forbidden' }] },
+    });
   });
 });
 

@@ -86,9 +86,10 @@ export class RequestValidator {
   }
 }
 
-/** Clients of the control plane know `missing` and `uuid_parsing`. */
+/** Clients of the control plane know `missing`, `extra_forbidden` and `uuid_parsing`. */
 function errorType(issue: ValidationIssue): string {
   if (issue.keyword === 'required') return 'missing';
+  if (issue.keyword === 'additionalProperties') return 'extra_forbidden';
   return issue.keyword === 'format' && issue.expected === 'uuid' ? 'uuid_parsing' : `${issue.keyword}_error`;
 }
 

@@ -7,8 +7,8 @@ import type {
 } from '@runyard/contracts';
 import { type KeyedRequest, toSqlText } from '@runyard/database';
 import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
-import { accessOf } from '../access/access.ts';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
+import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { endIdentity } from '../identities/end-identity.ts';
 import { apiKeyStore, type StoredKey } from './api-key-store.ts';
@@ -119,7 +119,7 @@ export class ApiKeyService {
         throw new ForbiddenError('Personal access tokens are not enabled for this organization');
       }
       if (defaultWorkspaceId) {
-        const access = await accessOf(transaction, { organizationId, identityId, workspaceId: defaultWorkspaceId });
+        const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
         if (!access?.workspace) throw noSuchWorkspace(defaultWorkspaceId);
       }
       const key = { ...keyOf(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
@@ -179,8 +179,7 @@ export class ApiKeyService {
   }
 
   async #managesKeysIn(caller: Principal, workspaceId: string): Promise<boolean> {
-    const { organizationId, identity: identityId } = caller;
-    const access = await accessOf(this.#database.prisma, { organizationId, identityId, workspaceId });
+    const access = await accessOfCaller(this.#database.prisma, caller, workspaceId);
     return access?.workspace?.includes('workspaces:manage-keys') ?? false;
   }
 }

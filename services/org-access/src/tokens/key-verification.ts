@@ -3,6 +3,7 @@ import { isUuid } from '@runyard/contracts';
 import { ForbiddenError, UnauthorizedError } from '@runyard/service-kit';
 import { accessOf } from '../access/access.ts';
 import { organizationRoleName } from '../access/platform-roles.ts';
+import { readingAccess } from '../access/read-only.ts';
 import { hashKey, isWellFormedKey, type KeyKind } from '../api-keys/key-format.ts';
 import type { LastUse } from '../api-keys/last-use.ts';
 import type { PrismaClient } from '../generated/client.ts';
@@ -33,8 +34,9 @@ export class KeyVerification {
     const workspaceId = request.workspace_id
       ? asWorkspaceId(request.workspace_id)
       : (key.defaultWorkspaceId ?? (await this.#onlyWorkspace(organizationId, identityId)));
-    const access = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
-    if (!access) throw new UnauthorizedError('Invalid API key');
+    const accessOfIdentity = await accessOf(this.#prisma, { organizationId, identityId, workspaceId });
+    if (!accessOfIdentity) throw new UnauthorizedError('Invalid API key');
+    const access = key.readOnly ? readingAccess(accessOfIdentity) : accessOfIdentity;
     if (request.workspace_id && !access.workspace) throw outOfReach(request.workspace_id);
 
     this.#lastUse.note(key.id);
@@ -49,6 +51,7 @@ export class KeyVerification {
         plan: access.plan,
         organization_role: organizationRoleName(access.organizationRoleId),
         permissions: [...access.organization, ...(access.workspace ?? [])].sort(),
+        ...(key.readOnly ? { read_only: true } : {}),
       },
       key.expiresAt,
     );

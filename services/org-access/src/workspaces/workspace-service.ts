@@ -2,7 +2,8 @@ import type { Workspace, WorkspaceCreate } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { accessOf, reachableWorkspaces } from '../access/access.ts';
+import { reachableWorkspaces } from '../access/access.ts';
+import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
 
 export class WorkspaceService {
@@ -36,8 +37,7 @@ async function render(
   caller: Principal,
   row: { id: string; organizationId: string; displayName: string; createdAt: Date },
 ): Promise<Workspace> {
-  const { organizationId, identity: identityId } = caller;
-  const access = await accessOf(queries, { organizationId, identityId, workspaceId: row.id });
+  const access = await accessOfCaller(queries, caller, row.id);
   return {
     id: row.id,
     organization_id: row.organizationId,

@@ -22,7 +22,7 @@ export const ListenerKeyCreate = Type.Object(
     /** How long the keys made before stay good, so that the data plane can be given the new one meanwhile. */
     keep_former_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: KEPT_SECONDS_MAX, default: 0 })),
   },
-  { $id: 'ListenerKeyCreateRequest' },
+  { $id: 'ListenerKeyCreateRequest', additionalProperties: false },
 );
 export type ListenerKeyCreate = Static<typeof ListenerKeyCreate>;
 

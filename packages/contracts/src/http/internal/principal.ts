@@ -25,6 +25,9 @@ export const PrincipalClaims = Type.Object(
     plan: Type.Optional(OrganizationPlan),
     organization_role: Type.Union([Type.Literal('admin'), Type.Literal('user'), Type.Literal('viewer')]),
     permissions: Type.Array(Type.String(), { description: 'For example `deployments:update`.' }),
+    read_only: Type.Optional(
+      Type.Boolean({ description: 'The key only reads; its role and permissions are bounded by that already.' }),
+    ),
   },
   { $id: 'PrincipalClaims' },
 );

@@ -11,12 +11,19 @@ const defaultWorkspace = Type.Optional(
   Nullable(Type.String({ format: 'uuid', description: 'Acts here when the request names no workspace.' })),
 );
 
+const readOnly = Type.Optional(
+  Type.Boolean({
+    description: 'True: of the permissions of its roles, whichever they are, it has those to read alone.',
+  }),
+);
+/** A misspelt limit must not make a key that has none. */
+const closed = { additionalProperties: false } as const;
+
 /** A service key is a service account of its own with its own roles. */
 export const ServiceKeyCreate = Type.Object(
   {
     description,
-    /** True: may only read. Ignored when `role_id` is given. */
-    read_only: Type.Optional(Type.Boolean()),
+    read_only: readOnly,
     expires_at: expiresAt,
     /** Workspaces it works in; null or missing: the whole organization, also workspaces made later. */
     workspaces: Type.Optional(Nullable(Type.Array(Uuid, { minItems: 1, maxItems: 100 }))),
@@ -26,7 +33,7 @@ export const ServiceKeyCreate = Type.Object(
     org_role_id: Type.Optional(Nullable(Uuid)),
     default_workspace_id: defaultWorkspace,
   },
-  { $id: 'ServiceKeyCreate' },
+  { $id: 'ServiceKeyCreate', ...closed },
 );
 export type ServiceKeyCreate = Static<typeof ServiceKeyCreate>;
 
@@ -34,18 +41,18 @@ export type ServiceKeyCreate = Static<typeof ServiceKeyCreate>;
 export const WorkspaceKeyCreate = Type.Object(
   {
     description,
-    read_only: Type.Optional(Type.Boolean()),
+    read_only: readOnly,
     expires_at: expiresAt,
     role_id: Type.Optional(Nullable(Uuid)),
   },
-  { $id: 'WorkspaceKeyCreate' },
+  { $id: 'WorkspaceKeyCreate', ...closed },
 );
 export type WorkspaceKeyCreate = Static<typeof WorkspaceKeyCreate>;
 
-/** A personal access token may at any time what its owner may. */
+/** A personal access token may at any time do what its owner may, or read it where it is `read_only`. */
 export const PersonalTokenCreate = Type.Object(
-  { description, expires_at: expiresAt, default_workspace_id: defaultWorkspace },
-  { $id: 'PersonalTokenCreate' },
+  { description, read_only: readOnly, expires_at: expiresAt, default_workspace_id: defaultWorkspace },
+  { $id: 'PersonalTokenCreate', ...closed },
 );
 export type PersonalTokenCreate = Static<typeof PersonalTokenCreate>;
 
