@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findOnPath } from './find-binary.ts';
+import { InfrastructureError, reasonOf } from './infrastructure-error.ts';
 import { runProgram } from './run-program.ts';
 import type { SupervisedProcess } from './supervision/supervised-process.ts';
 import type { Supervisor } from './supervision/supervisor.ts';
@@ -26,6 +27,24 @@ export async function findDocker(environment: NodeJS.ProcessEnv): Promise<string
   return version.ok ? docker : null;
 }
 
+/** The engine does not have the image and cannot pull it. The message is a part of a sentence. */
+export class ImageUnavailableError extends InfrastructureError {
+  override readonly name = 'ImageUnavailableError';
+}
+
+const PULL_TIMEOUT_MS = 600_000;
+
+/** @throws ImageUnavailableError */
+async function pullImage(
+  docker: string,
+  { name, image, progress }: Pick<ContainerOptions, 'name' | 'image' | 'progress'>,
+): Promise<void> {
+  if ((await runProgram(docker, ['image', 'inspect', image], { timeoutMs: 10_000 })).ok) return;
+  progress(`${name}: pulling ${image}, once`);
+  const pulled = await runProgram(docker, ['pull', '--quiet', image], { timeoutMs: PULL_TIMEOUT_MS });
+  if (!pulled.ok) throw new ImageUnavailableError(`${image} cannot be pulled: ${reasonOf(pulled.stderr)}`);
+}
+
 /**
  * Runs a container in the foreground of a supervised `docker run`, which passes its stop signal on; so a container lives and
  * dies like any other child. One that a killed docker client left behind is removed first.
@@ -37,9 +56,7 @@ export async function startContainer(
 ): Promise<SupervisedProcess> {
   const container = `runyard-${createHash('sha256').update(supervisor.dataDir).digest('hex').slice(0, 8)}-${options.name}`;
   await runProgram(docker, ['rm', '--force', container], { timeoutMs: 30_000 });
-  if (!(await runProgram(docker, ['image', 'inspect', options.image], { timeoutMs: 10_000 })).ok) {
-    options.progress(`${options.name}: pulling ${options.image}, once`);
-  }
+  await pullImage(docker, options);
   return supervisor.start({
     name: options.name,
     command: docker,

@@ -253,4 +253,28 @@ describe('Kafka', () => {
       /^There is no Kafka here .* and it is required/,
     );
   });
+
+  it('is done without where a container engine answers but cannot pull the image, which is said in one line', async () => {
+    const lines: string[] = [];
+    const environment = environmentWith(nothing);
+    const engine = [
+      '#!/bin/sh',
+      'case "$1" in version) echo 28.0.0;; rm) ;;',
+      '  *) echo "Error response from daemon: lookup registry.example.com: no such host" >&2; exit 1;;',
+      'esac',
+    ];
+    writeFileSync(join(environment.PATH ?? '', 'docker'), engine.join('\n'), { mode: 0o755 });
+    const infrastructure = await startInfrastructure({
+      want: ['kafka'],
+      environment,
+      dataDir: dataFolder(),
+      progress: (line) => void lines.push(line),
+    });
+    expect(infrastructure.kafka).toBeNull();
+    expect(lines).toEqual([
+      'kafka: pulling apache/kafka:4.1.1, once',
+      'Kafka: none (Java 17 is not on the PATH, and apache/kafka:4.1.1 cannot be pulled: Error response from daemon: lookup registry.example.com: no such host); events go over Redis Streams instead',
+    ]);
+    await infrastructure.stop();
+  });
 });

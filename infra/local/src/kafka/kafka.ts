@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import kafkajs from 'kafkajs';
-import { findDocker, startContainer } from '../docker.ts';
+import { findDocker, ImageUnavailableError, startContainer } from '../docker.ts';
 import { writePrivateFile } from '../files/private-file.ts';
 import { InfrastructureError, reasonOf } from '../infrastructure-error.ts';
 import { portFor } from '../ports.ts';
@@ -37,10 +37,16 @@ export async function startKafka(context: ServerContext): Promise<KafkaServer | 
   if ('missing' in found && !docker) return found;
 
   const port = await portFor(dataDir, 'kafka');
-  const server =
+  const start = () =>
     'java' in found
-      ? await startInstalled(found, context, port, logFile)
-      : await startContainer(context.supervisor, docker ?? '', containerOf(context, port, logFile));
+      ? startInstalled(found, context, port, logFile)
+      : startContainer(context.supervisor, docker ?? '', containerOf(context, port, logFile));
+  const server = await start().catch((error: unknown) => {
+    if (error instanceof ImageUnavailableError && 'missing' in found)
+      return { missing: `${found.missing}, and ${error.message}` };
+    throw error;
+  });
+  if ('missing' in server) return server;
   const brokers = [`127.0.0.1:${port}`];
   await untilAnswers({ server, logFile, timeoutMs: 60_000, ask: () => askBroker(brokers) });
   const origin = 'java' in found ? found.origin : 'docker';
