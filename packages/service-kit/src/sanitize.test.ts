@@ -16,6 +16,20 @@ describe('an error text fit to be shown outside', () => {
     ['http://localhost:3000/x said no', 'http://[host]/x said no'],
     ['used sk-abcdefgh12345678', 'used [redacted]'],
     ['fd12:3456:789a::1 unreachable', '[host] unreachable'],
+    ['no answer from redis-master:6379', 'no answer from [host]'],
+    ['dial tcp postgres:5432: i/o timeout', 'dial tcp [host]: i/o timeout'],
+    ['broker kafka-0:9092 (id 1) is gone', 'broker [host] (id 1) is gone'],
+    ['cannot connect with host=db', 'cannot connect with host=[host]'],
+    ["failed: { host: 'db', port: 5432 }", "failed: { host: '[host]', port: 5432 }"],
+    ['{"hostname":"db01","code":"X"}', '{"hostname":"[host]","code":"X"}'],
+    ['bootstrap.servers=kafka-0:9092,kafka-1:9092 timed out', 'bootstrap.servers=[host],[host] timed out'],
+    ['login failed: Server=db01;Database=app;User Id=sa;Password=pw', 'login failed: [redacted]'],
+    ['login failed for Server=db01', 'login failed for Server=[host]'],
+    ['Data Source=tcp:db01,1433;Initial Catalog=app;', '[redacted]'],
+    ['14 UNAVAILABLE: grpc://x:50051', '14 UNAVAILABLE: grpc://[host]'],
+    ['ftp://files/in.csv is missing', 'ftp://[host]/in.csv is missing'],
+    ['vault.prod.acme.intra refused it', '[host] refused it'],
+    ['billing.service.consul and db.acme.private', '[host] and [host]'],
   ])('%s', (text, sanitized) => {
     expect(sanitizeErrorText(text)).toBe(sanitized);
   });
@@ -27,6 +41,13 @@ describe('an error text fit to be shown outside', () => {
     'langgraph 1.0.10.2 and 127 items in 10.5 s',
     'Invalid update for channel "messages" at 12:30:45',
     'std::vector is not json::value',
+    'at run (file:///app/agent.js:12:5)',
+    'at Module.run (agent.ts:1234:5)',
+    'status:404 after step:12',
+    'see https://docs.example.com:8443/errors?code=5432',
+    'The server is busy, host not found',
+    'node:internal/modules/cjs/loader:1143',
+    'model gpt-4o:2024-08-06 is away',
   ])('keeps what went wrong: %s', (text) => {
     expect(sanitizeErrorText(text)).toBe(text);
   });
