@@ -30,6 +30,10 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
 /** `/deployments/{id or slug}/…` goes to that deployment with the first two segments taken off. */
 export const DEPLOYMENTS_PREFIX = '/deployments';
 
+/** A host name: labels of letters, digits and dashes, without a port or the dot of the root. */
+export const HOST_NAME_PATTERN =
+  '^(?=.{1,253}$)[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?)*$';
+
 /** Paths of a deployment that need no key (`{name}` stands for one segment). */
 export const PUBLIC_DEPLOYMENT_PATHS: readonly string[] = [
   '/',

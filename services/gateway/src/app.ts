@@ -24,13 +24,16 @@ import { type ForwardedAs, requestHeaders } from './proxy/headers.ts';
 import type { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
+import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { Itinerary, ItineraryPlanner } from './routing/itinerary.ts';
-import { type Destination, resolvePath } from './routing/resolve-path.ts';
+import { hostNameOf, requestedHost, splitAbsoluteTarget } from './routing/request-host.ts';
+import { type Destination, resolveAtHost, resolvePath } from './routing/resolve-path.ts';
 
 export interface GatewayParts {
   context: ServiceContext;
   /** Answers the gateway's own paths. */
   own: RequestListener;
+  hosts: DeploymentHosts;
   planner: ItineraryPlanner;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
@@ -58,9 +61,9 @@ export class Gateway {
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
-    const url = req.url ?? '/';
-    if (OWN_PATHS.has(url.split('?', 1)[0]!)) this.#parts.own(req, res);
-    else void this.#serve(req, res, resolvePath(url));
+    const destination = this.#resolve(req);
+    if (destination === 'own') this.#parts.own(req, res);
+    else void this.#serve(req, res, destination);
   };
 
   readonly onUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -76,6 +79,16 @@ export class Gateway {
   /** Ends what the server itself no longer counts as its own. */
   closeUpgraded(): void {
     for (const socket of this.#upgraded) socket.destroy();
+  }
+
+  /** The host decides first: what is no deployment's is the platform's, whose paths lead on. */
+  #resolve(req: IncomingMessage): Destination | 'own' {
+    const { hosts, trustForwarded } = this.#parts;
+    splitAbsoluteTarget(req);
+    const url = req.url ?? '/';
+    const host = hostNameOf(requestedHost(req, trustForwarded) ?? '');
+    if (hosts.isDeployments(host)) return resolveAtHost(host, url);
+    return OWN_PATHS.has(url.split('?', 1)[0]!) ? 'own' : resolvePath(url);
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
@@ -155,7 +168,8 @@ export class Gateway {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
       this.#admission.enter(socket);
-      const itinerary = await planner.plan(req, resolvePath(req.url ?? '/'));
+      const destination = this.#resolve(req);
+      const itinerary = await planner.plan(req, destination === 'own' ? { kind: 'none' } : destination);
       if (socket.destroyed) return;
       const release = this.#track(itinerary, () => socket.destroy());
       if (release) socket.once('close', release);

@@ -1,3 +1,4 @@
+import { HOST_NAME_PATTERN } from '@runyard/contracts';
 import { BODY_LIMIT_BYTES, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
@@ -7,6 +8,12 @@ export const configSchema = Type.Object({
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access.' }),
   CONTROL_PLANE_URL: Type.String({ minLength: 1, description: 'Base URL of control-plane.' }),
   INTERNAL_TOKEN: Type.String({ minLength: 16, description: 'Secret shared by the services of one platform.' }),
+  DEPLOYMENTS_DOMAIN: Type.Optional(
+    Type.String({
+      pattern: HOST_NAME_PATTERN,
+      description: 'Deployments are served at `<slug>.<domain>` too, and nothing else is served below it.',
+    }),
+  ),
   HTTP_MAX_REQUEST_BODY_BYTES: Type.Integer({ default: BODY_LIMIT_BYTES, minimum: 1 }),
   // Streams are among them, and one of a gateway costs little.
   HTTP_MAX_REQUESTS_IN_FLIGHT: Type.Integer({

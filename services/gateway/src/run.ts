@@ -13,6 +13,7 @@ import { checked, InternalClient } from './internal-client.ts';
 import { RateLimit } from './limits/rate-limit.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
 import { SilentUpstreams } from './proxy/silent-upstreams.ts';
+import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
 import { ItineraryPlanner } from './routing/itinerary.ts';
 import { RouteFeed } from './routing/route-feed.ts';
@@ -77,6 +78,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   });
 
   const table = new DeploymentTable();
+  const hosts = new DeploymentHosts(table, config.DEPLOYMENTS_DOMAIN);
   const feed = new RouteFeed({
     table,
     fetchSnapshot: async (signal) =>
@@ -119,8 +121,10 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       },
       metricsGuard: metricsGuard(keys, config.INTERNAL_TOKEN),
     }),
+    hosts,
     planner: new ItineraryPlanner({
       table,
+      hosts,
       keys,
       rateLimit: new RateLimit({ perSecond: config.RATE_LIMIT_RPS, burst: config.RATE_LIMIT_BURST }),
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },

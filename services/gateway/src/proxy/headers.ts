@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { HANDOVER_HEADER, PRINCIPAL_HEADER, UNTOUCHED_HEADER } from '@runyard/contracts';
 import { HOP_BY_HOP } from '@runyard/contracts/hop-by-hop';
 import type { Admission } from '../authentication/admission.ts';
+import { firstValue, requestedHost } from '../routing/request-host.ts';
 
 /** What the gateway alone may say is not believed of others. */
 const NEVER_FORWARDED: ReadonlySet<string> = new Set([
@@ -22,7 +23,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([
 export interface ForwardedAs {
   admission: Admission;
   requestId: string;
-  /** What was taken off the path, for example `/deployments/hello-agent`. */
+  /** What was taken off the path, for example `/deployments/hello-agent`; empty at a host of the deployment's own. */
   prefix: string;
   /** Believe the forwarding headers of the caller. */
   trustForwarded: boolean;
@@ -59,8 +60,8 @@ export function requestHeaders(
   }
   headers.push('x-request-id', requestId);
   headers.push('x-forwarded-for', clientAddresses(req, trustForwarded));
-  headers.push('x-forwarded-proto', (trustForwarded && first(req.headers['x-forwarded-proto'])) || 'http');
-  const host = (trustForwarded && first(req.headers['x-forwarded-host'])) || req.headers.host;
+  headers.push('x-forwarded-proto', (trustForwarded && firstValue(req.headers['x-forwarded-proto'])) || 'http');
+  const host = requestedHost(req, trustForwarded);
   if (host) headers.push('x-forwarded-host', host);
   if (prefix !== '') headers.push('x-forwarded-prefix', prefix);
   if (principal) headers.push(PRINCIPAL_HEADER, principal.token);
@@ -127,8 +128,4 @@ function clientAddresses(req: IncomingMessage, trustForwarded: boolean): string 
   const remote = req.socket.remoteAddress ?? 'unknown';
   const before = trustForwarded ? req.headers['x-forwarded-for'] : undefined;
   return before === undefined ? remote : `${before}, ${remote}`;
-}
-
-function first(value: string | string[] | undefined): string | undefined {
-  return (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim();
 }

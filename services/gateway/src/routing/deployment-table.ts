@@ -8,6 +8,7 @@ export class DeploymentTable {
   readonly #byId = new Map<string, DeploymentRoute>();
   readonly #idBySlug = new Map<string, string>();
   readonly #idByName = new Map<string, string>();
+  readonly #idByHost = new Map<string, string>();
   /** Versions of deleted deployments, kept until a snapshot confirms that they are gone. */
   readonly #deleted = new Map<string, number>();
   /** Deployments changed by event since the snapshot under way was asked for. */
@@ -31,6 +32,12 @@ export class DeploymentTable {
   /** A bare name means something only inside a workspace. */
   findNamed(name: string, workspaceId: string): DeploymentRoute | undefined {
     const id = this.#idByName.get(nameIn(workspaceId, name));
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  /** @param host a name in lower case */
+  findAtHost(host: string): DeploymentRoute | undefined {
+    const id = this.#idByHost.get(host);
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
@@ -72,6 +79,7 @@ export class DeploymentTable {
     this.#drop(id);
     this.#byId.set(id, route);
     if (route.slug !== null) this.#idBySlug.set(route.slug, id);
+    if (route.custom_host != null) this.#idByHost.set(route.custom_host, id);
     this.#idByName.set(nameIn(route.workspace_id, route.name), id);
   }
 
@@ -80,6 +88,8 @@ export class DeploymentTable {
     if (!known) return;
     this.#byId.delete(id);
     if (known.slug !== null && this.#idBySlug.get(known.slug) === id) this.#idBySlug.delete(known.slug);
+    if (known.custom_host != null && this.#idByHost.get(known.custom_host) === id)
+      this.#idByHost.delete(known.custom_host);
     const name = nameIn(known.workspace_id, known.name);
     if (this.#idByName.get(name) === id) this.#idByName.delete(name);
   }

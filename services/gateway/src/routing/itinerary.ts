@@ -13,6 +13,7 @@ import type { KeyCache } from '../authentication/key-cache.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
+import type { DeploymentHosts } from './deployment-hosts.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 import type { Destination } from './resolve-path.ts';
 
@@ -32,6 +33,7 @@ export interface Itinerary {
 
 export interface ItineraryParts {
   table: DeploymentTable;
+  hosts: DeploymentHosts;
   keys: KeyCache;
   rateLimit: RateLimit;
   /** Of deployments. */
@@ -84,11 +86,12 @@ export class ItineraryPlanner {
 
   async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
     const { table, keys, load } = this.#parts;
-    const { reference, target } = destination;
-    if (!table.isLoaded && !table.find(reference)) {
+    const { by, reference, target } = destination;
+    const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
+    if (!table.isLoaded && !found) {
       throw new UnavailableError('Deployments are not known yet', { retryAfterSeconds: 1 });
     }
-    const known = (await this.#namedByCaller(req, reference)) ?? table.find(reference);
+    const known = by === 'host' ? found : ((await this.#namedByCaller(req, reference)) ?? found);
     // Which pages may call is the deployment's to say; browsers ask without a key.
     const open = destination.isPublic || isPreflight(req);
     const admission: Admission = open
@@ -100,7 +103,7 @@ export class ItineraryPlanner {
       upstreams: this.#upstreams.of(route),
       load,
       target,
-      prefix: `${DEPLOYMENTS_PREFIX}/${reference}`,
+      prefix: by === 'host' ? '' : `${DEPLOYMENTS_PREFIX}/${reference}`,
       admission,
       name: 'The deployment',
     };

@@ -46,6 +46,7 @@ describe('where a path leads', () => {
   it('takes the deployment off the path and keeps the rest as it was sent', () => {
     expect(resolvePath('/deployments/hello/threads/a%2Fb?x=%20&y')).toEqual({
       kind: 'deployment',
+      by: 'path',
       reference: 'hello',
       target: '/threads/a%2Fb?x=%20&y',
       isPublic: false,

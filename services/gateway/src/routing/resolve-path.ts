@@ -1,6 +1,6 @@
 import { DEPLOYMENTS_PREFIX, PUBLIC_DEPLOYMENT_PATHS, PUBLIC_ROUTES, type PublicService } from '@runyard/contracts';
 
-/** Where a public path leads, before anything is known about the caller. */
+/** Where a request leads, before anything is known about the caller. */
 export type Destination =
   | {
       kind: 'service';
@@ -13,16 +13,24 @@ export type Destination =
       boundsBodies: boolean;
       carriesProof: boolean;
     }
-  | { kind: 'deployment'; reference: string; target: string /** Needs no key. */; isPublic: boolean }
+  | {
+      kind: 'deployment';
+      /** Whether the deployment has a path below the platform's host, or is all of a host of its own. */
+      by: 'path' | 'host';
+      /** Its id, slug or name in the path, or the name of its host. */
+      reference: string;
+      target: string;
+      /** Needs no key. */
+      isPublic: boolean;
+    }
   | { kind: 'none' };
 
 const byLength = [...PUBLIC_ROUTES].sort((a, b) => b.prefix.length - a.prefix.length);
 
 /** Takes the longest prefix that matches on whole segments. `url` is a request target: path and query. */
 export function resolvePath(url: string): Destination {
-  const queryStart = url.indexOf('?');
-  const path = queryStart < 0 ? url : url.slice(0, queryStart);
-  if (!path.startsWith('/') || hasDotSegment(path)) return { kind: 'none' };
+  const path = pathOf(url);
+  if (path === undefined) return { kind: 'none' };
   if (path.startsWith(`${DEPLOYMENTS_PREFIX}/`)) return toDeployment(path, url.slice(path.length));
   for (const { prefix, service, stripPrefix = '', boundsBodies = false, carriesProof = false } of byLength) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
@@ -32,12 +40,26 @@ export function resolvePath(url: string): Destination {
   return { kind: 'none' };
 }
 
+/** At a host of a deployment every path is the deployment's own: nothing of the platform is served there. */
+export function resolveAtHost(host: string, url: string): Destination {
+  const path = pathOf(url);
+  if (path === undefined) return { kind: 'none' };
+  return { kind: 'deployment', by: 'host', reference: host, target: url, isPublic: isPublicPath(path) };
+}
+
+/** Undefined where it could lead elsewhere than it says. */
+function pathOf(url: string): string | undefined {
+  const queryStart = url.indexOf('?');
+  const path = queryStart < 0 ? url : url.slice(0, queryStart);
+  return path.startsWith('/') && !hasDotSegment(path) ? path : undefined;
+}
+
 function toDeployment(path: string, query: string): Destination {
   const end = path.indexOf('/', DEPLOYMENTS_PREFIX.length + 1);
   const reference = path.slice(DEPLOYMENTS_PREFIX.length + 1, end < 0 ? undefined : end);
   if (reference === '') return { kind: 'none' };
   const inner = end < 0 ? '/' : path.slice(end);
-  return { kind: 'deployment', reference, target: inner + query, isPublic: isPublicPath(inner) };
+  return { kind: 'deployment', by: 'path', reference, target: inner + query, isPublic: isPublicPath(inner) };
 }
 
 const publicPatterns = PUBLIC_DEPLOYMENT_PATHS.map((template) => template.split('/'));

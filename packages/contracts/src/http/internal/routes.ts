@@ -1,13 +1,15 @@
 import Type, { type Static } from 'typebox';
 
-/** Where the gateway sends `/deployments/{id, slug or name}`; also the payload of the deployment events that change it. */
+/** Where the gateway sends `/deployments/{id, slug or name}` and `<slug>.<domain>`; also the payload of the deployment events that change it. */
 export const DeploymentRoute = Type.Object(
   {
     deployment_id: Type.String({ format: 'uuid' }),
     /** Unique in its workspace; stands for the deployment in URLs of callers from there. */
     name: Type.String(),
-    /** Globally unique name usable in the URL instead of the id. */
+    /** Globally unique name usable in the URL instead of the id, and as a label below the deployments' domain. */
     slug: Type.Union([Type.String(), Type.Null()]),
+    /** Globally unique host name of its own, in lower case, where its `custom_url` gives it one. */
+    custom_host: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     workspace_id: Type.String({ format: 'uuid' }),
     organization_id: Type.String({ format: 'uuid' }),
     /** Base URLs of healthy agent-api processes; empty while none is. */

@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Takes a target in absolute form (`GET http://host/path`) apart. It names the host itself, whatever `Host` says, which a proxy
+ * replaces (RFC 9112, 3.2.2). A target with a user in it is left as it is, and leads nowhere.
+ */
+export function splitAbsoluteTarget(req: IncomingMessage): void {
+  if (req.url === undefined || req.url.startsWith('/')) return;
+  const [, authority, rest = ''] = /^https?:\/\/([^/?#@]+)([/?].*)?$/i.exec(req.url) ?? [];
+  if (authority === undefined) return;
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+  req.headers.host = authority;
+  for (let index = 0; index < req.rawHeaders.length; index += 2) {
+    if (req.rawHeaders[index]?.toLowerCase() === 'host') req.rawHeaders[index + 1] = authority;
+  }
+}
+
+/** The host that the client asked, with its port, as it wrote them. */
+export function requestedHost(req: IncomingMessage, trustForwarded: boolean): string | undefined {
+  return (trustForwarded && firstValue(req.headers['x-forwarded-host'])) || req.headers.host;
+}
+
+/** The first of the values that proxies one behind the other have put into a header. */
+export function firstValue(value: string | string[] | undefined): string | undefined {
+  return (Array.isArray(value) ? value[0] : value)?.split(',')[0]?.trim();
+}
+
+/** The name in `host:port`, in lower case and without the dot of the root; empty for addresses of version 6. */
+export function hostNameOf(authority: string): string {
+  const name = authority.split(':', 1)[0]!.toLowerCase();
+  if (name.startsWith('[')) return '';
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}
