@@ -1,6 +1,7 @@
-import { RunCreated, RunFinished, RunStarted, type TopicName } from '@runyard/contracts';
+import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted, type TopicName } from '@runyard/contracts';
 import { makeEvent, outboxInsert } from '@runyard/event-bus';
 import type pg from 'pg';
+import type { CancelAction } from './types.ts';
 import { queueWebhooks, queueWebhooksOfDeleted } from './webhooks/queue-webhooks.ts';
 
 interface EventRun {
@@ -8,6 +9,12 @@ interface EventRun {
   threadId: string;
   assistantId: string;
 }
+
+interface AttemptedRun extends EventRun {
+  attempt: number;
+}
+
+export type RetryReason = 'worker_lost' | 'failed' | 'handed_over';
 
 export interface RunEventTemplate {
   topic: TopicName;
@@ -45,9 +52,29 @@ export class RunEvents {
     };
   }
 
+  async retried(client: pg.ClientBase, runs: (AttemptedRun & { reason: RetryReason })[]): Promise<void> {
+    await this.#insert(
+      client,
+      runs.map((run) => {
+        const data = { ...this.#data(run), attempt: run.attempt, reason: run.reason };
+        return makeEvent(RunRetried, { ...this.#about(run), data });
+      }),
+    );
+  }
+
+  async cancelled(client: pg.ClientBase, runs: (AttemptedRun & { action: CancelAction })[]): Promise<void> {
+    await this.#insert(
+      client,
+      runs.map((run) => {
+        const data = { ...this.#data(run), attempt: run.attempt, action: run.action };
+        return makeEvent(RunCancelled, { ...this.#about(run), data });
+      }),
+    );
+  }
+
   async finished(
     client: pg.ClientBase,
-    runs: (EventRun & { attempt: number; status: string; hasWebhooks?: boolean })[],
+    runs: (AttemptedRun & { status: string; hasWebhooks?: boolean })[],
   ): Promise<void> {
     await this.#insert(
       client,

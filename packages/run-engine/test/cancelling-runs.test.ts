@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { conforms, RunCancelled } from '@runyard/contracts';
 import { withTransaction } from '@runyard/database';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEvents } from '../src/run-events.ts';
@@ -39,6 +40,36 @@ async function threadOf(threadId: string) {
   const [thread] = await fixture.rows('SELECT status, error FROM thread WHERE thread_id = $1', [threadId]);
   return thread;
 }
+
+describe('the event of a cancelled run', () => {
+  const eventsOf = async (threadId: string) => {
+    const rows = await fixture.rows('SELECT event FROM outbox WHERE key = $1 ORDER BY id', [threadId]);
+    return rows.map(({ event }) => event as { type: string; data: Record<string, unknown> });
+  };
+
+  it('is written when a run is ordered to end, and when the order is made stronger, not when it is repeated', async () => {
+    const threadId = await fixture.thread();
+    const { runId, assistantId } = await runningOn(threadId);
+    for (const action of ['interrupt', 'interrupt', 'rollback', 'interrupt'] as const) {
+      await fixture.engine.requestCancel({ threadId, runIds: [runId] }, action, REASON);
+    }
+    const orders = (await eventsOf(threadId)).filter(({ type }) => type === 'runyard.run.cancelled');
+    const run = { deployment_id: 'test', run_id: runId, thread_id: threadId, assistant_id: assistantId, attempt: 1 };
+    expect(orders.map(({ data }) => data)).toEqual([
+      { ...run, action: 'interrupt' },
+      { ...run, action: 'rollback' },
+    ]);
+    expect(orders.every((event) => conforms(RunCancelled, event))).toBe(true);
+  });
+
+  it('comes before that of its end, also when the run never began', async () => {
+    const threadId = await fixture.thread();
+    const { run } = await fixture.engine.createRun(aRun({ threadId }));
+    await fixture.engine.requestCancel({ threadId, runIds: [run.runId] }, 'interrupt', REASON);
+    const types = (await eventsOf(threadId)).map(({ type }) => type);
+    expect(types).toEqual(['runyard.run.created', 'runyard.run.cancelled', 'runyard.run.finished']);
+  });
+});
 
 describe('a cancelled run', () => {
   it('that waits is interrupted at once, is never claimed, and its thread is idle', async () => {

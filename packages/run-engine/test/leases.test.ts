@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { conforms, RunRetried } from '@runyard/contracts';
 import { waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunEngine } from '../src/engine.ts';
@@ -20,6 +21,31 @@ async function claimOne(worker: string) {
   const [run] = await fixture.engine.claimRuns(worker, 1);
   return run!;
 }
+
+describe('the event of a retried run', () => {
+  it('is written with the reason each time an attempt ends without ending the run, and not when it is given up', async () => {
+    const [dead, alive] = [await fixture.worker(), await fixture.worker()];
+    await fixture.engine.createRun(aRun());
+    const { runId, threadId, assistantId } = await claimOne(dead);
+    await letLeaseLapse(dead);
+    await fixture.engine.sweep();
+    for (const release of [{}, { isSuspect: true }, { failure }, { failure }]) {
+      await fixture.engine.releaseRun((await claimOne(alive)).fence, release);
+    }
+    const rows = await fixture.rows(
+      `SELECT event FROM outbox WHERE key = $1 AND event->>'type' = 'runyard.run.retried' ORDER BY id`,
+      [threadId],
+    );
+    const run = { deployment_id: 'test', run_id: runId, thread_id: threadId, assistant_id: assistantId };
+    expect(rows.map(({ event }) => (event as { data: object }).data)).toEqual([
+      { ...run, attempt: 1, reason: 'worker_lost' },
+      { ...run, attempt: 2, reason: 'handed_over' },
+      { ...run, attempt: 3, reason: 'failed' },
+      { ...run, attempt: 4, reason: 'failed' },
+    ]);
+    expect(rows.every(({ event }) => conforms(RunRetried, event))).toBe(true);
+  });
+});
 
 describe('a sweep', () => {
   it('resumes the runs of a worker whose lease lapsed, and leaves those of others', async () => {

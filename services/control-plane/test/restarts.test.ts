@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import type { CloudEvent, Deployment } from '@runyard/contracts';
+import { type CloudEvent, conforms, type Deployment, DeploymentAuthModeChanged } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { silentLogger } from '@runyard/service-kit';
 import { onDatabase, waitFor } from '@runyard/test-kit';
@@ -118,11 +118,8 @@ it('a control-plane that is killed is succeeded at once on its machine, however 
 });
 
 describe('the events of a deployment', () => {
-  it('tell of every status and every route, in order, and at last of its removal', async () => {
-    const { id, latest_revision_id } = await platform.createHealthy();
-    const route = await platform.routeOf(id);
-    await platform.call('DELETE', `/v2/deployments/${id}`);
-
+  /** All that was told of a deployment that was deleted. */
+  async function eventsUntilDeleted(id: string): Promise<CloudEvent<Record<string, unknown>>[]> {
     const events: CloudEvent<Record<string, unknown>>[] = [];
     const bus = createEventBus(platform.bus, { logger: silentLogger });
     const done = new EventTarget();
@@ -138,7 +135,15 @@ describe('the events of a deployment', () => {
     });
     if (!events.some((event) => event.type === 'runyard.deployment.deleted')) await once(done, 'deleted');
     await bus.close();
+    return events;
+  }
 
+  it('tell of every status and every route, in order, and at last of its removal', async () => {
+    const { id, latest_revision_id } = await platform.createHealthy();
+    const route = await platform.routeOf(id);
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+
+    const events = await eventsUntilDeleted(id);
     const statuses = events.filter((event) => event.type === 'runyard.revision.status_changed');
     expect(statuses.map((event) => event.data)).toEqual(
       ['CREATING', 'QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING', 'DEPLOYED'].map((status) => ({
@@ -147,6 +152,10 @@ describe('the events of a deployment', () => {
         status,
       })),
     );
+    expect(events[0]).toMatchObject({
+      type: 'runyard.deployment.created',
+      data: { deployment_id: id, name: expect.any(String), workspace_id: expect.any(String) },
+    });
     const routes = events.filter((event) => event.type === 'runyard.deployment.route_changed');
     expect(routes[0]?.data).toMatchObject({ upstreams: [], active_revision_id: null, version: 1 });
     expect(routes.map((event) => event.data)).toContainEqual(route);
@@ -155,12 +164,23 @@ describe('the events of a deployment', () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  it('say when the project checks its callers itself', async () => {
-    const project_path = await platform.makeProject('with-auth', {
-      graphs: { agent: './agent.ts:graph' },
-      auth: { path: './auth.ts:auth' },
-    });
+  it('say when the project begins to check its callers itself, and when it ends', async () => {
+    const makeProject = (auth: object) =>
+      platform.makeProject('with-auth', { graphs: { agent: './agent.ts:graph' }, ...auth });
+    const redeploy = async (value: string) => {
+      const body = { secrets: [{ name: 'ROUND', value }] };
+      const answer = await platform.call<Deployment>('PATCH', `/v2/deployments/${id}`, { body });
+      await platform.untilStatus(id, answer.body.latest_revision_id!, 'DEPLOYED');
+    };
+    const project_path = await makeProject({ auth: { path: './auth.ts:auth' } });
     const { id } = await platform.createHealthy({ source_config: { project_path } });
     expect(await platform.routeOf(id)).toMatchObject({ has_custom_auth: true });
+    await redeploy('second');
+    await makeProject({});
+    await redeploy('third');
+    await platform.call('DELETE', `/v2/deployments/${id}`);
+    const changes = (await eventsUntilDeleted(id)).filter(({ type }) => type.endsWith('auth_mode_changed'));
+    expect(changes.map(({ data }) => data.auth_mode)).toEqual(['custom', 'platform']);
+    expect(changes.every((event) => conforms(DeploymentAuthModeChanged, event))).toBe(true);
   });
 });

@@ -10,6 +10,32 @@ const deployment = {
 const revisionId = 'e4f5a6b7-c8d9-4e0f-8a1b-2c3d4e5f6a07';
 const subject = deployment.deployment_id;
 
+const owned = {
+  deployment_id: Type.String({ format: 'uuid' }),
+  workspace_id: Type.String({ format: 'uuid' }),
+  organization_id: Type.String({ format: 'uuid' }),
+};
+
+/** Comes before every other event of the deployment. */
+export const DeploymentCreated = cloudEvent(
+  'runyard.deployment.created',
+  Type.Object({ ...owned, name: Type.String() }),
+  { subject, data: { ...deployment, name: 'Hello agent' } },
+);
+
+/** From the revision on that has just become active, others check who the deployment's callers are. */
+export const DeploymentAuthModeChanged = cloudEvent(
+  'runyard.deployment.auth_mode_changed',
+  Type.Object({
+    ...owned,
+    auth_mode: Type.String({
+      description:
+        '`platform`: callers have keys of the platform, as of a new deployment. `custom`: the project checks them itself.',
+    }),
+  }),
+  { subject, data: { ...deployment, auth_mode: 'custom' } },
+);
+
 /** A deployment's route changed: created, a revision became active, upstreams came or went. */
 export const DeploymentRouteChanged = cloudEvent('runyard.deployment.route_changed', DeploymentRoute, {
   subject,
@@ -26,12 +52,7 @@ export const DeploymentRouteChanged = cloudEvent('runyard.deployment.route_chang
 
 export const DeploymentDeleted = cloudEvent(
   'runyard.deployment.deleted',
-  Type.Object({
-    deployment_id: Type.String({ format: 'uuid' }),
-    workspace_id: Type.String({ format: 'uuid' }),
-    organization_id: Type.String({ format: 'uuid' }),
-    version: Type.Integer(),
-  }),
+  Type.Object({ ...owned, version: Type.Integer() }),
   { subject, data: { ...deployment, version: 4 } },
 );
 

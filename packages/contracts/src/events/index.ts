@@ -1,15 +1,31 @@
 import type { TSchema } from 'typebox';
-import { DeploymentDeleted, DeploymentRouteChanged, RevisionStatusChanged } from './deployments.ts';
+import {
+  DeploymentAuthModeChanged,
+  DeploymentCreated,
+  DeploymentDeleted,
+  DeploymentRouteChanged,
+  RevisionStatusChanged,
+} from './deployments.ts';
 import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
-import { RunCreated, RunFinished, RunStarted } from './runs.ts';
+import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted } from './runs.ts';
 
 /** Every topic of the event bus, what keys it (and so orders it), and the events it carries. */
 export const TOPICS = {
-  runs: { name: 'runyard.runs', key: 'thread id', events: [RunCreated, RunStarted, RunFinished] },
+  runs: {
+    name: 'runyard.runs',
+    key: 'thread id',
+    events: [RunCreated, RunStarted, RunRetried, RunCancelled, RunFinished],
+  },
   deployments: {
     name: 'runyard.deployments',
     key: 'deployment id',
-    events: [DeploymentRouteChanged, DeploymentDeleted, RevisionStatusChanged],
+    events: [
+      DeploymentCreated,
+      DeploymentRouteChanged,
+      DeploymentAuthModeChanged,
+      DeploymentDeleted,
+      RevisionStatusChanged,
+    ],
   },
   organizations: {
     name: 'runyard.organizations',

@@ -21,6 +21,29 @@ export const RunStarted = cloudEvent('runyard.run.started', Type.Object({ ...run
   subject,
   data: { ...example, attempt: 1 },
 });
+/** An attempt ended without ending the run, which waits to be claimed again and goes on from its last checkpoint. */
+export const RunRetried = cloudEvent(
+  'runyard.run.retried',
+  Type.Object({
+    ...run,
+    attempt: Type.Integer({ description: 'The attempt that ended.' }),
+    reason: Type.String({
+      description:
+        '`worker_lost`: its worker was not heard of any more. `failed`: the attempt failed in a way that another one may not. `handed_over`: its worker stopped in good order.',
+    }),
+  }),
+  { subject, data: { ...example, attempt: 1, reason: 'worker_lost' } },
+);
+/** Somebody ordered a run to end, or to be rolled back where it was only to end. The event of its end follows. */
+export const RunCancelled = cloudEvent(
+  'runyard.run.cancelled',
+  Type.Object({
+    ...run,
+    attempt: Type.Integer({ description: '0 when it had not begun.' }),
+    action: Type.String({ description: '`interrupt` or `rollback`.' }),
+  }),
+  { subject, data: { ...example, attempt: 1, action: 'interrupt' } },
+);
 /** A run reached a terminal status. */
 export const RunFinished = cloudEvent(
   'runyard.run.finished',

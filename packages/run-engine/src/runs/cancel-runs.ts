@@ -79,6 +79,8 @@ interface CancelRow {
   cancel_action: CancelAction;
   cancel_reason: string;
   has_webhooks: boolean;
+  /** There was no order before, or a weaker one. */
+  is_new_order: boolean;
 }
 
 /** The metadata that say whose run `r` is: its thread's, or its own when its thread is not kept. */
@@ -156,7 +158,10 @@ export async function cancelRunsOfThreads(
              AND ($6::uuid IS NULL OR r.assistant_id = $6) AND ($7::jsonb IS NULL OR ${METADATA} @> $7)
              AND ($8::bigint IS NULL OR r.seq <= $8)
            RETURNING r.run_id, r.thread_id, r.assistant_id, r.attempt, r.failures, r.status, r.keeps_thread,
-                     r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks`,
+                     r.cancel_action, r.cancel_reason, r.webhooks IS NOT NULL AS has_webhooks,
+                     -- A statement does not see its own changes: the other side is the order of before.
+                     r.cancel_action IS DISTINCT FROM
+                       (SELECT b.cancel_action FROM run b WHERE b.run_id = r.run_id) AS is_new_order`,
     values: [
       threadIds,
       runIds ?? null,
@@ -168,19 +173,17 @@ export async function cancelRunsOfThreads(
       upTo ?? null,
     ],
   });
+  const ordered = rows.filter((row) => row.is_new_order);
+  await events.cancelled(
+    client,
+    ordered.map((row) => ({ ...eventRun(row), action: row.cancel_action })),
+  );
   const neverStarted = rows.filter((row) => row.status === 'interrupted');
   if (neverStarted.length > 0) {
     await freeThreads(client, neverStarted, leavesThreads ?? false);
     await events.finished(
       client,
-      neverStarted.map((row) => ({
-        runId: row.run_id,
-        threadId: row.thread_id,
-        assistantId: row.assistant_id,
-        attempt: row.attempt,
-        status: 'interrupted',
-        hasWebhooks: row.has_webhooks,
-      })),
+      neverStarted.map((row) => ({ ...eventRun(row), status: 'interrupted', hasWebhooks: row.has_webhooks })),
     );
   }
   const epochOf = (threadId: string) => epochs.get(threadId) ?? 0n;
@@ -198,6 +201,10 @@ export async function cancelRunsOfThreads(
     outcome: row.status === 'running' ? 'ordered' : 'ended',
     fence: { threadId: row.thread_id, epoch: epochOf(row.thread_id), runId: row.run_id },
   }));
+}
+
+function eventRun({ run_id: runId, thread_id: threadId, assistant_id: assistantId, attempt }: CancelRow) {
+  return { runId, threadId, assistantId, attempt };
 }
 
 function scopeParameter({ scope }: Pick<CancelSelection, 'scope'>): string | null {

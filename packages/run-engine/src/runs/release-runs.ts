@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { FencedError } from '../errors.ts';
 import { lockOwnedRuns, lockThreads, NEXT_EPOCH, type OwnedRun } from '../locks.ts';
-import type { RunEvents } from '../run-events.ts';
+import type { RetryReason, RunEvents } from '../run-events.ts';
 import type { ErrorInfo, Fence } from '../types.ts';
 import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
 import type { ReleasedRun, RunRelease } from './types.ts';
@@ -78,6 +78,10 @@ export async function releaseRuns(
   );
   await rollBackRuns(client, rolledBack, events);
   await putBack(client, waiting, options);
+  await events.retried(
+    client,
+    waiting.map((release) => ({ ...release.run, reason: retryReason(release) })),
+  );
 
   const results = new Map<string, ReleasedRun>();
   for (const { run } of waiting) results.set(run.runId, { outcome: 'pending' });
@@ -89,6 +93,11 @@ export async function releaseRuns(
   for (const run of rolledBack) ended(run, true);
   for (const { run, error } of exhausted) ended(run, false, error);
   return results;
+}
+
+function retryReason({ isLost, failure, isSuspect }: OwnedRelease): RetryReason {
+  if (isLost) return 'worker_lost';
+  return failure || isSuspect ? 'failed' : 'handed_over';
 }
 
 function exhaustion(failures: number, failure: ErrorInfo): ErrorInfo {

@@ -186,6 +186,7 @@ async function insert(
       latestRevisionId: revisionId,
     },
   });
+  await deploymentEvents.created(transaction, deployment);
   await deploymentEvents.routeChanged(transaction, deployment);
   await insertRevision(transaction, deployment, {
     id: revisionId,

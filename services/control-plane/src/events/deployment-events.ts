@@ -1,4 +1,6 @@
 import {
+  DeploymentAuthModeChanged,
+  DeploymentCreated,
   DeploymentDeleted,
   type DeploymentRoute,
   DeploymentRouteChanged,
@@ -12,14 +14,21 @@ const SOURCE = '/runyard/control-plane';
 
 /** What this service tells the others. Each is written in the transaction that makes it true. */
 export const deploymentEvents = {
+  created: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
+    record(transaction, DeploymentCreated, deployment.id, { ...ownersOf(deployment), name: deployment.name }),
+
+  authModeChanged: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
+    record(transaction, DeploymentAuthModeChanged, deployment.id, {
+      ...ownersOf(deployment),
+      auth_mode: deployment.hasCustomAuth ? 'custom' : 'platform',
+    }),
+
   routeChanged: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
     record(transaction, DeploymentRouteChanged, deployment.id, routeOf(deployment)),
 
   deleted: (transaction: Prisma.TransactionClient, deployment: Deployment) =>
     record(transaction, DeploymentDeleted, deployment.id, {
-      deployment_id: deployment.id,
-      workspace_id: deployment.workspaceId,
-      organization_id: deployment.organizationId,
+      ...ownersOf(deployment),
       version: Number(deployment.routeVersion),
     }),
 
@@ -33,6 +42,10 @@ export const deploymentEvents = {
       status: revision.status,
     }),
 };
+
+function ownersOf({ id, workspaceId, organizationId }: Deployment) {
+  return { deployment_id: id, workspace_id: workspaceId, organization_id: organizationId };
+}
 
 export function routeOf(deployment: Deployment): DeploymentRoute {
   return {

@@ -133,7 +133,9 @@ export class PostgresRolloutStore implements RolloutStore {
       // That it is deleted was told: no later route may bring it back.
       if (!(await isToStay(transaction, revision.deploymentId))) return false;
       if (!(await moveRevision(transaction, revision, 'DEPLOYED'))) return false;
-      await changeRoute(transaction, revision.deploymentId, { activeRevisionId: revision.id, ...serving });
+      const before = await transaction.deployment.findUniqueOrThrow({ where: { id: revision.deploymentId } });
+      const after = await changeRoute(transaction, before.id, { activeRevisionId: revision.id, ...serving });
+      if (after.hasCustomAuth !== before.hasCustomAuth) await deploymentEvents.authModeChanged(transaction, after);
       return true;
     });
   }
@@ -163,12 +165,13 @@ async function changeRoute(
   transaction: Prisma.TransactionClient,
   id: string,
   data: { activeRevisionId?: string; upstreams: string[]; hasCustomAuth?: boolean; imageVersion?: string | null },
-): Promise<void> {
+): Promise<Deployment> {
   const row = await transaction.deployment.update({
     where: { id },
     data: { ...data, routeVersion: { increment: 1 } },
   });
   await deploymentEvents.routeChanged(transaction, row);
+  return row;
 }
 
 function same(one: readonly string[], other: readonly string[]): boolean {
