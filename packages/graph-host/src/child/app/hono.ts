@@ -8,6 +8,8 @@ export interface HonoRequest {
   bodyCache: Partial<Record<string, unknown>>;
   raw: Request;
   arrayBuffer(): Promise<ArrayBuffer>;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
 }
 
 export interface HonoContext {
@@ -18,6 +20,7 @@ export interface HonoApp {
   routes: { path: string; method: string }[];
   fetch(request: Request, ...rest: unknown[]): Response | Promise<Response>;
   route(path: string, app: HonoApp): unknown;
+  use(path: string, handler: (context: HonoContext, next: () => Promise<void>) => Promise<void>): unknown;
   all(path: string, handler: (context: HonoContext) => Promise<Response>): unknown;
   onError(handler: (error: Error) => Response | Promise<Response>): unknown;
   notFound(handler: () => Response): unknown;

@@ -6,7 +6,8 @@ import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
 import { describeLoadFailure } from '../describe-failure.ts';
 import { importSymbol } from '../import-symbol.ts';
-import { type Body, type HonoApp, type HonoContext, type HonoRequest, isHono } from './hono.ts';
+import { type Body, type HonoApp, isHono } from './hono.ts';
+import { currentBody, shareParsedBody } from './request-body.ts';
 
 export interface ProjectApp {
   fetch(request: Request, ...rest: unknown[]): Response | Promise<Response>;
@@ -36,8 +37,12 @@ export async function loadProjectApp(
   }
   // Of the project's own copy of Hono, and of its kind of app.
   const root = new (app.constructor as new () => HonoApp)();
+  root.use('*', ({ req }, next) => {
+    shareParsedBody(req);
+    return next();
+  });
   root.route('/', app);
-  root.all('*', ({ req }: HonoContext) => bodyOf(req).then((body) => options.passOn(req.raw, body)));
+  root.all('*', ({ req }) => currentBody(req).then((body) => options.passOn(req.raw, body)));
   root.notFound(() => answer(404, 'Not Found'));
   root.onError((error) => answerFailure(error, options.log));
   return {
@@ -45,14 +50,6 @@ export async function loadProjectApp(
     paths: [...new Set(app.routes.map(({ path }) => path))],
     openApi: app.getOpenAPI31Document?.({ openapi: '3.1.0', info: { title: '', version: '' } }) ?? null,
   };
-}
-
-/** The body as it is now: as it came while nobody looked at it, else as middleware left it. */
-async function bodyOf(req: HonoRequest): Promise<Body> {
-  const { bodyCache, raw } = req;
-  if (bodyCache.json !== undefined) return JSON.stringify(await bodyCache.json);
-  if (raw.bodyUsed || Object.keys(bodyCache).length > 0) return req.arrayBuffer();
-  return raw.body;
 }
 
 function answer(status: number, detail: string): Response {
