@@ -26,7 +26,10 @@ beforeAll(async () => {
     res.end(JSON.stringify({ builtIn: true, body }));
   });
   socketPath = folder.newPath();
-  host = await startHost('basic', { loopback });
+  host = await startHost('basic', {
+    loopback,
+    environment: { LANGGRAPH_API_URL: 'https://example.com/deployments/7' },
+  });
   served = await host.serveApp(source('app'), socketPath);
 });
 afterAll(async () => {
@@ -70,6 +73,17 @@ it('lets middleware answer instead of the server, and change the body of a reque
   expect(JSON.parse(asked[0]!.body)).toEqual({ a: 1, metadata: { changed: true } });
 });
 
+it('lets middleware change a body where it has parsed it, and passes on as it came what is no JSON', async () => {
+  asked.length = 0;
+  const changed = { method: 'POST', headers: { 'x-tone': 'kind' } };
+  await json(await call('/runs/wait', changed, '{"input":{"a":1}}'));
+  await json(await call('/runs/wait', changed, '{"input":'));
+  expect(JSON.parse(asked[0]!.body)).toEqual({ input: { a: 1 }, config: { configurable: { tone: 'kind' } } });
+  expect(asked[1]!.body).toBe('{"input":');
+  const body = '{ "as": "sent" }';
+  expect(await json(await call('/custom/body', { method: 'POST' }, body))).toEqual([{ as: 'sent' }, body]);
+});
+
 it('answers failures as JSON without their text, and those the app chose as they are', async () => {
   const logged = host.nextLog(({ level, message }) => level === 'error' && message.includes('secret detail'));
   const failed = await call('/custom/error');
@@ -90,6 +104,16 @@ it('gives code a way to its own server that is not the way of the caller, and hi
   await expect(json(await call('/custom/own', { headers: { 'x-runyard-depth': '10' } }))).resolves.toEqual({
     detail: 'Internal Server Error',
   });
+});
+
+it('tells code the address of its own server, and takes requests for it there, as those of a client without one', async () => {
+  asked.length = 0;
+  expect(await json(await call('/custom/client'))).toMatchObject({ builtIn: true });
+  expect(await json(await call('/custom/by-address'))).toMatchObject({ builtIn: true });
+  expect(asked.map(({ method, url }) => [method, url])).toEqual([
+    ['GET', '/threads/1'],
+    ['GET', '/threads/2'],
+  ]);
 });
 
 it('streams large bodies, and tells the app when the client leaves', async () => {

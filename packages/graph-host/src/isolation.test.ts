@@ -72,6 +72,24 @@ it('tells who printed what', async () => {
   expect(host.logs).toContainEqual({ level: 'warn', message: 'warned by a node', ...who });
 });
 
+it('gives the project the logger of the SDK, whose lines carry their level, run, node and data', async () => {
+  const request = runRequest('probe', { input: { do: 'log' } });
+  const { runId, threadId, graphId } = request;
+  const { outcome } = await runToEnd(host, request);
+  expect(outcome.kind).toBe('done');
+  const who = { runId, threadId, graphId };
+  const langgraph_node = 'probe';
+  const error = { name: 'TypeError', message: 'no cup', stack: expect.stringContaining('probe.ts') };
+  expect(host.logs.filter((line) => line.runId === runId)).toEqual([
+    { level: 'info', message: 'an order came', ...who, data: { langgraph_node, order: 7, items: ['tea'] } },
+    { level: 'warn', message: 'it is late', ...who, data: { langgraph_node, minutes: 3 } },
+    { level: 'error', message: 'it failed no cup', ...who, data: { langgraph_node, error } },
+    { level: 'debug', message: 'details', ...who, data: { langgraph_node } },
+    { level: 'debug', message: 'round', ...who, data: { left_out: 'no JSON' } },
+    { level: 'info', message: 'much', ...who, data: { left_out: 'too much' } },
+  ]);
+});
+
 it('also passes on what is written past the console', async () => {
   await runToEnd(host, runRequest('probe', { input: { do: 'write to descriptors' } }));
   await until(() => host.logs.some(({ message }) => message === 'past the console, to stderr'));

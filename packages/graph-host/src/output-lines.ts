@@ -16,9 +16,9 @@ export class OutputBudget {
     this.#timer = setInterval(() => this.#renew(), 1000).unref();
   }
 
-  /** False when the line is one too many. */
-  take(line: string): boolean {
-    this.#left -= line.length;
+  /** False when a line of so many characters is one too many. */
+  take(length: number): boolean {
+    this.#left -= length;
     if (this.#left < 0) this.#dropped++;
     return this.#left >= 0;
   }
@@ -68,6 +68,6 @@ export class LineSplitter {
   }
 }
 
-function cut(line: string, maxLength: number): string {
+export function cut(line: string, maxLength = MAX_LINE_LENGTH): string {
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

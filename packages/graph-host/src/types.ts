@@ -41,6 +41,8 @@ export interface HostLog {
   runId?: string;
   threadId?: string;
   graphId?: string;
+  /** What the project's code says beside the message, through the logger of the SDK. */
+  data?: Record<string, unknown>;
 }
 
 export interface GraphDescription {

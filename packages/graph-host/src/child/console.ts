@@ -26,18 +26,19 @@ export interface ConsoleOptions {
   send(line: HostLog): void;
 }
 
-/** Takes over stdout, stderr and the levels of `console`. */
-export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): void {
+/** Takes over stdout, stderr and the levels of `console`. @returns what prints a line beside them, from the same budget */
+export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): (line: HostLog) => void {
   let level: HostLog['level'] | undefined;
   const budget = new OutputBudget(bytesPerSecond, (lines) => send({ level: 'warn', message: droppedLines(lines) }));
-  const tell = (lineLevel: HostLog['level'], message: string) => {
-    if (budget.take(message)) send({ level: lineLevel, message, ...printing.getStore() });
+  const print = (line: HostLog) => {
+    const length = line.message.length + (line.data ? JSON.stringify(line.data).length : 0);
+    if (budget.take(length)) send({ ...line, ...printing.getStore() });
   };
   for (const [stream, usual] of [
     [process.stdout, 'info'],
     [process.stderr, 'error'],
   ] as const) {
-    const lines = new LineSplitter((line) => tell(level ?? usual, line));
+    const lines = new LineSplitter((message) => print({ level: level ?? usual, message }));
     stream.write = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
       lines.push(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'));
       const callback = typeof encoding === 'function' ? encoding : done;
@@ -46,14 +47,15 @@ export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): void {
     }) as typeof stream.write;
   }
   for (const method of ['debug', 'info', 'warn', 'error'] as const) {
-    const print = console[method].bind(console);
+    const write = console[method].bind(console);
     console[method] = (...values: unknown[]) => {
       level = method;
       try {
-        print(...values);
+        write(...values);
       } finally {
         level = undefined;
       }
     };
   }
+  return print;
 }

@@ -26,6 +26,7 @@ import { errorBody } from './error-body.ts';
 import { type LoadedGraph, loadGraphs } from './load-graphs.ts';
 import { preloadLangGraph } from './preload-langgraph.ts';
 import { Run } from './run.ts';
+import { registerSdkLogger } from './sdk-logger.ts';
 import { sendSettlement } from './settlement.ts';
 import { getHistory, getState, updateState } from './state-requests.ts';
 import { toWireJson } from './wire-json.ts';
@@ -111,8 +112,8 @@ export class Host {
   async #init({ project, limits, loopback }: ToHost['init']): Promise<unknown> {
     this.#limits = limits;
     this.#directory = project.directory;
-    this.#loopback = loopback === null ? undefined : bindLoopback(loopback);
-    captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) });
+    this.#loopback = loopback === null ? undefined : bindLoopback(loopback, process.env.LANGGRAPH_API_URL);
+    registerSdkLogger(captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) }));
     // What the deployment sets wins over what the project brings along.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
     await preloadLangGraph(project.graphs);

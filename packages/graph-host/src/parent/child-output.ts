@@ -22,7 +22,7 @@ export class ChildOutput {
     if (OUT_OF_MEMORY.test(message)) this.saidOutOfMemory = true;
     this.lastLines.push(message);
     if (this.lastLines.length > LAST_LINES) this.lastLines.shift();
-    if (this.#budget.take(message)) this.#onLog({ level, message });
+    if (this.#budget.take(message.length)) this.#onLog({ level, message });
   }
 
   close(): void {

@@ -175,6 +175,7 @@ export const toParent = {
     runId: Type.Optional(Type.String()),
     threadId: Type.Optional(Type.String()),
     graphId: Type.Optional(Type.String()),
+    data: Type.Optional(JsonObject),
   }),
 } as const;
 

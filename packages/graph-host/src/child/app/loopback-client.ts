@@ -23,12 +23,15 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 const NO_SERVER = 'http://localhost';
 
 export class LoopbackClient {
+  /** Base URL of the deployment as the world knows it, without a slash at its end. */
+  readonly address: string;
   readonly #loopback: Loopback;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #origins = new AsyncLocalStorage<Origin>();
 
-  constructor(loopback: Loopback) {
+  constructor(loopback: Loopback, address: string = NO_SERVER) {
     this.#loopback = loopback;
+    this.address = address.replace(/\/+$/, '');
   }
 
   /** Runs `work` as part of serving a request. */
@@ -55,8 +58,14 @@ export class LoopbackClient {
     return this.#send(asked, body, { [EXCHANGE_HEADER]: exchange, [DEPTH_HEADER]: String(depth) });
   }
 
+  /** The server knows nothing of the path that the deployment has in the world. */
+  #belowAddress(url: string): string {
+    const { address } = this;
+    return url.startsWith(`${address}/`) ? new URL(address).origin + url.slice(address.length) : url;
+  }
+
   #send(asked: Request, body: Body, own: Record<string, string>): Promise<Response> {
-    const { pathname, search, host } = new URL(asked.url);
+    const { pathname, search, host } = new URL(this.#belowAddress(asked.url));
     const { socketPath, token } = this.#loopback;
     const headers: Record<string, string> = {};
     asked.headers.forEach((value, name) => {
@@ -103,8 +112,10 @@ function toResponse(answer: IncomingMessage, method: string): Response {
 }
 
 /** Makes a client of the SDK that is given no URL speak with this deployment, without a socket of the network. */
-export function bindLoopback(loopback: Loopback): LoopbackClient {
-  const client = new LoopbackClient(loopback);
-  (globalThis as Record<symbol, unknown>)[Symbol.for('langgraph_api:fetch')] = client.fetch;
+export function bindLoopback(loopback: Loopback, address: string | undefined): LoopbackClient {
+  const client = new LoopbackClient(loopback, address);
+  const shared = globalThis as Record<symbol, unknown>;
+  shared[Symbol.for('langgraph_api:fetch')] = client.fetch;
+  shared[Symbol.for('langgraph_api:url')] = client.address;
   return client;
 }
