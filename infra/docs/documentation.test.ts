@@ -26,11 +26,22 @@ it.each([
   ['gateway', 'gateway/src'],
   ['org-access', 'org-access/src'],
   ['run-worker', 'run-worker/src'],
-])('the page of %s names each of its variables', async (service, folder) => {
+])('the page of %s names each of its variables, and the default that ships', async (service, folder) => {
   const { configSchema } = (await import(join(repository, `services/${folder}/config.ts`))) as {
-    configSchema: { properties: Record<string, unknown> };
+    configSchema: { properties: Record<string, { default?: unknown }> };
   };
   const pages = textOf(`docs/services/${service}.md`) + textOf('docs/services/README.md');
   const missing = Object.keys(configSchema.properties).filter((name) => !pages.includes(`\`${name}\``));
   expect(missing).toEqual([]);
+
+  const shipped = new Map(
+    [...pages.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| `([^`]*)` \|/gm)].map(([, name, value]) => [name, value]),
+  );
+  const wrong = Object.entries(configSchema.properties)
+    .filter(
+      ([name, { default: value }]) =>
+        typeof value !== 'object' && value !== undefined && shipped.has(name) && shipped.get(name) !== String(value),
+    )
+    .map(([name, { default: value }]) => `${name} is ${String(value)}, the page says ${shipped.get(name)}`);
+  expect(wrong).toEqual([]);
 });

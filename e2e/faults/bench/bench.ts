@@ -4,6 +4,7 @@ import path from 'node:path';
 import { BenchDeployment, type DeploymentOptions } from './deployment.ts';
 import type { Tier } from './goal.ts';
 import type { Measure } from './measure.ts';
+import { MeasuredSettings } from './measured-settings.ts';
 import { BenchPlatform } from './platform.ts';
 import { Random } from './random.ts';
 import type { BenchServers } from './servers.ts';
@@ -27,6 +28,7 @@ export class Bench {
   readonly random: Random;
   readonly previous: string | undefined;
   readonly measures: Measure[] = [];
+  readonly settings = new MeasuredSettings();
   readonly #options: BenchOptions;
   readonly #folder: string;
   readonly #closings: (() => Promise<unknown>)[] = [];
@@ -70,6 +72,7 @@ export class Bench {
   }
 
   async deployment(options: DeploymentOptions = {}): Promise<BenchDeployment> {
+    this.settings.add(options.env);
     const deployment = await BenchDeployment.start(this.servers, this.#folder, options);
     this.onClose(() => deployment.close());
     return deployment;

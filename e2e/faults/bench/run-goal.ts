@@ -9,6 +9,8 @@ export interface Outcome {
   tier: Tier;
   seconds: number;
   measures: Measure[];
+  /** Settings of the services that the goal chose; all others were those that ship. */
+  settings: Record<string, string[]>;
   /** Why the goal could not be judged. */
   error?: string;
 }
@@ -41,6 +43,7 @@ export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcom
     tier: options.tier,
     seconds: Math.round((performance.now() - begun) / 1000),
     measures: bench.measures,
+    settings: bench.settings.all(),
     ...(error !== undefined && { error }),
   };
 }

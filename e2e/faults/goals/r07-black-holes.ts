@@ -30,6 +30,7 @@ export const goal: Goal = {
       BenchDeployment['agentApis'][0],
     ];
     const env = { UPSTREAM_SILENCE_SECONDS: String(UPSTREAM_SILENCE_SECONDS) };
+    bench.settings.add(env);
     const gateway = await BenchGateway.start({ agentApis: [behindGateway] }, bench.servers, env);
     bench.onClose(() => gateway.close());
     const measureProcesses = watchProcesses(bench, deployment);

@@ -1,9 +1,11 @@
 import type { Goal } from '../bench/goal.ts';
 import { hasEnoughSamples, isMet, type Measure } from '../bench/measure.ts';
 import { isReached } from '../bench/run-goal.ts';
+import { asked } from './asked.ts';
 import { notes } from './notes.ts';
 import { promises } from './promises.ts';
 import type { RecordedOutcome } from './results.ts';
+import { shippedDefaults } from './shipped-defaults.ts';
 
 /** docs/reliability.md: what is promised, and for each goal what was measured with which seed. */
 export function reportPage(goals: readonly Goal[], outcomes: readonly RecordedOutcome[]): string {
@@ -34,7 +36,7 @@ function overviewRow(goal: Goal, outcomes: RecordedOutcome[]): string {
 
 function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
   const note = notes[goal.id];
-  const lines = [`## ${goal.id}`, '', goal.title, ...(note ? ['', note] : [])];
+  const lines = [`## ${goal.id}`, '', goal.title, '', ...askedLines(goal), ...(note ? ['', note] : [])];
   if (outcomes.length === 0) return [...lines, '', 'Not measured yet.'];
   const seeds = outcomes.map(
     ({ seed, commit, measuredAt, seconds }) => `${seed} (${commit}, ${measuredAt}, ${seconds} s)`,
@@ -45,11 +47,35 @@ function section(goal: Goal, outcomes: RecordedOutcome[]): string[] {
     '',
     `Seeds: ${seeds.join('; ')}.`,
     '',
+    settingsLine(outcomes),
+    '',
     `| Measured | Limit | ${outcomes.map(({ seed }) => `Seed ${seed}`).join(' | ')} |`,
     `|---|---|${outcomes.map(() => '---').join('|')}|`,
     ...measured.map((what) => measureRow(what, outcomes)),
     ...outcomes.flatMap(({ seed, error }) => (error ? ['', `Seed ${seed} broke off: ${firstLine(error)}`] : [])),
   ];
+}
+
+function askedLines(goal: Goal): string[] {
+  const { limits, departures = [] } = asked[goal.id] ?? {};
+  if (!limits) throw new Error(`asked.ts does not say what ${goal.id} asks for`);
+  return [
+    `Asked for: ${limits}`,
+    ...(departures.length > 0 ? ['', 'Measured otherwise:', '', ...departures.map((each) => `- ${each}`)] : []),
+  ];
+}
+
+/** The settings of the services that were not those that ship, in any of the outcomes. */
+function settingsLine(outcomes: RecordedOutcome[]): string {
+  const names = [...new Set(outcomes.flatMap(({ settings }) => Object.keys(settings)))].sort();
+  const shipped = shippedDefaults();
+  const differing = names.flatMap((name) => {
+    const values = new Set(outcomes.flatMap(({ settings }) => settings[name] ?? []));
+    const ships = shipped.get(name);
+    if (values.size === 1 && ships !== undefined && values.has(ships)) return [];
+    return [`\`${name}\` ${[...values].sort().join(' or ')} (ships ${ships ?? 'unset'})`];
+  });
+  return `Settings that differ from those that ship: ${differing.length > 0 ? differing.join(', ') : 'none'}.`;
 }
 
 function measureRow(what: string, outcomes: RecordedOutcome[]): string {

@@ -1,10 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { MeasuredSettings } from '../bench/measured-settings.ts';
 import { reportPage } from './report-page.ts';
 import { reportedGoals } from './reported-goals.ts';
-import { recordedOutcomes } from './results.ts';
+import { type RecordedOutcome, recordedOutcomes } from './results.ts';
 import { REPORT_FILE } from './write-report.ts';
 
 test('docs/reliability.md says what the recorded results say', async () => {
   expect(await readFile(REPORT_FILE, 'utf8')).toBe(reportPage(reportedGoals, await recordedOutcomes()));
+});
+
+test('a goal’s section names each setting that it gave its services, beside the one that ships', () => {
+  const settings = new MeasuredSettings();
+  settings.add({ WORKER_LEASE_SECONDS: '3', N_JOBS_PER_WORKER: '10', NODE_OPTIONS: '--inspect' });
+  settings.add({ WORKER_LEASE_SECONDS: '60' });
+  const measures = [{ what: 'runs', measured: 1, limit: 1, unit: '', samples: 1 }];
+  const outcome = { goal: 'R9', seed: 1, tier: 'full', seconds: 1, measures, commit: 'c', measuredAt: 'd' } as const;
+  const page = reportPage(
+    reportedGoals.filter(({ id }) => id === 'R9'),
+    [{ ...outcome, settings: settings.all() } as RecordedOutcome],
+  );
+  expect(page).toContain('differ from those that ship: `WORKER_LEASE_SECONDS` 3 or 60 (ships 10).');
+});
+
+test('each goal says what was asked for', () => {
+  for (const goal of reportedGoals) expect(reportPage([goal], [])).toMatch(/\nAsked for: /);
 });
