@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { conforms, KeyRevoked, RouteSnapshot } from '@runyard/contracts';
+import { RouteSnapshot } from '@runyard/contracts';
 import { createEventBus } from '@runyard/event-bus';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { Agent } from 'undici';
@@ -8,6 +8,7 @@ import { KeyCache } from './authentication/key-cache.ts';
 import { checkKey } from './authentication/key-check.ts';
 import { metricsGuard } from './authentication/metrics-guard.ts';
 import { OpenExchanges } from './authentication/open-exchanges.ts';
+import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
 import { checked, InternalClient } from './internal-client.ts';
 import { RateLimit } from './limits/rate-limit.ts';
@@ -89,6 +90,8 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   feed.start();
   lifecycle.onStop('route feed', () => feed.stop());
 
+  const hints = new BusHints({ keys, exchanges, feed });
+  lifecycle.onStop('hints of the bus', () => hints.stop());
   const bus = createEventBus(eventBusConfig(config, 'runyard-gateway'), context);
   lifecycle.onStop('event bus', () => bus.close());
   // Not waited for: without the bus the gateway works on, and following begins when the bus is there.
@@ -98,10 +101,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       // Each process has caches of its own, so each is a consumer group of its own.
       group: `gateway-${randomUUID()}`,
       from: 'latest',
-      onEvent: async (event, topic) => {
-        if (topic === 'deployments') feed.onEvent(event);
-        else if (conforms(KeyRevoked, event)) keys.revoke(event.data.key_id);
-      },
+      onEvent: async (event) => hints.onEvent(event),
     })
     // From here on no event is missed; what happened before has to be asked for.
     .then(() => feed.refreshNow())

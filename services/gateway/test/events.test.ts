@@ -32,7 +32,15 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
 
   const request = (on: TestGateway, deployment = route) =>
     fetch(`${on.url}/deployments/${deployment.deployment_id}/threads`, { headers: { 'x-api-key': key.key } });
-  const announce = (changed: DeploymentRoute) =>
+  /** Makes the route what control-plane says, and publishes that it changed. */
+  const announce = (changed: DeploymentRoute) => {
+    const { routes } = gateway.controlPlane;
+    const others = routes.filter(({ deployment_id }) => deployment_id !== changed.deployment_id);
+    routes.splice(0, routes.length, ...others, changed);
+    return forge(changed);
+  };
+  /** Publishes a route that control-plane knows nothing of. */
+  const forge = (changed: DeploymentRoute) =>
     bus.publish('deployments', [
       {
         key: changed.deployment_id,
@@ -41,6 +49,9 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     ]);
   const revoke = (revoked: FakeKey) => {
     gateway.orgAccess.keys.delete(revoked.key);
+    return forgeRevocation(revoked);
+  };
+  const forgeRevocation = (revoked: FakeKey) => {
     const data = { organization_id: revoked.organizationId, key_id: revoked.keyId };
     return bus.publish('organizations', [
       { key: data.organization_id, event: makeEvent(KeyRevoked, { source, subject: data.organization_id, data }) },
@@ -78,21 +89,68 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     await waitFor(async () => (await request(gateway, added)).status === 200);
   });
 
-  it('an older event changes nothing, a deletion takes the deployment away for good', async () => {
-    await announce({ ...route, version: 3, upstreams: [] });
-    await waitFor(async () => (await request(gateway)).status === 503);
-    await announce({ ...route, version: 2 });
+  it('a deleted deployment is refused when its event comes', async () => {
+    gateway.controlPlane.routes.length = 0;
     const { deployment_id, workspace_id, organization_id } = route;
     const data = { deployment_id, workspace_id, organization_id, version: 4 };
     await bus.publish('deployments', [
       { key: deployment_id, event: makeEvent(DeploymentDeleted, { source, subject: deployment_id, data }) },
     ]);
-    const seen: number[] = [];
-    await waitFor(async () => {
-      seen.push((await request(gateway)).status);
-      return seen.at(-1) === 404;
+    await waitFor(async () => (await request(gateway)).status === 404);
+  });
+
+  it('an event that names an upstream and a huge version moves no traffic: control-plane is asked', async () => {
+    const taken: string[] = [];
+    const thief = await serve((req, res) => {
+      taken.push(req.url!);
+      res.end();
     });
-    expect(new Set(seen.slice(0, -1))).toEqual(seen.length > 1 ? new Set([503]) : new Set());
+    try {
+      const asked = gateway.controlPlane.snapshots;
+      await forge({ ...route, version: Number.MAX_SAFE_INTEGER, upstreams: [thief.url] });
+      await waitFor(() => gateway.controlPlane.snapshots > asked);
+      expect((await request(gateway)).status).toBe(200);
+      await announce({ ...route, version: 2, upstreams: [] });
+      await waitFor(async () => (await request(gateway)).status === 503);
+      expect(taken).toEqual([]);
+    } finally {
+      await thief.close();
+    }
+  });
+
+  it('a flood of forged events costs control-plane a few snapshots, and the last change still arrives', async () => {
+    const asked = gateway.controlPlane.snapshots;
+    const startedAt = performance.now();
+    for (let each = 0; each < 20; each += 1) {
+      const event = () => makeEvent(DeploymentRouteChanged, { source, subject: route.deployment_id, data: route });
+      await bus.publish(
+        'deployments',
+        Array.from({ length: 100 }, () => ({ key: route.deployment_id, event: event() })),
+      );
+    }
+    await announce({ ...route, version: 2, upstreams: [] });
+    await waitFor(async () => (await request(gateway)).status === 503);
+    const seconds = (performance.now() - startedAt) / 1000;
+    // Five a second at most, and the one that was under way.
+    expect(gateway.controlPlane.snapshots - asked).toBeLessThanOrEqual(5 * seconds + 2);
+  });
+
+  it('an event that calls a good key revoked refuses nobody and cuts nothing: org-access is asked', async () => {
+    await announce({ ...route, version: 2, upstreams: [streaming.url] });
+    const stream = await waitFor(async () => {
+      const response = await request(gateway);
+      return response.headers.get('content-type') === 'text/event-stream' && response;
+    });
+    const asked = gateway.orgAccess.questions.length;
+    await forgeRevocation(key);
+    await waitFor(() => gateway.orgAccess.questions.length > asked);
+    expect((await request(gateway)).status).toBe(200);
+    const reading = stream.text().then(
+      () => 'ended',
+      () => 'cut',
+    );
+    await revoke(key);
+    expect(await reading).toBe('cut');
   });
 
   it('a revoked key is refused as soon as its event comes, and what it has open is cut', async () => {
@@ -114,7 +172,6 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     const added = deploymentRoute({ upstreams: [upstream.url], workspace_id: route.workspace_id });
     await announce(added);
     await waitFor(async () => (await request(gateway, added)).status === 200);
-    gateway.controlPlane.routes.push(added);
     await gateway.stop();
 
     restarted = await startGateway({

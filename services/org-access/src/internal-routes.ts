@@ -7,7 +7,7 @@ import {
   verifyKey,
 } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
-import { reachesWorkspace } from './access/access.ts';
+import { isThere, reachesWorkspace } from './access/access.ts';
 import type { BootstrapService } from './bootstrap/bootstrap-service.ts';
 import type { PrismaClient } from './generated/client.ts';
 import type { PlanService } from './organizations/plan-service.ts';
@@ -25,9 +25,13 @@ export function internalRoutes(parts: {
   return [
     bind(verifyKey, async ({ body }) => ok(await parts.verification.verify(body))),
     bind(checkReach, async ({ body }) => {
-      const [organizationId, workspaceId] = [body.organization_id.toLowerCase(), body.workspace_id.toLowerCase()];
-      const scope = { organizationId, workspaceId, identityId: body.identity_id.toLowerCase() };
-      return ok({ reaches: await reachesWorkspace(parts.prisma, scope) });
+      const scope = { organizationId: body.organization_id.toLowerCase(), identityId: body.identity_id.toLowerCase() };
+      const workspaceId = body.workspace_id?.toLowerCase();
+      const reaches =
+        workspaceId === undefined
+          ? isThere(parts.prisma, scope)
+          : reachesWorkspace(parts.prisma, { ...scope, workspaceId });
+      return ok({ reaches: await reaches });
     }),
     bind(listOrganizations, async () => ok(await parts.plans.list())),
     bind(setOrganizationPlan, async ({ params, body }) =>

@@ -406,22 +406,27 @@ describe('whether an identity reaches a workspace', () => {
     const everywhere = await platform.issue();
     const here = await platform.issue({ workspaces: [research.id] });
     const identityOf = async ({ key }: IssuedApiKey) => (await platform.verify(key)).body.claims.sub;
-    const reaches = async (identity_id: string, workspace_id: string, organization = organization_id) => {
-      const question = { organization_id: organization, workspace_id, identity_id };
+    const reaches = async (identity_id: string, workspace_id?: string, organization = organization_id) => {
+      const question = { organization_id: organization, ...(workspace_id && { workspace_id }), identity_id };
       return (await platform.internal<{ reaches: boolean }>('/internal/identities/reach', question)).body.reaches;
     };
     const [all, one] = [await identityOf(everywhere), await identityOf(here)];
     const admin = (await platform.verify(platform.bootstrap.api_key)).body.claims.sub;
     expect(await Promise.all([all, one, admin].map((id) => reaches(id, research.id)))).toEqual([true, true, true]);
     expect(await Promise.all([all, one, admin].map((id) => reaches(id, first)))).toEqual([true, false, true]);
+    expect(await Promise.all([all, one, admin].map((id) => reaches(id)))).toEqual([true, true, true]);
     const nowhere = '0192f7a0-0000-7000-8000-000000000009';
+    expect(await reaches(nowhere)).toBe(false);
+    expect(await reaches(all, undefined, nowhere)).toBe(false);
     expect(await reaches(all, nowhere)).toBe(false);
     expect(await reaches(nowhere, first)).toBe(false);
     expect(await reaches(all, first, nowhere)).toBe(false);
     await platform.asAdmin('DELETE', `${SERVICE_KEYS}/${here.id}`);
     expect(await reaches(one, research.id)).toBe(false);
+    expect(await reaches(one)).toBe(false);
     await expire(everywhere);
     expect(await reaches(all, research.id)).toBe(false);
+    expect(await reaches(all)).toBe(false);
   });
 });
 

@@ -16,7 +16,16 @@ export class IdentityReach {
   }
 
   /** @throws UnavailableError when it cannot be asked: what cannot be known is not given out */
-  async reaches(question: ReachRequest): Promise<boolean> {
+  reaches(question: Required<ReachRequest>): Promise<boolean> {
+    return this.#ask(question);
+  }
+
+  /** Whether the identity acts anywhere in its organization. @throws UnavailableError when it cannot be asked */
+  isThere(question: Omit<ReachRequest, 'workspace_id'>): Promise<boolean> {
+    return this.#ask(question);
+  }
+
+  async #ask(question: ReachRequest): Promise<boolean> {
     try {
       const response = await fetch(this.#url, {
         method: 'POST',

@@ -49,8 +49,8 @@ export function openOAuthBroker(
   const vault = new TokenVault(sealer);
   const clients = new ProviderClients({ database, sealer, requests });
   const revocations = new Revocations({ clients, vault, logger });
-  new RemovedIdentities({ database, revocations, logger }).follow(bus, lifecycle);
   const reach = new IdentityReach({ orgAccessUrl: config.ORG_ACCESS_URL, internalToken: config.INTERNAL_TOKEN });
+  new RemovedIdentities({ database, reach, revocations, logger }).follow(bus, lifecycle);
   const redirectUris = new RedirectUris(config.PUBLIC_URL, config.OAUTH_CALLBACK_URL);
   const providers = new ProviderService({ database, clients, policy, requests, redirectUris, revocations });
   const refresh = new TokenRefresh({

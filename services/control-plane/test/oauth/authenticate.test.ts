@@ -219,22 +219,31 @@ describe('an agent', () => {
     expect((await broker.authenticate('plain', { agent_id: 'left' }, bob)).status).toBe('pending');
   });
 
-  it('leaves nothing of a removed person at the provider or here', async () => {
+  it('leaves nothing of a removed person at the provider or here, and takes nothing of whom the bus alone calls removed', async () => {
     const [alice, bob] = [user(), user()];
     const token = await broker.connect('plain', {}, alice);
     await broker.connect('plain', {}, bob);
     const begun = await broker.authenticate('plain', { force_new: true }, alice);
-    const bus = createEventBus(broker.platform.bus, { logger: silentLogger });
-    const data = { organization_id: ORGANIZATION, identity_id: alice.sub! };
-    const event = makeEvent(IdentityRemoved, { source: '/runyard/org-access', subject: ORGANIZATION, data });
-    await bus.publish('organizations', [{ key: ORGANIZATION, event }]);
+    broker.platform.callers.removed.add(alice.sub!);
+    // Whoever can write to the bus takes nothing of a person who is still there.
+    await announceRemoved(bob, alice);
     const listed = async (as: object) => (await broker.call<unknown[]>('GET', '/tokens', undefined, as)).body;
-    await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being gone' });
-    await bus.close();
+    await waitFor(async () => (await listed(alice)).length === 0, { what: 'the tokens being deleted' });
     expect(await broker.server.knows(token)).toBe(false);
     expect(await listed(bob)).toHaveLength(1);
     expect((await broker.callback('plain', await broker.consent(begun))).status).toBe(400);
   });
+
+  /** Publishes that these people were removed, in this order. */
+  async function announceRemoved(...people: { sub?: string }[]): Promise<void> {
+    const bus = createEventBus(broker.platform.bus, { logger: silentLogger });
+    for (const { sub } of people) {
+      const data = { organization_id: ORGANIZATION, identity_id: sub! };
+      const event = makeEvent(IdentityRemoved, { source: '/runyard/org-access', subject: ORGANIZATION, data });
+      await bus.publish('organizations', [{ key: ORGANIZATION, event }]);
+    }
+    await bus.close();
+  }
 
   it('has a token of its own, which goes when the next one comes', async () => {
     const [first, second] = [

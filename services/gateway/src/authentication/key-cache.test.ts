@@ -129,24 +129,43 @@ describe('the cache of keys', () => {
     expect(await cache.check(question)).toMatchObject({ kind: 'good' });
   });
 
-  it('drops a revoked key at once, for every audience', async () => {
+  it('a doubted key is asked about again at its next request, for every audience', async () => {
     await cache.check(question);
     await cache.check({ ...question, audience: 'control-plane' });
-    cache.revoke('key-1');
-    expect(revoked).toEqual(['key-1']);
+    cache.doubt(new Set(['key-1']));
     answers = async () => ({ kind: 'refused' });
     expect(await cache.check(question)).toEqual({ kind: 'refused' });
     expect(await cache.check({ ...question, audience: 'control-plane' })).toEqual({ kind: 'refused' });
+    expect(revoked).toEqual(['key-1']);
   });
 
-  it('does not believe an answer that was under way when its key was revoked', async () => {
+  it('a doubted key stays good when org-access says so, and is asked about once', async () => {
+    await cache.check(question);
+    cache.doubt(new Set(['key-1', 'key-2']));
+    expect(revoked).toEqual([]);
+    expect(await cache.check(question)).toMatchObject({ kind: 'good' });
+    expect(await cache.check(question)).toMatchObject({ kind: 'good' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('a doubted key goes on while org-access cannot be asked: a hint alone refuses nobody', async () => {
+    await cache.check(question);
+    cache.doubt(new Set(['key-1']));
+    answers = async () => {
+      throw new Error('away');
+    };
+    expect(await cache.check(question)).toMatchObject({ kind: 'good' });
+  });
+
+  it('does not believe an answer that was under way when its key was doubted', async () => {
     let deliver!: (answer: KeyAnswer) => void;
     answers = () =>
       new Promise((resolve) => {
         deliver = resolve;
       });
     const checking = cache.check(question);
-    cache.revoke('key-1');
+    cache.doubt(new Set(['key-1']));
+    answers = async () => ({ kind: 'refused' });
     deliver(good());
     expect(await checking).toEqual({ kind: 'refused' });
   });

@@ -13,7 +13,7 @@ export interface KeyCacheOptions {
 
 /** An entry this old is used once more while it is renewed, so that callers seldom wait for org-access. */
 const RENEW_AFTER_MS = 2_500;
-/** What revocation may take when no event tells of it. */
+/** What a revocation may take when no hint comes. */
 const FRESH_MS = 4_000;
 /** How long a good key goes on while org-access is away. */
 const STALE_MS = 60_000;
@@ -27,6 +27,8 @@ interface Entry {
   answer: KeyAnswer;
   askedAt: number;
   renewing: boolean;
+  /** A hint came that its key was revoked: the next request asks again. */
+  isDoubted: boolean;
 }
 
 /**
@@ -39,15 +41,16 @@ export class KeyCache {
   readonly #now: () => number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #asking = new Map<string, Promise<KeyAnswer>>();
-  /** Key ids revoked a short while ago: an answer that was under way then may still call them good. */
-  readonly #revoked: LRUCache<string, true>;
+  #doubts = 0;
+  /** Which doubt was the last about a key id: an answer that was under way then may be older than the revocation. */
+  readonly #lastDoubts: LRUCache<string, number>;
   #awayUntil = 0;
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#entries = new LRUCache({ max: options.entriesMax ?? 10_000 });
-    this.#revoked = new LRUCache({ max: 10_000 });
+    this.#lastDoubts = new LRUCache({ max: 10_000 });
   }
 
   get size(): number {
@@ -65,7 +68,7 @@ export class KeyCache {
     const entry = this.#entries.get(id);
     if (entry) {
       const age = this.#now() - entry.askedAt;
-      if (age < this.#freshMs(entry)) {
+      if (!entry.isDoubted && age < this.#freshMs(entry)) {
         if (age >= RENEW_AFTER_MS && !entry.renewing) this.#renew(id, question, entry);
         return entry.answer;
       }
@@ -77,13 +80,14 @@ export class KeyCache {
     });
   }
 
-  /** Drops all that is known about a key. */
-  revoke(keyId: string): void {
-    this.#revoked.set(keyId, true);
-    for (const [id, { answer }] of this.#entries.entries()) {
-      if (answer.kind === 'good' && answer.claims.key_id === keyId) this.#entries.delete(id);
+  /** These keys may have been revoked: whoever uses one next asks org-access. Says nothing about them by itself. */
+  doubt(keyIds: ReadonlySet<string>): void {
+    this.#doubts += 1;
+    for (const keyId of keyIds) this.#lastDoubts.set(keyId, this.#doubts);
+    for (const entry of this.#entries.values()) {
+      const keyId = keyIdOf(entry.answer);
+      if (keyId !== undefined && keyIds.has(keyId)) entry.isDoubted = true;
     }
-    this.#options.onRevoked?.(keyId);
   }
 
   #freshMs({ answer, askedAt }: Entry): number {
@@ -113,22 +117,42 @@ export class KeyCache {
   }
 
   async #ask(id: string, question: KeyQuestion): Promise<KeyAnswer> {
-    const askedAt = this.#now();
-    let answer = await this.#options.ask(question).catch((error: unknown) => {
-      this.#awayUntil = this.#now() + AWAY_MS;
-      throw error;
-    });
-    this.#awayUntil = 0;
-    if (answer.kind === 'good' && answer.claims.key_id !== undefined && this.#revoked.has(answer.claims.key_id)) {
-      answer = { kind: 'refused' };
-    }
+    let entry = await this.#askForEntry(question);
+    if (entry.isDoubted) entry = await this.#askForEntry(question);
+    const { answer } = entry;
     const before = this.#entries.peek(id)?.answer;
-    this.#entries.set(id, { answer, askedAt, renewing: false });
-    if (before?.kind === 'good' && answer.kind === 'refused' && before.claims.key_id !== undefined) {
-      this.revoke(before.claims.key_id);
-    }
+    this.#entries.set(id, entry);
+    const revokedId = before && answer.kind === 'refused' ? keyIdOf(before) : undefined;
+    if (revokedId !== undefined) this.#drop(revokedId);
     return answer;
   }
+
+  async #askForEntry(question: KeyQuestion): Promise<Entry> {
+    const askedAt = this.#now();
+    const doubts = this.#doubts;
+    try {
+      const answer = await this.#options.ask(question);
+      this.#awayUntil = 0;
+      const keyId = keyIdOf(answer);
+      const isDoubted = keyId !== undefined && (this.#lastDoubts.get(keyId) ?? 0) > doubts;
+      return { answer, askedAt, renewing: false, isDoubted };
+    } catch (error) {
+      this.#awayUntil = this.#now() + AWAY_MS;
+      throw error;
+    }
+  }
+
+  /** org-access refused the key: all that is known about it, for any audience, is dropped. */
+  #drop(keyId: string): void {
+    for (const [id, { answer }] of this.#entries.entries()) {
+      if (keyIdOf(answer) === keyId) this.#entries.delete(id);
+    }
+    this.#options.onRevoked?.(keyId);
+  }
+}
+
+function keyIdOf(answer: KeyAnswer): string | undefined {
+  return answer.kind === 'good' ? answer.claims.key_id : undefined;
 }
 
 function idOf({ key, audience, workspaceId = '' }: KeyQuestion): string {

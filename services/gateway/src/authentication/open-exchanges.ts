@@ -18,8 +18,8 @@ const RECHECK_AFTER_MS = 1_000;
 const SWEEP_MS = 750;
 
 /**
- * Bounds what one key may have open, and cuts what a revoked one still has: at once when an event tells of the revocation, and otherwise by asking again
- * about the key of every exchange that stays open. While org-access cannot be asked, exchanges stay.
+ * Bounds what one key may have open, and cuts what a revoked one still has: it asks again about the key of every exchange that
+ * stays open, and at once about a key that is doubted. While org-access cannot be asked, exchanges stay.
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;
@@ -68,6 +68,11 @@ export class OpenExchanges {
 
   cutKey(keyId: string): void {
     for (const exchange of [...(this.#byKey.get(keyId) ?? [])]) exchange.cut();
+  }
+
+  /** Asks at once about these keys, and cuts what those that are refused have open. */
+  recheckKeys(keyIds: ReadonlySet<string>): void {
+    for (const keyId of keyIds) for (const exchange of this.#byKey.get(keyId) ?? []) void this.#recheck(exchange);
   }
 
   sweep(): void {

@@ -5,72 +5,35 @@ import { DeploymentTable } from './deployment-table.ts';
 const upstreams = ['http://127.0.0.1:1'];
 
 describe('the table of deployments', () => {
-  it('finds a deployment by id and by slug', () => {
+  it('finds a deployment by id, by slug and by its name in a workspace', () => {
     const table = new DeploymentTable();
     const route = deploymentRoute({ upstreams, slug: 'hello' });
-    table.apply(route);
+    table.replace([route]);
     expect(table.find(route.deployment_id)).toBe(route);
     expect(table.find(route.deployment_id.toUpperCase())).toBe(route);
     expect(table.find('hello')).toBe(route);
     expect(table.find('other')).toBeUndefined();
+    expect(table.findNamed(route.name, route.workspace_id)).toBe(route);
+    expect(table.findNamed(route.name, deploymentRoute({ upstreams }).workspace_id)).toBeUndefined();
   });
 
-  it('keeps the higher version, in whatever order they arrive', () => {
+  it('knows only what the last snapshot has', () => {
     const table = new DeploymentTable();
-    const older = deploymentRoute({ upstreams, slug: 'old-name', version: 3 });
-    const newer = { ...older, slug: 'new-name', version: 4, upstreams: ['http://127.0.0.1:2'] };
-    table.apply(newer);
-    table.apply(older);
-    table.applySnapshot([older]);
-    expect(table.find(older.deployment_id)).toBe(newer);
-    expect(table.find('old-name')).toBeUndefined();
-  });
-
-  it('does not bring a deleted deployment back through an older event or snapshot', () => {
-    const table = new DeploymentTable();
-    const route = deploymentRoute({ upstreams, version: 5 });
-    table.beginSnapshot();
-    table.remove(route.deployment_id, 6);
-    table.apply(route);
-    table.applySnapshot([route]);
-    expect(table.find(route.deployment_id)).toBeUndefined();
-  });
-
-  it('ignores a deletion older than what is known', () => {
-    const table = new DeploymentTable();
-    const route = deploymentRoute({ upstreams, version: 5 });
-    table.apply(route);
-    table.remove(route.deployment_id, 4);
-    expect(table.find(route.deployment_id)).toBe(route);
-  });
-
-  it('drops what a snapshot no longer has, but not what an event brought while it was under way', () => {
-    const table = new DeploymentTable();
-    const gone = deploymentRoute({ upstreams });
-    const fresh = deploymentRoute({ upstreams });
-    table.apply(gone);
-    table.beginSnapshot();
-    table.apply(fresh);
-    table.applySnapshot([]);
-    expect(table.find(gone.deployment_id)).toBeUndefined();
-    expect(table.find(fresh.deployment_id)).toBe(fresh);
-  });
-
-  it('gives a slug to the deployment that took it over', () => {
-    const table = new DeploymentTable();
-    const first = deploymentRoute({ upstreams, slug: 'hello' });
-    const second = deploymentRoute({ upstreams, slug: 'hello' });
-    table.apply(first);
-    table.apply(second);
-    table.apply({ ...first, slug: null, version: 2 });
-    expect(table.find('hello')).toBe(second);
+    const deleted = deploymentRoute({ upstreams, slug: 'old' });
+    const renamed = deploymentRoute({ upstreams, slug: 'before' });
+    table.replace([deleted, renamed]);
+    table.replace([{ ...renamed, slug: 'after' }]);
+    expect(table.find(deleted.deployment_id)).toBeUndefined();
+    expect(table.find('old')).toBeUndefined();
+    expect(table.find('before')).toBeUndefined();
+    expect(table.find('after')?.deployment_id).toBe(renamed.deployment_id);
+    expect(table.size).toBe(1);
   });
 
   it('is loaded only after a snapshot', () => {
     const table = new DeploymentTable();
-    table.apply(deploymentRoute({ upstreams }));
     expect(table.isLoaded).toBe(false);
-    table.applySnapshot([]);
+    table.replace([]);
     expect(table.isLoaded).toBe(true);
   });
 });

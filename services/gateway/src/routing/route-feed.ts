@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type CloudEvent,
-  conforms,
-  DeploymentDeleted,
-  DeploymentRouteChanged,
-  type RouteSnapshot,
-} from '@runyard/contracts';
+import type { RouteSnapshot } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
+import { Throttle } from '../throttle.ts';
 import type { DeploymentTable } from './deployment-table.ts';
 
 export interface RouteFeedOptions {
@@ -22,8 +17,9 @@ const RETRY_MS_MAX = 5_000;
 const DOUBT_MS = 1_000;
 
 /**
- * Keeps the table current: a snapshot at the start, retried until it comes, events as they happen, and a snapshot every
- * so often, and when a route leads nowhere, in case an event was lost or the bus is away.
+ * Keeps the table current with snapshots: one at the start, retried until it comes, one after each hint that routes changed, one
+ * when a route leads nowhere, and one every so often in case a hint was lost or the bus is away. Whoever can write to the bus
+ * can cause a look, and never a route.
  */
 export class RouteFeed {
   readonly #options: RouteFeedOptions;
@@ -32,6 +28,7 @@ export class RouteFeed {
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
   #doubtedAt = Number.NEGATIVE_INFINITY;
+  readonly #hints = new Throttle(() => this.refreshNow());
 
   constructor(options: RouteFeedOptions) {
     this.#options = options;
@@ -43,6 +40,7 @@ export class RouteFeed {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#hints.stop();
     this.#wake();
     await this.#refreshing;
   }
@@ -61,10 +59,9 @@ export class RouteFeed {
     this.#wake();
   }
 
-  onEvent(event: CloudEvent): void {
-    if (conforms(DeploymentRouteChanged, event)) this.#options.table.apply(event.data);
-    else if (conforms(DeploymentDeleted, event))
-      this.#options.table.remove(event.data.deployment_id, event.data.version);
+  /** Routes may have changed: a snapshot is fetched soon, one for all hints of a moment. */
+  hint(): void {
+    this.#hints.trigger();
   }
 
   async #refreshUntilStopped(): Promise<void> {
@@ -83,10 +80,9 @@ export class RouteFeed {
   async #refresh(): Promise<boolean> {
     const { table, fetchSnapshot, logger } = this.#options;
     try {
-      table.beginSnapshot();
       const { routes } = await fetchSnapshot(this.#stop.signal);
       const first = !table.isLoaded;
-      table.applySnapshot(routes);
+      table.replace(routes);
       if (first) logger.info('routes are loaded', { deployments: table.size });
       return true;
     } catch (error) {

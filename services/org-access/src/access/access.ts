@@ -68,6 +68,14 @@ export async function reachesWorkspace(
   return (await accessOf(queries, scope))?.workspace != null && (await isAlive(queries, scope));
 }
 
+/** Whether an identity acts anywhere in this organization: it exists, is not disabled, and is not a service account without keys. */
+export async function isThere(
+  queries: Queries,
+  scope: { organizationId: string; identityId: string },
+): Promise<boolean> {
+  return (await accessOf(queries, { ...scope, workspaceId: null })) !== null && (await isAlive(queries, scope));
+}
+
 /** A service account is there as long as it has a key, and the one that the organization begins with for good. That it ended with the last one is written down a little later. */
 async function isAlive(
   queries: Queries,

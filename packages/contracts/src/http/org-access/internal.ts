@@ -22,7 +22,12 @@ export const verifyKey = defineOperation({
 });
 
 export const ReachRequest = Type.Object(
-  { organization_id: Uuid, workspace_id: Uuid, identity_id: Uuid },
+  {
+    organization_id: Uuid,
+    /** Without it: whether the identity is there at all. */
+    workspace_id: Type.Optional(Uuid),
+    identity_id: Uuid,
+  },
   { $id: 'ReachRequest' },
 );
 export type ReachRequest = Static<typeof ReachRequest>;
@@ -40,7 +45,7 @@ export const checkReach = defineOperation({
   operationId: 'checkReach',
   method: 'post',
   path: '/internal/identities/reach',
-  summary: 'Does an identity that is not here itself reach a workspace at this moment.',
+  summary: 'Does an identity that is not here itself reach a workspace, or act anywhere, at this moment.',
   tags: ['internal'],
   access: 'internal',
   body: ReachRequest,

@@ -3,18 +3,20 @@ import type { EventBus } from '@runyard/event-bus';
 import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../../database/database.ts';
 import { endFlows } from '../flows/end-flows.ts';
+import type { IdentityReach } from '../identity-reach.ts';
 import type { Revocations } from './revocations.ts';
 import { type TokenOwner, tokenStore } from './token-store.ts';
 
 interface Parts {
   database: Database;
+  reach: Pick<IdentityReach, 'isThere'>;
   revocations: Revocations;
   logger: Logger;
 }
 
 /**
  * Takes away what was kept for people and accounts that were removed from their organization: their tokens are revoked at the
- * providers and deleted. Nobody waits for that to be safe: tokens of somebody who is gone are not given out from the moment
+ * providers and deleted. An event only says whom to ask org-access about: whoever can write to the bus takes nobody's tokens. Nobody waits for that to be safe: tokens of somebody who is gone are not given out from the moment
  * that org-access knows (`IdentityReach`).
  */
 export class RemovedIdentities {
@@ -33,7 +35,9 @@ export class RemovedIdentities {
         from: 'earliest',
         onEvent: async (event) => {
           if (!conforms(IdentityRemoved, event)) return;
-          await this.remove({ organizationId: event.data.organization_id, identity: event.data.identity_id });
+          const { organization_id, identity_id } = event.data;
+          if (await this.#parts.reach.isThere({ organization_id, identity_id })) return;
+          await this.remove({ organizationId: organization_id, identity: identity_id });
         },
       })
       .catch((error: unknown) => {

@@ -1,0 +1,43 @@
+import { type CloudEvent, conforms, DeploymentDeleted, DeploymentRouteChanged, KeyRevoked } from '@runyard/contracts';
+import type { KeyCache } from './authentication/key-cache.ts';
+import type { OpenExchanges } from './authentication/open-exchanges.ts';
+import type { RouteFeed } from './routing/route-feed.ts';
+import { Throttle } from './throttle.ts';
+
+/** Key ids remembered until the next look. What is beyond waits for its cache entry to age, as without the bus. */
+const KEY_IDS_MAX = 10_000;
+
+/**
+ * Takes the events of the bus as hints where to look again. Nothing an event says is believed: whoever can write to the bus must
+ * not be able to move traffic or rights, nor to keep the gateway busy.
+ */
+export class BusHints {
+  readonly #parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed };
+  readonly #keyLooks = new Throttle(() => this.#doubtKeys());
+  #keyIds = new Set<string>();
+
+  constructor(parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed }) {
+    this.#parts = parts;
+  }
+
+  onEvent(event: CloudEvent): void {
+    if (conforms(DeploymentRouteChanged, event) || conforms(DeploymentDeleted, event)) this.#parts.feed.hint();
+    else if (conforms(KeyRevoked, event)) this.#hintAt(event.data.key_id);
+  }
+
+  stop(): void {
+    this.#keyLooks.stop();
+  }
+
+  #hintAt(keyId: string): void {
+    if (this.#keyIds.size < KEY_IDS_MAX) this.#keyIds.add(keyId);
+    this.#keyLooks.trigger();
+  }
+
+  #doubtKeys(): void {
+    const keyIds = this.#keyIds;
+    this.#keyIds = new Set();
+    this.#parts.keys.doubt(keyIds);
+    this.#parts.exchanges.recheckKeys(keyIds);
+  }
+}
