@@ -259,6 +259,9 @@ const deleting: ParityCase[] = [
       expect((await ctx.direct.call('getThread', { params })).status).toBe(404);
     },
   }),
+  answerCase('deleteAssistant', 403, 'the default assistant of a graph is everybody’s and cannot be deleted', {
+    params: { assistant_id: 'echo' },
+  }),
 ];
 
 const assembly = { assistant_id: 'assembly' };

@@ -10,7 +10,7 @@ import { type ClaimOptions, claimRuns } from './runs/claim-runs.ts';
 import { toCreation } from './runs/create-runs.ts';
 import { createRunsTogether } from './runs/create-runs-once.ts';
 import { deleteRun } from './runs/delete-run.ts';
-import { findRuns, getRun, listRuns, type RunQuery, runsInFlight } from './runs/read-runs.ts';
+import { findRuns, getRun, listRuns, type RunQuery, readOutcome, runsInFlight } from './runs/read-runs.ts';
 import { releaseRun } from './runs/release-runs.ts';
 import { RunCommits } from './runs/run-commits.ts';
 import type {
@@ -23,6 +23,7 @@ import type {
   FinishedRun,
   FinishRun,
   ReleasedRun,
+  RunOutcome,
   RunRecord,
   RunRelease,
 } from './runs/types.ts';
@@ -109,6 +110,11 @@ export class RunEngine {
   /** Throws SealingError when it cannot be decrypted. */
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
     return getRun(this.#pool, threadId, runId, this.#atRest);
+  }
+
+  /** What a run came to; with `maxValuesBytes` its final values only if they are stored in so many at most. Throws SealingError. */
+  readOutcome(run: { threadId: string; runId: string }, maxValuesBytes?: number): Promise<RunOutcome | undefined> {
+    return readOutcome(this.#pool, run, maxValuesBytes, this.#atRest);
   }
 
   /** Newest first. One that cannot be decrypted has a `fault`. */

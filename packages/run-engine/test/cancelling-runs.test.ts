@@ -101,7 +101,7 @@ describe('a cancelled run', () => {
     });
     const values = Buffer.from('{"so":"far"}');
     await fixture.engine.finishRun(success(run, { status: 'interrupted', threadStatus: 'interrupted', values }));
-    expect(await fixture.engine.getRun(threadId, run.runId)).toMatchObject({ status: 'interrupted', result: values });
+    expect(await fixture.engine.readOutcome(run)).toMatchObject({ status: 'interrupted', values });
     expect(await threadOf(threadId)).toEqual({
       status: 'interrupted',
       error: { error: 'UserInterrupt', message: REASON },

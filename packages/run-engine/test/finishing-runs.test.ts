@@ -38,10 +38,14 @@ it('a finished run keeps its result, its thread gets the values and is idle, and
   });
   expect(await fixture.engine.getRun(run.threadId, run.runId)).toMatchObject({
     status: 'success',
-    result: values,
     firstEventId: '5-0',
     error: null,
   });
+  const valuesBytes = values.byteLength;
+  const outcome = { status: 'success', error: null, valuesBytes };
+  expect(await fixture.engine.readOutcome(run)).toEqual({ ...outcome, values });
+  expect(await fixture.engine.readOutcome(run, valuesBytes)).toEqual({ ...outcome, values });
+  expect(await fixture.engine.readOutcome(run, valuesBytes - 1)).toEqual({ ...outcome, values: null });
   expect(await threadOf(run)).toMatchObject({ status: 'idle', values, interrupts: null, is_updated: true });
   const events = await fixture.rows('SELECT event FROM outbox WHERE key = $1 ORDER BY id', [run.threadId]);
   expect(events.map(({ event }) => (event as { type: string }).type)).toEqual([
@@ -100,7 +104,7 @@ it('many runs finish in common transactions, each with its own result', async ()
     ),
   );
   for (const { runId, threadId, kwargs } of inputs) {
-    const run = await fixture.engine.getRun(threadId!, runId);
-    expect(run?.result?.toString()).toBe(JSON.stringify(kwargs));
+    const outcome = await fixture.engine.readOutcome({ threadId: threadId!, runId });
+    expect(outcome?.values?.toString()).toBe(JSON.stringify(kwargs));
   }
 });

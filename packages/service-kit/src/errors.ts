@@ -20,6 +20,7 @@ export type RefusalReason =
   | 'requests_in_flight'
   | 'body_bytes'
   | 'open_streams'
+  | 'result_bytes'
   | 'requests_of_key'
   | 'requests_of_upstream'
   | 'write_queue'

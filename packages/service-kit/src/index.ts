@@ -1,4 +1,5 @@
 export type { Request, RequestHandler, Response } from 'express';
+export { ByteBudget } from './byte-budget.ts';
 export * from './config.ts';
 export * from './errors.ts';
 export { Admission, leaveInFlight, Refusals, type RequestLimits } from './http/admission.ts';

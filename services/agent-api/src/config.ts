@@ -62,6 +62,11 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'Clients that follow runs or wait for them at once; more are refused with 503.',
   }),
+  HTTP_MAX_RESULT_BYTES_IN_FLIGHT: Type.Integer({
+    default: 268_435_456,
+    minimum: 1_048_576,
+    description: 'Bytes of large results that answers hold at once; who joins a run beyond them is refused with 503.',
+  }),
   BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: Type.Number({
     default: 180,
     minimum: 0,

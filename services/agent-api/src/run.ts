@@ -7,6 +7,7 @@ import {
   listenForMetrics,
   openDoorway,
   type ReadinessChecks,
+  Refusals,
   reportReady,
   type ServiceContext,
 } from '@runyard/service-kit';
@@ -28,6 +29,7 @@ import { Announcement, reachableUrl } from './project/announcement.ts';
 import { openServedProject } from './project/open-served-project.ts';
 import { createRescueRounds } from './runs/rescue-rounds.ts';
 import { RunAnswers } from './runs/run-answers.ts';
+import { RunResults } from './runs/run-results.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import { RunService } from './runs/run-service.ts';
 import { tracingProjectOf } from './runs/tracing-project.ts';
@@ -134,10 +136,13 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const ttlSeconds = config.FEEDBACK_URL_TTL_SECONDS;
   const feedback = await untilAvailable(() => openFeedback({ pool, ttlSeconds }), context);
   const { open, watch, ends } = readers;
-  const answers = new RunAnswers(runs, { engine, streams, watch, ends, open }, feedback.tokens);
+  const refusals = new Refusals(metrics, 'lg_api_');
+  const results = new RunResults({ engine, maxBytes: config.HTTP_MAX_RESULT_BYTES_IN_FLIGHT, refusals });
+  results.observe(metrics);
+  const answers = new RunAnswers(runs, { engine, streams, watch, ends, open, results }, feedback.tokens);
   registerDeploymentMetrics(metrics, { engine, pool, redis, open });
 
-  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS, context);
+  const places = new StreamPlaces(config.HTTP_MAX_OPEN_STREAMS, refusals);
 
   await served.loaded;
   await ui.bundled;

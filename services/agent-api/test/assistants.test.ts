@@ -243,6 +243,23 @@ describe('deleting an assistant', () => {
     expect(left.rowCount).toBe(0);
   });
 
+  it('is refused for the default assistant of a graph, and its runs and crons stay', async () => {
+    const { runs, crons, threads, assistants } = deployment.client;
+    const { thread_id } = await threads.create({ metadata: { assistant_id: ECHO } });
+    const run = await runs.create(thread_id, 'echo', { input: {}, afterSeconds: 3600 });
+    const cron = await crons.create('echo', { schedule: '@yearly' });
+    for (const name of ['echo', ECHO]) {
+      expect(await remove(name, '?delete_threads=true')).toMatchObject({
+        status: 403,
+        json: { detail: "The default assistant of graph 'echo' cannot be deleted" },
+      });
+    }
+    expect(await assistants.get(ECHO)).toMatchObject({ assistant_id: ECHO });
+    expect(await runs.get(thread_id, run.run_id)).toMatchObject({ status: 'pending' });
+    await crons.delete(cron.cron_id);
+    await threads.delete(thread_id);
+  });
+
   it('deletes its threads when asked, and no others', async () => {
     const { assistants, threads } = deployment.client;
     const { assistant_id } = await assistants.create({ graphId: 'echo' });

@@ -6,7 +6,7 @@ import type { GraphHost } from '@runyard/graph-host';
 import { RunEngine } from '@runyard/run-engine';
 import type { RunStreams } from '@runyard/run-stream';
 import { type AtRest, PLAIN } from '@runyard/sealing';
-import { silentLogger } from '@runyard/service-kit';
+import { createContext, Refusals, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase } from '@runyard/test-kit';
 import { AssistantGraphService } from '../src/assistants/assistant-graph-service.ts';
 import { AssistantIds, systemAssistantId } from '../src/assistants/assistant-ids.ts';
@@ -22,6 +22,7 @@ import { CronStore } from '../src/crons/cron-store.ts';
 import { FeedbackTokens } from '../src/feedback/feedback-tokens.ts';
 import { openPrisma } from '../src/prisma.ts';
 import { RunAnswers } from '../src/runs/run-answers.ts';
+import { RunResults } from '../src/runs/run-results.ts';
 import { RunService } from '../src/runs/run-service.ts';
 import { StoreService } from '../src/store/store-service.ts';
 import { MissingEnds } from '../src/streams/missing-ends.ts';
@@ -83,6 +84,10 @@ export async function openServices(atRest: AtRest = PLAIN) {
     keys,
     onUpdated: async () => undefined,
   });
+  const refusals = new Refusals(
+    createContext('test', { LOG_LEVEL: 'silent', processMetrics: false }).metrics,
+    'lg_api_',
+  );
   const onDeleted = () => undefined;
   const threads = new ThreadService({
     store: threadStore,
@@ -117,6 +122,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     onDeleted,
     logger: silentLogger,
   });
+  const results = new RunResults({ engine, maxBytes: 1024 * 1024, refusals });
   const watch = new RunWatch({ findInFlight: (runIds) => engine.runsInFlight(runIds), onError: () => undefined });
   const ends = new MissingEnds({ engine, streams, logger: silentLogger });
   const workerId = randomUUID();
@@ -137,7 +143,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     runs,
     answers: new RunAnswers(
       runs,
-      { engine, streams, watch, ends, open: new OpenResponses() },
+      { engine, streams, watch, ends, open: new OpenResponses(), results },
       new FeedbackTokens({ signingKey: Buffer.alloc(32), ttlSeconds: 1 }),
     ),
     webhookLog: new WebhookLog({ queue: { ofRun: async () => [] }, runs }),

@@ -27,7 +27,8 @@ describe('with LANGGRAPH_AES_KEY', () => {
       await deployment.ended(await deployment.create('echo', { threadId, input: { log } }));
     }
     const [last] = await deployment.engine.listRuns({ threadId, limit: 1, offset: 0 });
-    expect(JSON.parse(Buffer.from(last!.result!).toString()).log).toEqual([SECRET, 'one', 'more', 'one']);
+    const { result } = await deployment.ended(last!);
+    expect(JSON.parse(Buffer.from(result!).toString()).log).toEqual([SECRET, 'one', 'more', 'one']);
     expect(last!.kwargs.input).toEqual({ log: ['more'] });
     const contents = await Promise.all(TABLES.map(contentOf));
     expect(TABLES.filter((_, index) => contents[index]!.includes(SECRET))).toEqual([]);

@@ -38,8 +38,8 @@ export interface Deployment {
   startWorkerProcess(env?: Record<string, string>, options?: { entry?: string }): Promise<ServiceProcess>;
   /** Accepts a run of one of the project's graphs, as agent-api does. */
   create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
-  /** The run once it is over. */
-  ended(run: { threadId: string; runId: string }): Promise<RunRecord>;
+  /** The run once it is over, with the JSON text of its final values. */
+  ended(run: { threadId: string; runId: string }): Promise<RunRecord & { result: Uint8Array | null }>;
   /** The run's events up to its end. */
   events(run: { threadId: string; runId: string }): Promise<StreamEntry[]>;
   thread(): Promise<string>;
@@ -131,7 +131,9 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
       waitFor(
         async () => {
           const found = await engine.getRun(threadId, runId);
-          return found && found.status !== 'pending' && found.status !== 'running' ? found : undefined;
+          if (!found || found.status === 'pending' || found.status === 'running') return undefined;
+          const outcome = await engine.readOutcome(found);
+          return { ...found, result: outcome?.values ?? null };
         },
         { timeoutMs: 20_000, what: 'the end of the run' },
       ),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { fieldCase, type ParityCase, type ParityContext, statusCase } from '../../framework/index.ts';
+import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
 import { newThread, waitingRun } from './making-runs.ts';
 
 export const cases: ParityCase[] = [
@@ -63,6 +63,12 @@ export const cases: ParityCase[] = [
       expect(answer.body).toMatchObject(run);
       return answer;
     },
+  }),
+  shownElsewhere({
+    operation: 'joinRun',
+    status: 503,
+    promise: 'is refused with 503 and Retry-After while others fill the budget, and small ones are not',
+    test: 'services/agent-api/test/large-results.test.ts',
   }),
   statusCase({
     operation: 'deleteRun',

@@ -221,7 +221,6 @@ function recordOf(item: RunCreation, createdAt: Date): CreatedRun['run'] {
     cancelAction: null,
     cancelReason: null,
     firstEventId: null,
-    result: null,
     error: null,
     createdAt,
     updatedAt: createdAt,

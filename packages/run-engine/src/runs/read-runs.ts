@@ -2,7 +2,7 @@ import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
 import type { RunStatus } from '../types.ts';
 import { listedRunOfRow, RUN_COLUMNS, type RunRow, runOfRow } from './run-row.ts';
-import type { RunRecord } from './types.ts';
+import type { RunOutcome, RunRecord } from './types.ts';
 
 export interface RunQuery {
   threadId: string;
@@ -24,6 +24,23 @@ export async function getRun(
     values: [threadId, runId],
   });
   return rows[0] && runOfRow(rows[0], atRest);
+}
+
+/** The final values are left out if they are stored in more than `maxValuesBytes`. @throws SealingError when they cannot be decrypted */
+export async function readOutcome(
+  db: pg.Pool,
+  { threadId, runId }: { threadId: string; runId: string },
+  maxValuesBytes: number | undefined,
+  atRest: AtRest,
+): Promise<RunOutcome | undefined> {
+  const { rows } = await db.query<Omit<RunOutcome, 'values'> & { values: Buffer | null }>({
+    name: 'engine_run_outcome',
+    text: `SELECT status, error, coalesce(octet_length(result), 0) AS "valuesBytes",
+                  CASE WHEN octet_length(result) <= coalesce($3::int, octet_length(result)) THEN result END AS "values"
+           FROM run WHERE run_id = $2 AND thread_id = $1`,
+    values: [threadId, runId, maxValuesBytes ?? null],
+  });
+  return rows[0] && { ...rows[0], values: rows[0].values && atRest.open(rows[0].values) };
 }
 
 /** Newest first. Those that cannot be decrypted have a `fault`. */

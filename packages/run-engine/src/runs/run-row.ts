@@ -3,7 +3,7 @@ import type { RunRecord } from './types.ts';
 
 /** The columns of a run that clients may see. */
 export const RUN_COLUMNS = `run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-  keeps_thread, cancel_action, cancel_reason, first_event_id, result, error, created_at, updated_at`;
+  keeps_thread, cancel_action, cancel_reason, first_event_id, error, created_at, updated_at`;
 
 export interface RunRow {
   run_id: string;
@@ -18,13 +18,12 @@ export interface RunRow {
   cancel_action: RunRecord['cancelAction'];
   cancel_reason: string | null;
   first_event_id: string | null;
-  result: Buffer | null;
   error: RunRecord['error'];
   created_at: Date;
   updated_at: Date;
 }
 
-/** @throws SealingError when its arguments or its result cannot be decrypted */
+/** @throws SealingError when its arguments cannot be decrypted */
 export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
   return {
     runId: row.run_id,
@@ -39,7 +38,6 @@ export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
     cancelAction: row.cancel_action,
     cancelReason: row.cancel_reason,
     firstEventId: row.first_event_id,
-    result: row.result && atRest.open(row.result),
     error: row.error,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -52,6 +50,6 @@ export function listedRunOfRow(row: RunRow, atRest: AtRest): RunRecord {
     return runOfRow(row, atRest);
   } catch (fault) {
     if (!(fault instanceof SealingError)) throw fault;
-    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}'), result: null }, atRest), fault };
+    return { ...runOfRow({ ...row, kwargs: Buffer.from('{}') }, atRest), fault };
   }
 }

@@ -100,13 +100,21 @@ export interface RunRecord {
   cancelAction: CancelAction | null;
   cancelReason: string | null;
   firstEventId: string | null;
-  /** JSON text of the final values; null until terminal. */
-  result: Uint8Array | null;
   error: ErrorInfo | null;
   createdAt: Date;
   updatedAt: Date;
-  /** Why `kwargs` is empty and `result` null: they cannot be decrypted here. */
+  /** Why `kwargs` is empty: they cannot be decrypted here. */
   fault?: SealingError;
+}
+
+/** What a run has come to so far. Its values may be large: they are read only by whoever has room for them. */
+export interface RunOutcome {
+  status: RunStatus;
+  error: ErrorInfo | null;
+  /** Size of the final values as they are stored; 0 when there are none. */
+  valuesBytes: number;
+  /** JSON text of the final values; null when there are none, or they are larger than was asked for. */
+  values: Uint8Array | null;
 }
 
 /** A run taken by a worker, with everything needed to execute it. */

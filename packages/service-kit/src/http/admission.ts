@@ -23,7 +23,7 @@ export interface Served {
 /** Of the bytes of bodies, the part that those nobody knows may take: the rest is for callers who have shown who they are. */
 const STRANGERS_SHARE = 1 / 8;
 
-type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams';
+type Reason = 'requests_in_flight' | 'body_bytes' | 'open_streams' | 'result_bytes';
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -31,6 +31,7 @@ const MESSAGES: Record<Reason, string> = {
   requests_in_flight: 'Too many requests are being answered at the moment',
   body_bytes: 'Too much is being received at the moment',
   open_streams: 'Too many streams are open at the moment',
+  result_bytes: 'Too many large results are being sent at the moment',
 };
 
 /** Counts what was refused for want of room, and says it to the caller. */

@@ -10,7 +10,7 @@ import {
   withoutReservedMetadata,
 } from '@runyard/contracts';
 import type { KeyedRequest } from '@runyard/database';
-import { ConflictError, NotFoundError } from '@runyard/service-kit';
+import { ConflictError, ForbiddenError, NotFoundError } from '@runyard/service-kit';
 import type { Page } from '../pagination.ts';
 import type { Scope } from '../scope.ts';
 import { changedConfiguration, configurationOf } from './assistant-configuration.ts';
@@ -98,9 +98,10 @@ export class AssistantService {
     return toWireAssistant(found(assistantId, patched));
   }
 
-  /** @throws NotFoundError */
+  /** @throws NotFoundError, ForbiddenError for the default assistant of a graph, which everybody uses */
   async delete(scope: Scope, idOrGraph: string, options: { deletesThreads: boolean }): Promise<void> {
-    const assistantId = this.#ids.idOf(idOrGraph);
+    const { assistantId, graphId, isSystem } = await this.find(scope, idOrGraph);
+    if (isSystem) throw new ForbiddenError(`The default assistant of graph '${graphId}' cannot be deleted`);
     found(assistantId, await this.#store.findChangeable(scope, assistantId));
     await this.#removal.remove(scope, assistantId, options);
   }

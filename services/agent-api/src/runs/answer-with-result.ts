@@ -4,26 +4,32 @@ import type { Handover } from '../streams/handover.ts';
 import { LiveResponse } from '../streams/live-response.ts';
 import type { OpenResponses } from '../streams/open-responses.ts';
 import { type RunPlace, waitHeaders } from './run-locations.ts';
-import { awaitResult, failure, type RunResult, type RunResultSources, withFeedback } from './run-result.ts';
+import {
+  type AwaitedRun,
+  awaitResult,
+  failure,
+  type RunResult,
+  type RunResultSources,
+  withFeedback,
+} from './run-result.ts';
 
 /** Most runs are short: their answer goes out whole instead of headers first. */
 const HEADERS_WITHIN_MS = 100;
 
 /**
  * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
- * is there already; `afterId` as for following a run; `feedback` gives the URLs that go along; at `rest` somebody who takes the
- * answer over finds the same.
+ * is there already; an answer that `mayBeRefused` is an error, as any other request's, when the result cannot be had and the
+ * headers are not out; `feedback` gives the URLs that go along; at `rest` somebody who takes the answer over finds the same.
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },
-  run: RunPlace & {
-    afterId?: string;
-    isOver?: boolean;
-    isOwn?: boolean;
-    known?: RunResult;
-    feedback?: (() => Record<string, string>) | undefined;
-    rest?: Handover | undefined;
-  },
+  run: RunPlace &
+    AwaitedRun & {
+      known?: RunResult;
+      mayBeRefused?: boolean;
+      feedback?: (() => Record<string, string>) | undefined;
+      rest?: Handover | undefined;
+    },
   res: ServerResponse,
   log: Logger,
 ): Promise<{ wasAbandoned: boolean }> {
@@ -31,11 +37,15 @@ export async function answerWithResult(
   const { rest } = run;
   const isCut = sources.open.add(response, rest ? { rest: () => rest } : {});
   try {
-    const result = run.known ?? (await awaitResult(sources, run, response.closed));
-    if (result !== undefined) response.end(run.feedback ? withFeedback(result, run.feedback()) : result);
+    const mayRefuse = () => run.mayBeRefused === true && !res.headersSent;
+    const result = run.known ?? (await awaitResult(sources, run, response.closed, mayRefuse));
+    if (result !== undefined) await response.endWith(run.feedback ? withFeedback(result, run.feedback()) : [result]);
   } catch (error) {
+    if (run.mayBeRefused && response.withdraw()) throw error;
     log.error('the result of a run could not be read', { error, runId: run.runId });
-    response.end(failure('InternalServerError', 'The result could not be read. Join the run to try again.'));
+    await response.endWith([
+      failure('InternalServerError', 'The result could not be read. Join the run to try again.'),
+    ]);
   }
   return { wasAbandoned: response.wasAbandoned && !isCut() };
 }

@@ -1,7 +1,7 @@
 import type { RunEngine } from '@runyard/run-engine';
 import type { RunWatch } from '../streams/run-watch.ts';
 import type { RunPlace } from './run-locations.ts';
-import { isOver, type RunResult, resultOf } from './run-result.ts';
+import { isOver } from './run-result.ts';
 
 /** A run that its client follows from the start, whether this very request made it or an earlier one with the same key. */
 export interface FollowedRun extends RunPlace {
@@ -13,8 +13,6 @@ export type RunNow = {
   isOver: boolean;
   /** It was rolled back or deleted, or its time is over. */
   isGone: boolean;
-  /** What it came to. */
-  known?: RunResult;
 };
 
 /** How it stands with a run that may have begun, and ended, before this request came. */
@@ -25,7 +23,6 @@ export async function lookAgain(
   if (!run.isRepeated) return { isOver: false, isGone: false };
   const record = await engine.getRun(run.threadId, run.runId);
   if (!record) return { isOver: true, isGone: true };
-  if (isOver(record)) return { isOver: true, isGone: false, known: resultOf(record) };
-  watch.checkSoon();
-  return { isOver: false, isGone: false };
+  if (!isOver(record)) watch.checkSoon();
+  return { isOver: isOver(record), isGone: false };
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RunJoinQuery, RunStreamQuery, RunWaitQuery } from '@runyard/contracts';
-import type { RunRecord } from '@runyard/run-engine';
+import type { RunEngine, RunRecord } from '@runyard/run-engine';
 import { BEFORE_ALL, parseEventId, type RunStreams } from '@runyard/run-stream';
 import { type HandlerRequest, NotFoundError } from '@runyard/service-kit';
 import type { FeedbackTokens } from '../feedback/feedback-tokens.ts';
@@ -15,12 +15,13 @@ import { answerWithResult } from './answer-with-result.ts';
 import { type FollowedRun, lookAgain } from './repeated-run.ts';
 import type { RunRequest } from './run-arguments.ts';
 import { joinPath, type RunPlace, restOfStreamPath, streamHeaders } from './run-locations.ts';
-import { failure, isOver, type RunResult, type RunResultSources, resultOf } from './run-result.ts';
+import { failure, isOver, NOTHING, type RunResult, type RunResultSources } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
 /** Who is answered, and what they may see. */
 type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & { res: ServerResponse; scope: Scope };
-type Sources = StreamSources & RunResultSources & { streams: Pick<RunStreams, 'newestId'> };
+type Sources = StreamSources &
+  RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun'> };
 type Params = { run_id: string; thread_id?: string };
 
 const MISSING = { error: 'HTTPException', message: '404: Run not found' };
@@ -59,37 +60,51 @@ export class RunAnswers {
     const feedback = this.#feedback(run.runId, feedbackKeys(request.feedback_keys, query.feedback_keys), headers);
     const restQuery = { ...ownQuery(request, client), feedback_keys: query.feedback_keys };
     const rest = restOfResult(client, joinPath(run), restQuery, { isOwn: true });
-    const { isOver, known } = await lookAgain(this.#sources, run);
-    const own = { ...run, isOver, ...(known !== undefined && { known }), isOwn: true, feedback, rest };
+    const { isOver, isGone } = await lookAgain(this.#sources, run);
+    const own = { ...run, isOver, isKept: isOver && !isGone, isOwn: true, feedback, rest };
     const { wasAbandoned } = await answerWithResult(this.#sources, own, res, log);
     if (wasAbandoned && request.on_disconnect === 'cancel') await this.#cancelAbandoned(run, client);
   }
 
   join(params: Params, query: RunJoinQuery, client: Client): Promise<void> {
-    return this.#join(params, query, client, failure(MISSING.error, MISSING.message));
+    const missing = failure(MISSING.error, MISSING.message);
+    return this.#join(params, query, client, { missing, mayBeRefused: true });
   }
 
   /** The result of a run that was cancelled just now, as soon as it is over. One that is gone by then was rolled back. */
   cancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
-    return this.#join({ thread_id: threadId, run_id: runId }, {}, client, resultOf(undefined));
+    return this.#join({ thread_id: threadId, run_id: runId }, {}, client, {
+      missing: NOTHING,
+      // The run cannot be cancelled a second time.
+      mayBeRefused: false,
+    });
   }
 
-  /** `missing` is the answer when there is no such run. */
-  async #join(params: Params, query: RunJoinQuery, client: Client, missing: RunResult): Promise<void> {
+  /** `missing` is the answer when there is no such run; `mayBeRefused` one that the client may ask for again. */
+  async #join(
+    params: Params,
+    query: RunJoinQuery,
+    client: Client,
+    { missing, mayBeRefused }: { missing: RunResult; mayBeRefused: boolean },
+  ): Promise<void> {
     const { res, log, headers } = client;
     const run = await this.#find(params, client);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
     // The rest of an answer to the client that created the run, which gets what it had come to also when it was rolled back.
     const isOwn = headers['last-event-id'] !== undefined && (await this.#goesOn(run, params, client));
-    const known = knownResult(run, { isOwn, missing: isContinuing(headers) ? resultOf(undefined) : missing });
-    if (known === undefined) this.#sources.watch.checkSoon();
+    const isKept = run !== undefined && isOver(run);
+    // One of its own client's that is gone may still be in its stream.
+    const isMissing = run === undefined && !isOwn;
+    if (!isKept && !isMissing) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
       this.#sources,
       {
         ...place,
         ...(isOwn ? { isOwn, isOver: run === undefined } : { afterId: FROM_NOW_ON }),
         rest: restOfResult(client, joinPath(place), query, { isOwn }),
-        ...(known !== undefined && { known }),
+        isKept,
+        mayBeRefused: isKept && mayBeRefused,
+        ...(isMissing && { known: isContinuing(headers) ? NOTHING : missing }),
         feedback: this.#feedback(place.runId, feedbackKeys(run?.kwargs.feedback_keys, query.feedback_keys), headers),
       },
       res,
@@ -172,15 +187,6 @@ export class RunAnswers {
       if (!(error instanceof NotFoundError)) log.error('an abandoned run could not be cancelled', { error, runId });
     }
   }
-}
-
-/** The result of a run, if there is no need to wait for it: one of its own client's that is gone may still be in its stream. */
-function knownResult(
-  run: RunRecord | undefined,
-  { isOwn, missing }: { isOwn: boolean; missing: RunResult },
-): RunResult | undefined {
-  if (!run) return isOwn ? undefined : missing;
-  return isOver(run) ? resultOf(run) : undefined;
 }
 
 /** Where somebody who takes a result over finds it. That it is for the client that created the run is told by where it begins. */

@@ -1,7 +1,6 @@
-import type { RunRecord } from '@runyard/run-engine';
 import { expect, it, vi } from 'vitest';
 import { RunWatch } from '../streams/run-watch.ts';
-import { awaitResult } from './run-result.ts';
+import { awaitResult, type RunResult } from './run-result.ts';
 
 const END = {
   id: '1-0',
@@ -14,9 +13,9 @@ const END = {
 };
 const away = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
 
-function sourcesWith(getRun: () => Promise<RunRecord | undefined>) {
+function sourcesWith(hold: () => Promise<RunResult | undefined>) {
   return {
-    engine: { getRun },
+    results: { hold },
     streams: {
       async *read() {
         yield END;
@@ -28,9 +27,8 @@ function sourcesWith(getRun: () => Promise<RunRecord | undefined>) {
 }
 
 it('a run that went well while the database was away is answered with its result, once that can be read', async () => {
-  const found = { status: 'success', result: Buffer.from('{"n":1}') } as unknown as RunRecord;
-  const getRun = vi.fn(async () => found).mockImplementationOnce(away);
-  const result = await awaitResult(sourcesWith(getRun), { threadId: 't', runId: 'r' }, new AbortController().signal);
+  const hold = vi.fn(async () => Buffer.from('{"n":1}')).mockImplementationOnce(away);
+  const result = await awaitResult(sourcesWith(hold), { threadId: 't', runId: 'r' }, new AbortController().signal);
   expect(String(result)).toBe('{"n":1}');
 });
 

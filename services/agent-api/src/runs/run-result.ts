@@ -1,39 +1,61 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnavailable, wasTooMuch } from '@runyard/database';
-import type { RunEngine, RunRecord } from '@runyard/run-engine';
+import type { RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
 import { type FollowRun, followRun } from '../streams/follow-run.ts';
 import { isFailure, parseRunEnd } from '../streams/run-end.ts';
+import type { RunResults } from './run-results.ts';
 
 export interface RunResultSources extends Pick<FollowRun, 'streams' | 'watch' | 'ends'> {
-  engine: Pick<RunEngine, 'getRun'>;
+  results: Pick<RunResults, 'hold'>;
 }
 
 /** JSON text of what `wait` and `join` answer. */
-export type RunResult = string | Uint8Array;
+export type RunResult = Uint8Array;
 
-const NOTHING = '{}';
+export interface AwaitedRun {
+  threadId: string;
+  runId: string;
+  /** As for following a run: `$` when it may have begun before. */
+  afterId?: string;
+  isOver?: boolean;
+  /** For the client that created the run, who gets what it had come to also when it was rolled back; others get nothing then. */
+  isOwn?: boolean;
+  /** It has ended and is kept: its stream has nothing to add. */
+  isKept?: boolean;
+}
+
+/** What a run without values answers: it had none, or it was rolled back or deleted. */
+export const NOTHING: RunResult = Buffer.from('{}');
 const RETRY_MS = 250;
 
 /**
- * Waits for the end of a run and gives its final values; undefined when the signal came first. `afterId` as for following a
- * run: `$` when it may have begun before. `isOwn`: for the client that created the run, who gets what it had come to also when
- * it was rolled back; for everybody else such a run has nothing to show.
+ * Waits for the end of a run and gives its final values; undefined when the signal came first. `mayRefuse` as for holding a
+ * result.
  */
 export async function awaitResult(
   sources: RunResultSources,
-  run: { threadId: string; runId: string; afterId?: string; isOver?: boolean; isOwn?: boolean },
+  run: AwaitedRun,
+  signal: AbortSignal,
+  mayRefuse?: () => boolean,
+): Promise<RunResult | undefined> {
+  const inStream = run.isKept ? undefined : await resultInStream(sources, run, signal);
+  return inStream ?? onceAvailable(() => sources.results.hold(run, signal, mayRefuse), signal);
+}
+
+/** Resolves when the run has ended, with its result if that went along with its end. */
+async function resultInStream(
+  sources: RunResultSources,
+  run: AwaitedRun,
   signal: AbortSignal,
 ): Promise<RunResult | undefined> {
   for await (const entry of followRun({ ...sources, ...run, signal })) {
     if (entry.kind !== CONTROL_KINDS.end) continue;
     const { status, values, isRolledBack = false } = parseRunEnd(entry.data);
     if (isRolledBack && !run.isOwn) return NOTHING;
-    if (values !== undefined && !isFailure(status)) return values;
-    break;
+    return values === undefined || isFailure(status) ? undefined : Buffer.from(values);
   }
-  const ended = await onceAvailable(() => sources.engine.getRun(run.threadId, run.runId), signal);
-  return signal.aborted ? undefined : resultOf(ended);
+  return undefined;
 }
 
 /** Who has waited for a run waits as well for a database that is away when it ends. Undefined when the signal came first. */
@@ -50,25 +72,26 @@ async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Pr
   return undefined;
 }
 
-/** The result of a run that is over; a run that was rolled back or deleted has nothing to show. */
-export function resultOf(run: RunRecord | undefined): RunResult {
-  if (!run) return NOTHING;
-  if (isFailure(run.status) && run.error) return failure(run.error.error, run.error.message);
-  return run.result ?? NOTHING;
+export function failure(error: string, message: string): RunResult {
+  return Buffer.from(JSON.stringify({ __error__: { error, message } }));
 }
 
-export function failure(error: string, message: string): string {
-  return JSON.stringify({ __error__: { error, message } });
+const FAILURE = Buffer.from('{"__error__":');
+const OPENING = '{'.charCodeAt(0);
+
+/**
+ * The result in pieces, with feedback URLs under `__feedback__`; of a failure, or one that is no object, just as it is. The
+ * result itself is not copied: other answers share it.
+ */
+export function withFeedback(result: RunResult, urls: Record<string, string>): Uint8Array[] {
+  if (result[0] !== OPENING || FAILURE.equals(result.subarray(0, FAILURE.byteLength))) return [result];
+  const rest = result.subarray(1);
+  const separator = isEmptyObject(result) ? '' : ',';
+  return [Buffer.from(`{"__feedback__":${JSON.stringify(urls)}${separator}`), rest];
 }
 
-const FAILURE = '{"__error__":';
-
-/** The result with feedback URLs under `__feedback__`; of a failure, or one that is no object, just as it is. */
-export function withFeedback(result: RunResult, urls: Record<string, string>): RunResult {
-  const text = typeof result === 'string' ? result : Buffer.from(result).toString('utf8');
-  if (!text.startsWith('{') || text.startsWith(FAILURE)) return text;
-  const rest = text.slice(1);
-  return `{"__feedback__":${JSON.stringify(urls)}${rest.trimStart().startsWith('}') ? '' : ','}${rest}`;
+function isEmptyObject(result: RunResult): boolean {
+  return result.byteLength < 8 && /^\{\s*\}/.test(Buffer.from(result).toString('latin1'));
 }
 
 export function isOver(run: RunRecord): boolean {

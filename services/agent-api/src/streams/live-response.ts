@@ -12,8 +12,16 @@ export const SIGN_OF_LIFE_MS = 5_000;
  */
 const STALLED_MS = 5 * 60_000;
 
+/** What is handed to the connection of a client at once. */
+const BIT_BYTES = 256 * 1024;
+
 /** Why `closed` aborts. One object for all: an error made each time would carry a stack nobody reads. */
 const CLOSED = new Error('The answer is complete, or the client is gone.');
+
+function toBits(piece: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(piece.byteLength / BIT_BYTES);
+  return Array.from({ length: count }, (_, n) => piece.subarray(n * BIT_BYTES, (n + 1) * BIT_BYTES));
+}
 
 export interface LiveResponseOptions {
   /** What says "still here" in this kind of answer. */
@@ -72,7 +80,11 @@ export class LiveResponse {
   write(text: string | Uint8Array): Promise<void> | undefined {
     if (this.closed.aborted || this.#finished) return undefined;
     this.#corkThisTurn();
-    if (this.#res.write(text)) return undefined;
+    return this.#res.write(text) ? undefined : this.#drained();
+  }
+
+  /** The client has caught up or is gone. */
+  #drained(): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
         this.#res.off('drain', settle);
@@ -84,13 +96,37 @@ export class LiveResponse {
     });
   }
 
-  end(text?: string | Uint8Array): void {
+  end(): void {
     if (this.#finished) return;
     this.#finished = true;
     this.#stopTimers();
-    if (text === undefined) this.#res.end();
-    else if (this.#res.headersSent) this.#res.end(text);
-    else this.#res.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(text) }).end(text);
+    this.#res.end();
+  }
+
+  /** Ends with a body that may be large: it is written bit by bit as the client takes it. Resolves when all is written. */
+  async endWith(pieces: Uint8Array[]): Promise<void> {
+    if (this.#finished || this.closed.aborted) return;
+    this.#finished = true;
+    this.#stopTimers();
+    if (!this.#res.headersSent) {
+      const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+      this.#res.writeHead(200, { ...this.#headers, 'content-length': length });
+    }
+    const bits = pieces.flatMap(toBits);
+    const last = bits.pop();
+    for (const bit of bits) {
+      if (!this.#res.write(bit)) await this.#drained();
+      if (this.closed.aborted) return;
+    }
+    this.#res.end(last);
+  }
+
+  /** Leaves the answer to somebody else. False when its headers are out: it must be completed here then. */
+  withdraw(): boolean {
+    if (this.#res.headersSent || this.#finished) return false;
+    this.#finished = true;
+    this.#release();
+    return true;
   }
 
   /** Ends what was written so far, for somebody who gets the rest elsewhere. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { QueryFlag } from '@runyard/contracts';
-import { type BoundOperation, type HandlerRequest, Refusals, type ServiceContext } from '@runyard/service-kit';
+import type { BoundOperation, HandlerRequest, Refusals } from '@runyard/service-kit';
 import { isSet } from '../query-flag.ts';
 
 interface CancelQuery {
@@ -26,12 +26,12 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
  */
 export class StreamPlaces {
   readonly #max: number;
-  readonly #refusals: Refusals;
+  readonly #refusals: Pick<Refusals, 'of'>;
   #taken = 0;
 
-  constructor(max: number, { metrics }: Pick<ServiceContext, 'metrics'>) {
+  constructor(max: number, refusals: Pick<Refusals, 'of'>) {
     this.#max = max;
-    this.#refusals = new Refusals(metrics, 'lg_api_');
+    this.#refusals = refusals;
   }
 
   get taken(): number {

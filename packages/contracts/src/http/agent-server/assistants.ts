@@ -235,6 +235,7 @@ export const deleteAssistant = defineOperation({
   }),
   responses: {
     204: { description: 'It is gone.' },
+    403: { description: 'It is the default assistant of a graph.', schema: ErrorResponse },
     404: noSuchAssistant,
     422: invalidRequest,
   },

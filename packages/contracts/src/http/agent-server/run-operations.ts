@@ -74,7 +74,11 @@ export const joinRun = defineOperation({
   summary: 'Wait for the result of a run',
   params: RUN_PARAMS,
   query: RunJoinQuery,
-  responses: { 200: values, 422: invalid },
+  responses: {
+    200: values,
+    422: invalid,
+    503: { description: 'The run has ended, and there is no room for its large result now.', schema: ErrorResponse },
+  },
   examples: { params: runParams, query: { cancel_on_disconnect: '0' } },
 });
 

@@ -1,0 +1,127 @@
+import type { RunEngine } from '@runyard/run-engine';
+import { ByteBudget, type Metrics, type Refusals } from '@runyard/service-kit';
+import { isFailure } from '../streams/run-end.ts';
+import { failure, NOTHING, type RunResult } from './run-result.ts';
+
+/** Results of this size go along with the end of their run's stream: they are bounded by the number of open answers. */
+const SMALL_BYTES = 64 * 1024;
+
+interface Place {
+  threadId: string;
+  runId: string;
+}
+
+export interface RunResultsOptions {
+  engine: Pick<RunEngine, 'readOutcome'>;
+  /** Of all large results that answers hold. One that is larger counts as so many, and is held alone. */
+  maxBytes: number;
+  refusals: Pick<Refusals, 'of'>;
+}
+
+/**
+ * Results of ended runs, for the answers to `wait` and `join`. A large one is read once for all answers under way that need it,
+ * and counts against a budget of the process until the last of them is closed.
+ */
+export class RunResults {
+  readonly #options: RunResultsOptions;
+  readonly #budget: ByteBudget;
+  readonly #shared = new Map<string, SharedResult>();
+
+  constructor(options: RunResultsOptions) {
+    this.#options = options;
+    this.#budget = new ByteBudget(options.maxBytes);
+  }
+
+  observe(metrics: Metrics): void {
+    metrics.gauge(
+      'lg_api_results_held_bytes',
+      'Results of runs that answers hold, those of up to 64 KiB left out.',
+      [],
+      (gauge) => gauge.set(this.#budget.heldBytes),
+    );
+  }
+
+  /**
+   * The JSON text of what a run came to, held until the signal; undefined when that came first. While there is no room it waits
+   * for others to be done; where `mayRefuse` says so it is refused instead. @throws UnavailableError
+   */
+  async hold(run: Place, closed: AbortSignal, mayRefuse = () => false): Promise<RunResult | undefined> {
+    const outcome = await this.#options.engine.readOutcome(run, SMALL_BYTES);
+    if (closed.aborted) return undefined;
+    if (!outcome) return NOTHING;
+    const { status, error, values, valuesBytes } = outcome;
+    if (isFailure(status) && error) return failure(error.error, error.message);
+    if (values !== null || valuesBytes === 0) return values ?? NOTHING;
+    return this.#share(run, valuesBytes, mayRefuse).use(closed);
+  }
+
+  #share(run: Place, valuesBytes: number, mayRefuse: () => boolean): SharedResult {
+    const known = this.#shared.get(run.runId);
+    if (known) return known;
+    const bytes = Math.min(valuesBytes, this.#budget.maxBytes);
+    if (!this.#budget.hasRoomFor(bytes) && mayRefuse()) throw this.#options.refusals.of('result_bytes');
+    const shared = new SharedResult({
+      bytes,
+      budget: this.#budget,
+      read: async () => (await this.#options.engine.readOutcome(run))?.values ?? NOTHING,
+      onOver: () => this.#shared.delete(run.runId),
+    });
+    this.#shared.set(run.runId, shared);
+    return shared;
+  }
+}
+
+interface SharedResultOptions {
+  bytes: number;
+  budget: ByteBudget;
+  read(): Promise<Uint8Array>;
+  /** Whoever comes from now on needs another reading. Called once. */
+  onOver(): void;
+}
+
+/** One copy of a large result, for as long as somebody uses it. */
+class SharedResult {
+  readonly #options: SharedResultOptions;
+  readonly #unused = new AbortController();
+  readonly #json: Promise<Uint8Array | undefined>;
+  #users = 0;
+
+  constructor(options: SharedResultOptions) {
+    this.#options = options;
+    this.#json = this.#read();
+    // Every user hears of a failure; without users nobody has to.
+    this.#json.catch(() => this.#end());
+  }
+
+  async use(closed: AbortSignal): Promise<Uint8Array | undefined> {
+    this.#users += 1;
+    closed.addEventListener('abort', () => this.#leave(), { once: true });
+    const json = await this.#json;
+    return closed.aborted ? undefined : json;
+  }
+
+  #leave(): void {
+    this.#users -= 1;
+    if (this.#users === 0) this.#end();
+  }
+
+  #end(): void {
+    if (this.#unused.signal.aborted) return;
+    this.#unused.abort();
+    this.#options.onOver();
+  }
+
+  /** The bytes are taken before the reading, and given back when it is over and nobody uses them. */
+  async #read(): Promise<Uint8Array | undefined> {
+    const { bytes, budget, read } = this.#options;
+    const { signal } = this.#unused;
+    if (!(await budget.takeInTurn(bytes, signal))) return undefined;
+    const giveBack = () => budget.giveBack(bytes);
+    try {
+      return await read();
+    } finally {
+      if (signal.aborted) giveBack();
+      else signal.addEventListener('abort', giveBack, { once: true });
+    }
+  }
+}
