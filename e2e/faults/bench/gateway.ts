@@ -52,7 +52,7 @@ export class BenchGateway {
         LOG_JSON: 'true',
         ...env,
       },
-      // The gateway keeps nothing and asks neither.
+      // It counts requests over Redis together with its replicas, and asks no database.
       servers: { DATABASE_URI: postgres.address.adminUrl, REDIS_URI: redis.address.url },
     });
     const { key } = orgAccess.issue(route.workspace_id);

@@ -61,7 +61,7 @@ export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
   { name: 'LS_MONGODB_URI', noEffect: MONGO },
   { name: 'MONGODB_URI', noEffect: MONGO },
   { name: 'LS_CHECKPOINT_DELETE', noEffect: 'checkpoints are deleted at once, with their thread' },
-  { name: 'LS_RATE_LIMITS', noEffect: 'rates are limited by the gateway, per key' },
+  { name: 'LS_RATE_LIMITS', noEffect: 'the gateway limits rates, per key, workspace and address' },
   {
     name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
     noEffect: '/metrics always has them',

@@ -23,6 +23,7 @@ export type RefusalReason =
   | 'result_bytes'
   | 'requests_of_key'
   | 'requests_of_upstream'
+  | `rate_of_${string}`
   | 'write_queue'
   | 'database'
   | 'object_storage';

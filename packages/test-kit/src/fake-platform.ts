@@ -111,6 +111,8 @@ export class FakeOrgAccess {
 export class FakeControlPlane {
   readonly routes: DeploymentRoute[] = [];
   isAway = false;
+  /** The status of its public answers. */
+  answersWith = 200;
   snapshots = 0;
   readonly #server: FakeServer;
 
@@ -147,7 +149,7 @@ export class FakeControlPlane {
   async #echo(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { url, headers } = req;
     const { length } = await bodyOf(req);
-    json(res, 200, { service: 'control-plane', url, headers, length });
+    json(res, this.answersWith, { service: 'control-plane', url, headers, length });
   }
 }
 

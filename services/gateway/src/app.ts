@@ -7,23 +7,25 @@ import {
   answerError,
   BadGatewayError,
   ClientGoneError,
-  loggedPath,
   Refusals,
-  RequestMetrics,
   requestIdOf,
   type ServiceContext,
   UnavailableError,
 } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
+import type { GuessGuard } from './authentication/guess-guard.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
+import type { RateLimits } from './limits/rate-limits.ts';
 import { type RequestBody, takeBody } from './limits/request-body.ts';
 import type { Handover } from './proxy/answer-relay.ts';
+import type { ClientAddresses } from './proxy/client-address.ts';
 import { type Continuation, continueAnswer } from './proxy/continue-answer.ts';
 import { forward } from './proxy/forward.ts';
 import { type ForwardedAs, requestHeaders } from './proxy/headers.ts';
 import type { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { forwardUpgrade, refuseUpgrade } from './proxy/upgrade.ts';
 import { upstreamFailure } from './proxy/upstream-error.ts';
+import { RequestRecords } from './request-records.ts';
 import type { DeploymentHosts } from './routing/deployment-hosts.ts';
 import type { Itinerary, ItineraryPlanner } from './routing/itinerary.ts';
 import { hostNameOf, requestedHost, splitAbsoluteTarget } from './routing/request-host.ts';
@@ -35,11 +37,13 @@ export interface GatewayParts {
   own: RequestListener;
   hosts: DeploymentHosts;
   planner: ItineraryPlanner;
+  guard: GuessGuard;
+  rateLimits: RateLimits;
+  addresses: ClientAddresses;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
   silentUpstreams: SilentUpstreams;
   bodyLimitBytes: number;
-  trustForwarded: boolean;
 }
 
 const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
@@ -47,7 +51,7 @@ const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 /** The edge: each request is resolved, admitted, and passed on as it comes. */
 export class Gateway {
   readonly #parts: GatewayParts;
-  readonly #metrics: RequestMetrics;
+  readonly #records: RequestRecords;
   readonly #admission: Admission;
   readonly #refusals: Refusals;
   readonly #upgraded = new Set<Duplex>();
@@ -55,7 +59,7 @@ export class Gateway {
   constructor(parts: GatewayParts) {
     this.#parts = parts;
     const { metrics, limits } = parts.context;
-    this.#metrics = new RequestMetrics(metrics, 'runyard_');
+    this.#records = new RequestRecords(parts.context);
     this.#refusals = new Refusals(metrics, 'runyard_');
     this.#admission = new Admission(limits, this.#refusals);
   }
@@ -83,34 +87,32 @@ export class Gateway {
 
   /** The host decides first: what is no deployment's is the platform's, whose paths lead on. */
   #resolve(req: IncomingMessage): Destination | 'own' {
-    const { hosts, trustForwarded } = this.#parts;
+    const { hosts, addresses } = this.#parts;
     splitAbsoluteTarget(req);
     const url = req.url ?? '/';
-    const host = hostNameOf(requestedHost(req, trustForwarded) ?? '');
+    const host = hostNameOf(requestedHost(req, addresses.believes(req)) ?? '');
     if (hosts.isDeployments(host)) return resolveAtHost(host, url);
     return OWN_PATHS.has(url.split('?', 1)[0]!) ? 'own' : resolvePath(url);
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse, destination: Destination): Promise<void> {
     const { context, bodyLimitBytes } = this.#parts;
-    const startedAt = performance.now();
     const requestId = requestIdOf(req);
-    this.#metrics.started();
+    const ownHeaders = ['x-request-id', requestId];
+    this.#records.begin(req, res, { destination, requestId });
     let release: (() => void) | undefined;
-    res.once('close', () => {
-      release?.();
-      this.#finished(req, res, destination, requestId, startedAt);
-    });
+    res.once('close', () => release?.());
     try {
       this.#admission.enter(res);
       const itinerary = await this.#parts.planner.plan(req, destination);
+      ownHeaders.push(...this.#limit(req, destination, itinerary));
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
       // Before the body: a refusal must cost little.
       itinerary.load.withRoom(itinerary.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
       const body = await takeBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
-      await this.#pass(req, res, { itinerary, destination, body, requestId }).catch((error: unknown) => {
+      await this.#pass(req, res, { itinerary, destination, body, requestId, ownHeaders }).catch((error: unknown) => {
         throw error instanceof ClientGoneError || res.destroyed
           ? new ClientGoneError(error)
           : upstreamFailure(error, itinerary.name);
@@ -118,7 +120,8 @@ export class Gateway {
     } catch (error) {
       this.#countRefusal(error);
       if (!res.headersSent) {
-        res.setHeader('x-request-id', requestId);
+        for (let index = 0; index < ownHeaders.length; index += 2)
+          res.setHeader(ownHeaders[index]!, ownHeaders[index + 1]!);
         if (destination.kind === 'deployment') allowAnyOrigin(res);
       }
       answerError(req, res, error, context.logger.child({ requestId }));
@@ -128,37 +131,48 @@ export class Gateway {
   async #pass(
     req: IncomingMessage,
     res: ServerResponse,
-    parts: { itinerary: Itinerary; destination: Destination; body: RequestBody; requestId: string },
+    parts: {
+      itinerary: Itinerary;
+      destination: Destination;
+      body: RequestBody;
+      requestId: string;
+      ownHeaders: readonly string[];
+    },
   ): Promise<void> {
-    const { itinerary, destination, body, requestId } = parts;
+    const { itinerary, destination, body, requestId, ownHeaders } = parts;
     const isToDeployment = destination.kind === 'deployment';
     const handover = await forward(req, res, {
-      ...this.#passing(requestId, itinerary),
+      ...this.#passing(ownHeaders, itinerary),
       target: itinerary.target,
       headers: this.#headers(req, itinerary, requestId, isToDeployment ? { handover: 'accepted' } : {}),
       body,
     });
+    if (!isToDeployment && res.statusCode === 401) this.#parts.guard.countFailure(req);
     if (!handover) return;
     if (isToDeployment)
-      await continueAnswer(res, handover, (next) => this.#planRest(req, { destination, requestId }, next));
+      await continueAnswer(res, handover, (next) => this.#planRest(req, { destination, requestId, ownHeaders }, next));
     else throw new Error('a service of the platform hands no answers over');
   }
 
   /** The caller is admitted anew: what it showed may have been revoked since, and its token is old. */
   async #planRest(
     req: IncomingMessage,
-    { destination, requestId }: { destination: Destination & { kind: 'deployment' }; requestId: string },
+    {
+      destination,
+      requestId,
+      ownHeaders,
+    }: { destination: Destination & { kind: 'deployment' }; requestId: string; ownHeaders: readonly string[] },
     { path, afterId }: Handover,
   ): Promise<Continuation> {
-    const itinerary = await this.#parts.planner.planRest(req, { ...destination, target: path });
+    const itinerary = await this.#parts.planner.plan(req, { ...destination, target: path });
     const headers = this.#headers(req, itinerary, requestId, { handover: { afterId } });
-    return { ...this.#passing(requestId, itinerary), headers };
+    return { ...this.#passing(ownHeaders, itinerary), headers };
   }
 
-  #passing(requestId: string, { upstreams, load }: Itinerary): Omit<Continuation, 'headers'> {
+  #passing(ownHeaders: readonly string[], { upstreams, load }: Itinerary): Omit<Continuation, 'headers'> {
     const { context, dispatcher, silentUpstreams, planner } = this.#parts;
     const isLast = () => context.lifecycle.isDraining;
-    return { dispatcher, silentUpstreams, upstreams, load, requestId, isLast, avoid: planner.avoid };
+    return { dispatcher, silentUpstreams, upstreams, load, ownHeaders, isLast, avoid: planner.avoid };
   }
 
   async #serveUpgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -168,14 +182,16 @@ export class Gateway {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
       this.#admission.enter(socket);
-      const destination = this.#resolve(req);
-      const itinerary = await planner.plan(req, destination === 'own' ? { kind: 'none' } : destination);
+      const resolved = this.#resolve(req);
+      const destination: Destination = resolved === 'own' ? { kind: 'none' } : resolved;
+      const itinerary = await planner.plan(req, destination);
+      const ownHeaders = ['x-request-id', requestId, ...this.#limit(req, destination, itinerary)];
       if (socket.destroyed) return;
       const release = this.#track(itinerary, () => socket.destroy());
       if (release) socket.once('close', release);
       const headers = this.#headers(req, itinerary, requestId);
       const { upstreams, load, target, name } = itinerary;
-      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, requestId, name });
+      forwardUpgrade(req, socket, head, { upstreams, load, target, headers, ownHeaders, name });
     } catch (error) {
       this.#countRefusal(error);
       if (!(error instanceof AppError)) context.logger.error('upgrade failed unexpectedly', { requestId, error });
@@ -189,8 +205,17 @@ export class Gateway {
     requestId: string,
     further: Pick<ForwardedAs, 'handover'> = {},
   ): string[] {
-    const { trustForwarded } = this.#parts;
+    const trustForwarded = this.#parts.addresses.believes(req);
     return requestHeaders(req, { admission, prefix, requestId, trustForwarded, ...further });
+  }
+
+  /** Returns what the answer says of it. @throws TooManyRequestsError */
+  #limit(req: IncomingMessage, destination: Destination, { admission }: Itinerary): string[] {
+    const { rateLimits, addresses, guard } = this.#parts;
+    const claims = admission.principal?.claims;
+    // Such a request may be a sign-in: what it shows is the service's to judge, and guessed as keys are.
+    if (!claims && destination.kind === 'service') guard.refuseGuesses(req);
+    return rateLimits.take({ claims, address: claims ? '' : addresses.of(req) });
   }
 
   #track({ admission }: Itinerary, cut: () => void): (() => void) | undefined {
@@ -202,30 +227,4 @@ export class Gateway {
   #countRefusal(error: unknown): void {
     if (error instanceof AppError && error.refusal) this.#refusals.count(error.refusal);
   }
-
-  #finished(
-    req: IncomingMessage,
-    res: ServerResponse,
-    destination: Destination,
-    requestId: string,
-    startedAt: number,
-  ): void {
-    const elapsedMs = performance.now() - startedAt;
-    const status = res.writableFinished ? res.statusCode : 499;
-    const method = req.method ?? 'GET';
-    this.#metrics.finished(method, labelOf(destination), status, elapsedMs);
-    const path = loggedPath((req.url ?? '/').split('?', 1)[0] as string);
-    this.#parts.context.logger.http('request', {
-      requestId,
-      method,
-      path,
-      status,
-      ms: Math.round(elapsedMs * 10) / 10,
-    });
-  }
-}
-
-function labelOf(destination: Destination): string {
-  if (destination.kind === 'service') return `${destination.prefix}/…`;
-  return destination.kind === 'deployment' ? '/deployments/{deployment}/…' : 'none';
 }

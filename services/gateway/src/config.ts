@@ -2,6 +2,10 @@ import { HOST_NAME_PATTERN } from '@runyard/contracts';
 import { BODY_LIMIT_BYTES, eventBusVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 
+const ratePerSecond = (perSecond: number, of: string) =>
+  Type.Number({ default: perSecond, minimum: 0, description: `${of} per second; 0: no limit.` });
+const burst = Type.Optional(Type.Integer({ minimum: 1, description: 'How many at once; default twice the rate.' }));
+
 export const configSchema = Type.Object({
   ...serviceVariables,
   ...eventBusVariables,
@@ -32,16 +36,29 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'Requests that one process of a deployment has not begun to answer; more are refused with 503.',
   }),
-  RATE_LIMIT_RPS: Type.Number({ default: 0, minimum: 0, description: 'Requests per second of one key; 0: no limit.' }),
-  RATE_LIMIT_BURST: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Requests a rested key may send at once; default twice the rate.' }),
-  ),
+  RATE_LIMIT_RPS: ratePerSecond(2_000, 'Requests of one key'),
+  RATE_LIMIT_BURST: burst,
+  RATE_LIMIT_TENANT_RPS: ratePerSecond(4_000, 'Requests with the keys of one workspace'),
+  RATE_LIMIT_TENANT_BURST: burst,
+  RATE_LIMIT_ADDRESS_RPS: ratePerSecond(2_000, 'Requests of one address that show no key of the platform'),
+  RATE_LIMIT_ADDRESS_BURST: burst,
+  RATE_LIMIT_FAILURES_RPS: ratePerSecond(10, 'Failures to authenticate of one address'),
+  RATE_LIMIT_FAILURES_BURST: Type.Integer({ default: 500, minimum: 1, description: 'How many at once.' }),
+  REDIS_URI: Type.Optional(Type.String({ description: 'Replicas count together over it; without, each by itself.' })),
+  REDIS_KEY_PREFIX: Type.String({
+    default: 'runyard',
+    minLength: 1,
+    description: 'Before every key; the same for all replicas of one platform.',
+  }),
   // A safety net: changes come by event, and this bounds how long one that got lost can go unnoticed.
   ROUTES_REFRESH_SECONDS: Type.Number({ default: 30, minimum: 1 }),
   TRUST_FORWARDED_HEADERS: Type.Boolean({
     default: false,
-    description: 'Believe X-Forwarded-For, -Proto and -Host. Only behind a proxy that sets them itself.',
+    description: 'Believe X-Forwarded-For, -Proto and -Host of everybody. Only where nobody but a proxy gets here.',
   }),
+  TRUSTED_PROXIES: Type.Optional(
+    Type.Array(Type.String(), { description: 'Addresses and networks of proxies of which they are believed.' }),
+  ),
   // Longer than the time between the signs of life of answers that take their time.
   UPSTREAM_SILENCE_SECONDS: Type.Number({
     default: 7,

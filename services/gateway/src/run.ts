@@ -4,6 +4,7 @@ import { createEventBus } from '@runyard/event-bus';
 import { createApp, eventBusConfig, listen, type ServiceContext } from '@runyard/service-kit';
 import { Agent } from 'undici';
 import { Gateway } from './app.ts';
+import { GuessGuard } from './authentication/guess-guard.ts';
 import { KeyCache } from './authentication/key-cache.ts';
 import { checkKey } from './authentication/key-check.ts';
 import { metricsGuard } from './authentication/metrics-guard.ts';
@@ -11,8 +12,10 @@ import { OpenExchanges } from './authentication/open-exchanges.ts';
 import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
 import { checked, InternalClient } from './internal-client.ts';
-import { RateLimit } from './limits/rate-limit.ts';
+import { RateLimits } from './limits/rate-limits.ts';
+import { RateSharing } from './limits/rate-sharing.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
+import { ClientAddresses } from './proxy/client-address.ts';
 import { SilentUpstreams } from './proxy/silent-upstreams.ts';
 import { DeploymentHosts } from './routing/deployment-hosts.ts';
 import { DeploymentTable } from './routing/deployment-table.ts';
@@ -78,6 +81,13 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     onRevoked: (keyId) => exchanges.cutKey(keyId),
   });
 
+  const addresses = new ClientAddresses({
+    believesAll: config.TRUST_FORWARDED_HEADERS,
+    proxies: config.TRUSTED_PROXIES,
+  });
+  const rateLimits = new RateLimits(config, openRateSharing(config, context)?.onTaken);
+  const guard = new GuessGuard({ keys, limits: rateLimits, addresses });
+
   const table = new DeploymentTable();
   const hosts = new DeploymentHosts(table, config.DEPLOYMENTS_DOMAIN);
   const feed = new RouteFeed({
@@ -119,14 +129,13 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
           if (!table.isLoaded) throw new Error('no route snapshot from control-plane yet');
         },
       },
-      metricsGuard: metricsGuard(keys, config.INTERNAL_TOKEN),
+      metricsGuard: metricsGuard(guard, config.INTERNAL_TOKEN),
     }),
     hosts,
     planner: new ItineraryPlanner({
       table,
       hosts,
-      keys,
-      rateLimit: new RateLimit({ perSecond: config.RATE_LIMIT_RPS, burst: config.RATE_LIMIT_BURST }),
+      guard,
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
       onMissed: () => feed.doubt(),
@@ -135,7 +144,9 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     dispatcher,
     silentUpstreams,
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
-    trustForwarded: config.TRUST_FORWARDED_HEADERS,
+    guard,
+    rateLimits,
+    addresses,
   });
   reportSizes(context, { table, keys, exchanges });
   const drainMs = config.DRAIN_SECONDS * 1000;
@@ -145,6 +156,15 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
   lifecycle.ready();
   return { url, feed, following };
+}
+
+/** Without Redis each replica limits by itself. */
+function openRateSharing(config: Config, { lifecycle, logger }: ServiceContext): RateSharing | undefined {
+  const { REDIS_URI: redisUri, REDIS_KEY_PREFIX: keyPrefix } = config;
+  if (redisUri === undefined) return undefined;
+  const sharing = new RateSharing({ redisUri, keyPrefix, logger });
+  lifecycle.onStop('rate limits', () => sharing.close());
+  return sharing;
 }
 
 function reportSizes(

@@ -260,24 +260,6 @@ describe('who may pass, and as whom', () => {
     );
   });
 
-  it('limits the rate of a key when told to', async () => {
-    await gateway.stop();
-    const limited = await startGateway({
-      orgAccess: gateway.orgAccess,
-      controlPlane: gateway.controlPlane,
-      env: { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' },
-    });
-    await limited.untilReady();
-    const url = `${limited.url}/deployments/hello/threads`;
-    const statuses = [];
-    for (let each = 0; each < 3; each += 1) statuses.push((await get(url, { 'x-api-key': key.key })).status);
-    expect(statuses).toEqual([200, 200, 429]);
-    const refused = await get(url, { 'x-api-key': key.key });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await refused.json()).toEqual({ detail: 'Too many requests with this key' });
-    await limited.stop();
-  });
-
   it('is live but not ready, and answers 503 for deployments, until control-plane gave it routes', async () => {
     gateway.controlPlane.isAway = true;
     await gateway.stop();

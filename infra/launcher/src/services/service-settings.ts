@@ -100,8 +100,9 @@ export async function serviceSettings(options: {
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
       DRAIN_WINDOW_SECONDS: '0',
+      REDIS_KEY_PREFIX: `runyard${apart(servers.redis, `-${installation}`)}`,
     },
-    secrets: { ...bus.secrets, INTERNAL_TOKEN: internalToken },
+    secrets: { ...bus.secrets, REDIS_URI: servers.redis.url, INTERNAL_TOKEN: internalToken },
   };
   return { settings: [orgAccess, controlPlane, gateway], internalToken };
 }

@@ -37,6 +37,9 @@ const EXPOSED = [
   'content-location',
   'location',
   'x-request-id',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
   REPLAYED_HEADER,
 ];
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { DeploymentRoute, PrincipalClaims, PublicService } from '@runyard/contracts';
 import { ForbiddenError, NotFoundError, UnauthorizedError } from '@runyard/service-kit';
 import { credentialsOf, looksLikePlatformKey } from './credentials.ts';
+import type { KeyChecker } from './guess-guard.ts';
 import type { KeyAnswer, KeyQuestion } from './key-check.ts';
 
 /** A request that may pass, and as whom. */
@@ -12,8 +13,6 @@ export interface Admission {
   consumes: 'x-api-key' | 'authorization' | 'both' | 'none';
   recheck?(): KeyAnswer | Promise<KeyAnswer>;
 }
-
-type Check = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
 
 /** Passes as it came, for others to judge. */
 export const NOBODY: Admission = { consumes: 'none' };
@@ -28,7 +27,7 @@ const NO_AUDIENCE = 'gateway';
 export async function admitToDeployment(
   req: IncomingMessage,
   route: DeploymentRoute | undefined,
-  check: Check,
+  check: KeyChecker,
 ): Promise<Admission> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   if (route?.has_custom_auth) return admitToCustomAuth(req, route, check);
@@ -42,7 +41,7 @@ export async function admitToDeployment(
 }
 
 /** The workspace in which a request's platform key acts; none for other callers. */
-export async function workspaceOf(req: IncomingMessage, check: Check): Promise<string | undefined> {
+export async function workspaceOf(req: IncomingMessage, check: KeyChecker): Promise<string | undefined> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = [apiKey, bearer].find(looksLikePlatformKey);
   const answer = key === undefined ? undefined : await check({ key, audience: NO_AUDIENCE });
@@ -56,7 +55,11 @@ export function deploymentOrNotFound(route: DeploymentRoute | undefined): Deploy
 }
 
 /** Decides whether a request may go to one of the platform's services; what it may do there is the service's to say. */
-export async function admitToService(req: IncomingMessage, service: PublicService, check: Check): Promise<Admission> {
+export async function admitToService(
+  req: IncomingMessage,
+  service: PublicService,
+  check: KeyChecker,
+): Promise<Admission> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
   // Sign-in, and later sessions: the service knows what to make of them.
@@ -73,7 +76,7 @@ export async function admitToService(req: IncomingMessage, service: PublicServic
   return admitted(answer, question, check, consumed(apiKey, bearer));
 }
 
-async function admitToCustomAuth(req: IncomingMessage, route: DeploymentRoute, check: Check): Promise<Admission> {
+async function admitToCustomAuth(req: IncomingMessage, route: DeploymentRoute, check: KeyChecker): Promise<Admission> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   if (looksLikePlatformKey(apiKey)) {
     const question = questionFor(apiKey, route);
@@ -101,7 +104,7 @@ function reaches(answer: KeyAnswer, route: DeploymentRoute): answer is KeyAnswer
 function admitted(
   { token, claims }: KeyAnswer & { kind: 'good' },
   question: KeyQuestion,
-  check: Check,
+  check: KeyChecker,
   consumes: Admission['consumes'],
 ): Admission {
   return { principal: { token, claims }, consumes, recheck: () => check(question) };

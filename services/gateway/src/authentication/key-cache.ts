@@ -62,6 +62,11 @@ export class KeyCache {
     return this.#entries.keys();
   }
 
+  /** Whether the last answer was that the key is good, however long ago. */
+  isKnownGood(question: KeyQuestion): boolean {
+    return this.#entries.peek(idOf(question))?.answer.kind === 'good';
+  }
+
   /** @throws UnavailableError when nothing usable is known and org-access cannot be asked. */
   check(question: KeyQuestion): KeyAnswer | Promise<KeyAnswer> {
     const id = idOf(question);

@@ -1,17 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import { INTERNAL, type PrincipalVerifier, toPrincipal, UnauthorizedError } from '@runyard/service-kit';
 import { credentialsOf } from './credentials.ts';
-import type { KeyCache } from './key-cache.ts';
+import type { GuessGuard } from './guess-guard.ts';
 
 /** The gateway is reached from outside, so its numbers are for key holders and for who knows the internal token. */
-export function metricsGuard(keys: KeyCache, internalToken: string): PrincipalVerifier {
+export function metricsGuard(guard: GuessGuard, internalToken: string): PrincipalVerifier {
   return {
     async authenticate(req) {
       const { apiKey, bearer } = credentialsOf(req.headers);
       const key = apiKey ?? bearer;
       if (key === undefined) throw new UnauthorizedError('Missing authentication headers');
       if (isSame(key, internalToken)) return INTERNAL;
-      const answer = await keys.check({ key, audience: 'gateway' });
+      const answer = await guard.checkerFor(req)({ key, audience: 'gateway' });
       if (answer.kind !== 'good') throw new UnauthorizedError('Invalid API key');
       return toPrincipal(answer.claims);
     },

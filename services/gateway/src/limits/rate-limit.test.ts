@@ -1,34 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimit } from './rate-limit.ts';
 
-describe('the rate limit', () => {
-  it('lets a burst through, then answers 429 with the time to wait', () => {
-    const limit = new RateLimit({ perSecond: 2, burst: 3, now: () => 0 });
-    for (let each = 0; each < 3; each += 1) limit.take('k');
-    expect(() => limit.take('k')).toThrow(expect.objectContaining({ status: 429, headers: { 'retry-after': '1' } }));
+function takeAll(limit: RateLimit, subject: string): number {
+  let taken = 0;
+  for (; limit.hasRoom(subject); taken += 1) limit.take(subject);
+  return taken;
+}
+
+describe('a rate limit', () => {
+  it('lets a rested subject take its burst at once, then says how long to wait', () => {
+    const limit = new RateLimit({ name: 'key', perSecond: 2, burst: 3, now: () => 0 });
+    expect(limit.state('k')).toBe('"key";r=3;t=0');
+    expect(takeAll(limit, 'k')).toBe(3);
+    expect(limit.retryAfterSeconds('k')).toBe(0.5);
+    expect(limit.state('k')).toBe('"key";r=0;t=2');
+    expect(limit.policy).toBe('"key";q=3;w=2');
   });
 
-  it('fills up with time, never above the burst', () => {
+  it('gives back what was taken with time, and never more than the burst', () => {
     let now = 0;
-    const limit = new RateLimit({ perSecond: 2, burst: 3, now: () => now });
-    for (let each = 0; each < 3; each += 1) limit.take('k');
+    const limit = new RateLimit({ name: 'key', perSecond: 2, burst: 3, now: () => now });
+    takeAll(limit, 'k');
     now = 500;
-    limit.take('k');
-    expect(() => limit.take('k')).toThrow();
+    expect(takeAll(limit, 'k')).toBe(1);
     now = 1_000_000;
-    for (let each = 0; each < 3; each += 1) limit.take('k');
-    expect(() => limit.take('k')).toThrow();
+    expect(takeAll(limit, 'k')).toBe(3);
   });
 
-  it('counts each key by itself', () => {
-    const limit = new RateLimit({ perSecond: 1, burst: 1, now: () => 0 });
-    limit.take('a');
-    limit.take('b');
-    expect(() => limit.take('a')).toThrow();
+  it('lets a subject take each request of its rate, also where a request costs a fraction of a millisecond', () => {
+    const limit = new RateLimit({ name: 'key', perSecond: 3_000, burst: 7_001, now: () => 0 });
+    expect(takeAll(limit, 'k')).toBe(7_001);
   });
 
-  it('is off at rate 0', () => {
-    const limit = new RateLimit({ perSecond: 0 });
-    for (let each = 0; each < 10_000; each += 1) limit.take('k');
+  it('counts each subject by itself', () => {
+    const limit = new RateLimit({ name: 'key', perSecond: 1, burst: 1, now: () => 0 });
+    expect(takeAll(limit, 'a')).toBe(1);
+    expect(takeAll(limit, 'b')).toBe(1);
   });
 });

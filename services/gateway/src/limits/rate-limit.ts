@@ -1,41 +1,92 @@
-import { TooManyRequestsError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
 
-interface Bucket {
-  tokens: number;
-  filledAt: number;
+export interface Rate {
+  /** Over time; 0 is no limit. */
+  perSecond: number;
+  /** At once, by a subject that has rested. */
+  burst: number;
 }
 
-/**
- * A token bucket per key: `burst` requests at once, `perSecond` over time. Counted in this replica alone; the limit of the
- * platform is this one times its replicas. Off when `perSecond` is 0.
- */
+/** What one subject has taken and not had back yet, as the milliseconds in which it will have. */
+export interface Bucket {
+  readonly id: string;
+  debtMs: number;
+  /** When `debtMs` was true. */
+  at: number;
+  /** The part of it that other replicas do not know of. */
+  unsharedMs: number;
+}
+
+export interface RateLimitOptions extends Rate {
+  /** What is counted, in the words of headers and metrics: `key`, `address`. */
+  name: string;
+  now?: () => number;
+  /** Something was taken: other replicas are to hear of it. */
+  onTaken?(bucket: Bucket): void;
+}
+
+/** A bucket that falls out is a full one for whoever comes back: the limit errs on the side of letting through. */
+const SUBJECTS_MAX = 50_000;
+
+/** A token bucket for each subject of one kind. Counting waits for nobody; what other replicas count comes into it later. */
 export class RateLimit {
-  readonly #perSecond: number;
-  readonly #burst: number;
+  readonly name: string;
+  /** As `RateLimit-Policy` has it: so many in so many seconds. */
+  readonly policy: string;
+  readonly #costMs: number;
+  readonly #capacityMs: number;
   readonly #now: () => number;
-  readonly #buckets: LRUCache<string, Bucket>;
+  readonly #onTaken: (bucket: Bucket) => void;
+  readonly #buckets = new LRUCache<string, Bucket>({ max: SUBJECTS_MAX });
 
-  constructor(options: { perSecond: number; burst?: number | undefined; now?: () => number }) {
-    this.#perSecond = options.perSecond;
-    this.#burst = options.burst ?? Math.max(1, Math.ceil(options.perSecond * 2));
-    this.#now = options.now ?? (() => performance.now());
-    // A bucket that falls out is a full one for whoever comes back: the limit errs on the side of letting through.
-    this.#buckets = new LRUCache({ max: 50_000 });
+  constructor({ name, perSecond, burst, now = () => performance.now(), onTaken = () => undefined }: RateLimitOptions) {
+    this.name = name;
+    this.policy = `"${name}";q=${burst};w=${Math.ceil(burst / perSecond)}`;
+    this.#costMs = 1000 / perSecond;
+    this.#capacityMs = burst * this.#costMs;
+    this.#now = now;
+    this.#onTaken = onTaken;
   }
 
-  /** @throws TooManyRequestsError */
-  take(key: string): void {
-    if (this.#perSecond === 0) return;
+  hasRoom(subject: string): boolean {
+    return this.#missingMs(subject) === 0;
+  }
+
+  /** Counts one, whether or not there is room. */
+  take(subject: string): void {
+    const bucket = this.#bucketOf(subject);
+    bucket.debtMs += this.#costMs;
+    bucket.unsharedMs += this.#costMs;
+    this.#buckets.set(subject, bucket);
+    this.#onTaken(bucket);
+  }
+
+  /** As `RateLimit` has it: how many are left, and the seconds until all are back. */
+  state(subject: string): string {
+    const { debtMs } = this.#bucketOf(subject);
+    const left = Math.max(0, Math.floor((this.#capacityMs - debtMs) / this.#costMs + ROUNDING));
+    return `"${this.name}";r=${left};t=${Math.ceil(debtMs / 1000)}`;
+  }
+
+  /** Until there is room for one more. */
+  retryAfterSeconds(subject: string): number {
+    return this.#missingMs(subject) / 1000;
+  }
+
+  #missingMs(subject: string): number {
+    const missing = this.#bucketOf(subject).debtMs + this.#costMs - this.#capacityMs;
+    return missing > this.#costMs * ROUNDING ? missing : 0;
+  }
+
+  /** The subject's bucket as it is now. */
+  #bucketOf(subject: string): Bucket {
     const now = this.#now();
-    const bucket = this.#buckets.get(key) ?? { tokens: this.#burst, filledAt: now };
-    bucket.tokens = Math.min(this.#burst, bucket.tokens + ((now - bucket.filledAt) / 1000) * this.#perSecond);
-    bucket.filledAt = now;
-    this.#buckets.set(key, bucket);
-    if (bucket.tokens < 1) {
-      const retryAfterSeconds = (1 - bucket.tokens) / this.#perSecond;
-      throw new TooManyRequestsError('Too many requests with this key', { retryAfterSeconds });
-    }
-    bucket.tokens -= 1;
+    const bucket = this.#buckets.get(subject) ?? { id: `${this.name}:${subject}`, debtMs: 0, at: now, unsharedMs: 0 };
+    bucket.debtMs = Math.max(0, bucket.debtMs - (now - bucket.at));
+    bucket.at = now;
+    return bucket;
   }
 }
+
+/** Of one request: what sums of fractions may be off. */
+const ROUNDING = 1e-6;

@@ -13,7 +13,8 @@ export interface Handover {
 }
 
 export interface RelayOptions {
-  requestId: string;
+  /** Names and values that the answer has besides the upstream's. */
+  ownHeaders: readonly string[];
   /** Asked when the answer begins: is this the last one on its connection. */
   isLast(): boolean;
   /** The upstream has begun to answer. */
@@ -62,9 +63,9 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
 
   onHeaders(status: number, raw: Buffer[], resume: () => void, statusText: string): boolean {
     if (status < 200) return true;
-    const { requestId, isLast, onBegun, onLeaving, hasAlternative, isContinuing } = this.#options;
+    const { ownHeaders, isLast, onBegun, onLeaving, hasAlternative, isContinuing } = this.#options;
     onBegun();
-    const { list, announcesLength, isLeaving, isUntouched } = responseHeaders(raw, requestId, isLast());
+    const { list, announcesLength, isLeaving, isUntouched } = responseHeaders(raw, ownHeaders, isLast());
     if (isLeaving) onLeaving();
     if (isUntouched && hasAlternative) {
       this.#abort(new UntouchedError());

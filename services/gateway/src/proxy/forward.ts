@@ -7,7 +7,7 @@ import { AnswerRelay, type Handover, type RelayOptions } from './answer-relay.ts
 import type { SilentUpstreams } from './silent-upstreams.ts';
 import { mayGoElsewhere } from './upstream-error.ts';
 
-export interface Forwarding extends Pick<RelayOptions, 'requestId' | 'isLast'> {
+export interface Forwarding extends Pick<RelayOptions, 'ownHeaders' | 'isLast'> {
   dispatcher: Dispatcher;
   silentUpstreams: SilentUpstreams;
   load: UpstreamLoad;

@@ -84,10 +84,14 @@ export interface AnswerHeaders {
 }
 
 /**
- * The upstream's headers; `closes` tells the client that its connection takes no further request. Not with an answer of unknown
+ * The upstream's headers and the gateway's own; `closes` tells the client that its connection takes no further request. Not with an answer of unknown
  * length: cut, it would look whole to clients that take the close for its end.
  */
-export function responseHeaders(raw: readonly (Buffer | string)[], requestId: string, closes = false): AnswerHeaders {
+export function responseHeaders(
+  raw: readonly (Buffer | string)[],
+  ownHeaders: readonly string[],
+  closes = false,
+): AnswerHeaders {
   const answer: AnswerHeaders = { list: [], announcesLength: false, isLeaving: false, isUntouched: false };
   let named: ReadonlySet<string> | undefined;
   for (let index = 0; index < raw.length; index += 2) {
@@ -104,7 +108,7 @@ export function responseHeaders(raw: readonly (Buffer | string)[], requestId: st
     if (name === 'content-length') answer.announcesLength = true;
     answer.list.push(name, text(raw[index + 1]!));
   }
-  answer.list.push('x-request-id', requestId);
+  answer.list.push(...ownHeaders);
   if (closes && answer.announcesLength) answer.list.push('connection', 'close');
   return answer;
 }

@@ -25,11 +25,12 @@ export function forwardUpgrade(
     load: UpstreamLoad;
     target: string;
     headers: string[];
-    requestId: string;
+    /** Names and values that the answer has besides the upstream's. */
+    ownHeaders: readonly string[];
     name: string;
   },
 ): void {
-  const { load, target, headers, requestId, name } = options;
+  const { load, target, headers, ownHeaders, name } = options;
   const [upstream, ...others] = load.withRoom(options.upstreams) as [string, ...string[]];
   const answered = load.take(upstream);
   const base = new URL(upstream);
@@ -57,14 +58,14 @@ export function forwardUpgrade(
   });
   for (const event of ['response', 'upgrade', 'close']) request.once(event, answered);
   request.on('response', (response) => {
-    const { list } = responseHeaders(response.rawHeaders, requestId);
+    const { list } = responseHeaders(response.rawHeaders, ownHeaders);
     socket.write(headOf(response.statusCode ?? 502, [...list, 'connection', 'close']));
     response.on('error', () => socket.destroy());
     response.pipe(socket);
   });
   request.on('upgrade', (response, upstreamSocket, upstreamHead) => {
     socket.off('close', clientGone).off('error', clientGone);
-    const { list } = responseHeaders(response.rawHeaders, requestId);
+    const { list } = responseHeaders(response.rawHeaders, ownHeaders);
     const upgraded = [...list, 'connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? 'websocket'];
     socket.write(headOf(101, upgraded));
     upstreamSocket.setTimeout(0);

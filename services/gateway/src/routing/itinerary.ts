@@ -9,8 +9,7 @@ import {
   NOBODY,
   workspaceOf,
 } from '../authentication/admission.ts';
-import type { KeyCache } from '../authentication/key-cache.ts';
-import type { RateLimit } from '../limits/rate-limit.ts';
+import type { GuessGuard } from '../authentication/guess-guard.ts';
 import { UpstreamLoad } from '../limits/upstream-load.ts';
 import { UpstreamChoice } from '../proxy/upstream-choice.ts';
 import type { DeploymentHosts } from './deployment-hosts.ts';
@@ -34,8 +33,7 @@ export interface Itinerary {
 export interface ItineraryParts {
   table: DeploymentTable;
   hosts: DeploymentHosts;
-  keys: KeyCache;
-  rateLimit: RateLimit;
+  guard: GuessGuard;
   /** Of deployments. */
   load: UpstreamLoad;
   serviceUrls: Record<PublicService, string>;
@@ -58,16 +56,7 @@ export class ItineraryPlanner {
 
   async plan(req: IncomingMessage, destination: Destination): Promise<Itinerary> {
     if (destination.kind === 'none') throw new NotFoundError('Not Found');
-    const itinerary = await (destination.kind === 'service'
-      ? this.#toService(req, destination)
-      : this.#toDeployment(req, destination));
-    this.#limit(itinerary.admission);
-    return itinerary;
-  }
-
-  /** The same for a request that is being answered and asks for the rest: it counts once. */
-  async planRest(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
-    return this.#toDeployment(req, destination);
+    return destination.kind === 'service' ? this.#toService(req, destination) : this.#toDeployment(req, destination);
   }
 
   /** Others are to be tried first for a while. */
@@ -77,15 +66,15 @@ export class ItineraryPlanner {
   };
 
   async #toService(req: IncomingMessage, destination: Destination & { kind: 'service' }): Promise<Itinerary> {
-    const { keys, serviceUrls } = this.#parts;
+    const { guard, serviceUrls } = this.#parts;
     const { service, target, stripped, carriesProof } = destination;
-    const admission = carriesProof ? NOBODY : await admitToService(req, service, (question) => keys.check(question));
+    const admission = carriesProof ? NOBODY : await admitToService(req, service, guard.checkerFor(req));
     const upstreams = [serviceUrls[service]];
     return { upstreams, load: UNBOUNDED, target, prefix: stripped, admission, name: service };
   }
 
   async #toDeployment(req: IncomingMessage, destination: Destination & { kind: 'deployment' }): Promise<Itinerary> {
-    const { table, keys, load } = this.#parts;
+    const { table, guard, load } = this.#parts;
     const { by, reference, target } = destination;
     const found = by === 'host' ? this.#parts.hosts.find(reference) : table.find(reference);
     if (!table.isLoaded && !found) {
@@ -96,7 +85,7 @@ export class ItineraryPlanner {
     const open = destination.isPublic || isPreflight(req);
     const admission: Admission = open
       ? { consumes: 'both' }
-      : await admitToDeployment(req, known, (question) => keys.check(question));
+      : await admitToDeployment(req, known, guard.checkerFor(req));
     const route = deploymentOrNotFound(known);
     if (route.upstreams.length === 0) this.#parts.onMissed();
     return {
@@ -112,12 +101,8 @@ export class ItineraryPlanner {
   /** A name means the deployment of the caller's own workspace, also where another's slug is the same word. */
   async #namedByCaller(req: IncomingMessage, reference: string): Promise<DeploymentRoute | undefined> {
     if (isUuid(reference)) return undefined;
-    const workspaceId = await workspaceOf(req, (question) => this.#parts.keys.check(question));
+    const workspaceId = await workspaceOf(req, this.#parts.guard.checkerFor(req));
     return workspaceId === undefined ? undefined : this.#parts.table.findNamed(decoded(reference), workspaceId);
-  }
-
-  #limit({ principal }: Admission): void {
-    if (principal) this.#parts.rateLimit.take(principal.claims.key_id ?? principal.claims.sub);
   }
 }
 

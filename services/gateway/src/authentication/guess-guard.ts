@@ -1,0 +1,51 @@
+import type { IncomingMessage } from 'node:http';
+import type { RateLimits } from '../limits/rate-limits.ts';
+import type { ClientAddresses } from '../proxy/client-address.ts';
+import type { KeyCache } from './key-cache.ts';
+import type { KeyAnswer, KeyQuestion } from './key-check.ts';
+
+/** Answers questions about the keys of one request. */
+export type KeyChecker = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
+
+/**
+ * Makes guessing cheap to refuse: where too many attempts have failed, keys that are not known to be good are asked about no more.
+ * Known ones go on, so that one guesser does not lock out those who share its address.
+ */
+export class GuessGuard {
+  readonly #keys: KeyCache;
+  readonly #limits: RateLimits;
+  readonly #addresses: ClientAddresses;
+  /** A request fails once, however often its key is asked about. */
+  readonly #failed = new WeakSet<IncomingMessage>();
+
+  constructor(parts: { keys: KeyCache; limits: RateLimits; addresses: ClientAddresses }) {
+    this.#keys = parts.keys;
+    this.#limits = parts.limits;
+    this.#addresses = parts.addresses;
+  }
+
+  checkerFor(req: IncomingMessage): KeyChecker {
+    // Asked again about the key that let its request in, it answers whatever others do: a revoked one must be found out.
+    let wasGood = false;
+    return async (question) => {
+      const refusal = wasGood ? undefined : this.#limits.refusalOfGuesses(this.#addresses.of(req));
+      if (refusal && !this.#keys.isKnownGood(question)) throw refusal;
+      const answer = await this.#keys.check(question);
+      if (answer.kind === 'refused') this.countFailure(req);
+      wasGood ||= answer.kind === 'good';
+      return answer;
+    };
+  }
+
+  /** @throws TooManyRequestsError */
+  refuseGuesses(req: IncomingMessage): void {
+    const refusal = this.#limits.refusalOfGuesses(this.#addresses.of(req));
+    if (refusal) throw refusal;
+  }
+
+  countFailure(req: IncomingMessage): void {
+    if (this.#failed.has(req)) return;
+    this.#failed.add(req);
+    this.#limits.countFailure(this.#addresses.of(req));
+  }
+}

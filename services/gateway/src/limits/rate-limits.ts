@@ -1,0 +1,115 @@
+import type { PrincipalClaims } from '@runyard/contracts';
+import { TooManyRequestsError } from '@runyard/service-kit';
+import type { Config } from '../config.ts';
+import { type Bucket, type Rate, RateLimit } from './rate-limit.ts';
+
+/** Who sent a request, as far as the gateway knows. */
+export interface Caller {
+  /** Absent for callers the platform does not know. */
+  claims?: PrincipalClaims | undefined;
+  address: string;
+}
+
+interface Dimension {
+  name: string;
+  /** Whom a request is counted to; undefined where it is not counted in this dimension. */
+  subjectOf(caller: Caller): string | undefined;
+  /** What the 429 says. */
+  detail: string;
+  rateOf(config: Config): Rate;
+}
+
+/** What requests are counted by, each with a rate of its own. */
+const DIMENSIONS: readonly Dimension[] = [
+  {
+    name: 'key',
+    subjectOf: ({ claims }) => claims && (claims.key_id ?? claims.sub),
+    detail: 'Too many requests with this key',
+    rateOf: (config) => rate(config.RATE_LIMIT_RPS, config.RATE_LIMIT_BURST),
+  },
+  {
+    name: 'tenant',
+    subjectOf: ({ claims }) => claims && (claims.workspace_id ?? claims.organization_id),
+    detail: 'Too many requests of this workspace',
+    rateOf: (config) => rate(config.RATE_LIMIT_TENANT_RPS, config.RATE_LIMIT_TENANT_BURST),
+  },
+  {
+    name: 'address',
+    subjectOf: ({ claims, address }) => (claims ? undefined : address),
+    detail: 'Too many requests from this address',
+    rateOf: (config) => rate(config.RATE_LIMIT_ADDRESS_RPS, config.RATE_LIMIT_ADDRESS_BURST),
+  },
+];
+
+/** Failures to authenticate are no requests: they are counted when they happen, and asked about before. */
+const FAILURES = {
+  name: 'authentication_failures',
+  detail: 'Too many failures to authenticate from this address',
+  rateOf: (config: Config) => rate(config.RATE_LIMIT_FAILURES_RPS, config.RATE_LIMIT_FAILURES_BURST),
+};
+
+function rate(perSecond: number, burst = Math.max(1, Math.ceil(perSecond * 2))): Rate {
+  return { perSecond, burst };
+}
+
+type ActiveDimension = Pick<Dimension, 'subjectOf' | 'detail'> & { limit: RateLimit };
+
+/** Decides whether a caller has sent too much. No request waits for that. */
+export class RateLimits {
+  readonly #dimensions: readonly ActiveDimension[];
+  readonly #failures: RateLimit | undefined;
+
+  constructor(config: Config, onTaken: (bucket: Bucket) => void = () => undefined) {
+    const limitOf = ({ name, rateOf }: Pick<Dimension, 'name' | 'rateOf'>) => {
+      const { perSecond, burst } = rateOf(config);
+      return perSecond === 0 ? undefined : new RateLimit({ name, perSecond, burst, onTaken });
+    };
+    this.#dimensions = DIMENSIONS.flatMap((dimension) => {
+      const limit = limitOf(dimension);
+      return limit ? [{ ...dimension, limit }] : [];
+    });
+    this.#failures = limitOf(FAILURES);
+  }
+
+  /**
+   * Counts a request in every dimension, or in none when one has no room.
+   *
+   * @returns headers for the answer, names and values
+   * @throws TooManyRequestsError
+   */
+  take(caller: Caller): string[] {
+    const counted = this.#dimensions.flatMap(({ subjectOf, limit, detail }) => {
+      const subject = subjectOf(caller);
+      return subject === undefined ? [] : [{ limit, subject, detail }];
+    });
+    for (const { limit, subject, detail } of counted) {
+      if (!limit.hasRoom(subject)) throw refusal(limit, subject, detail);
+    }
+    for (const { limit, subject } of counted) limit.take(subject);
+    if (counted.length === 0) return [];
+    return [
+      'ratelimit-policy',
+      counted.map(({ limit }) => limit.policy).join(', '),
+      'ratelimit',
+      counted.map(({ limit, subject }) => limit.state(subject)).join(', '),
+    ];
+  }
+
+  /** What to answer credentials that may be guessed, before they are looked at; undefined where they may be. */
+  refusalOfGuesses(address: string): TooManyRequestsError | undefined {
+    const limit = this.#failures;
+    return limit && !limit.hasRoom(address) ? refusal(limit, address, FAILURES.detail) : undefined;
+  }
+
+  countFailure(address: string): void {
+    this.#failures?.take(address);
+  }
+}
+
+function refusal(limit: RateLimit, subject: string, detail: string): TooManyRequestsError {
+  return new TooManyRequestsError(detail, {
+    retryAfterSeconds: limit.retryAfterSeconds(subject),
+    headers: { 'ratelimit-policy': limit.policy, ratelimit: limit.state(subject) },
+    refusal: `rate_of_${limit.name}`,
+  });
+}

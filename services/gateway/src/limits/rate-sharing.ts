@@ -1,0 +1,106 @@
+import { keepAlive, type Logger } from '@runyard/service-kit';
+import { Redis } from 'ioredis';
+import type { Bucket } from './rate-limit.ts';
+
+export interface RateSharingOptions {
+  redisUri: string;
+  /** Replicas with the same one count together. */
+  keyPrefix: string;
+  logger: Logger;
+}
+
+/** Replicas know of each other's requests after about this long. */
+const SHARE_AFTER_MS = 100;
+const ANSWER_MS = 1_000;
+/** Shared at a time; a crowd of more subjects than this is counted by each replica for itself. */
+const BUCKETS_MAX = 5_000;
+
+/**
+ * The debt of a bucket is the time its key has to live: Redis pays it back by itself, and no clocks of replicas are compared.
+ * Adds what a replica took, and returns what all together owe.
+ */
+const ADD_DEBTS = `
+local debts = {}
+for index, key in ipairs(KEYS) do
+  local debt = math.max(redis.call('PTTL', key), 0) + ARGV[index]
+  debts[index] = math.floor(debt + 0.5)
+  if debts[index] > 0 then redis.call('SET', key, '', 'PX', debts[index]) end
+end
+return debts`;
+
+/**
+ * Lets replicas count together, over Redis, behind the back of requests: each tells what it took a moment ago and hears what all
+ * have. While Redis is away or silent each counts by itself, and what it counts meanwhile is not told later.
+ */
+export class RateSharing {
+  readonly #redis: Redis;
+  readonly #keyPrefix: string;
+  readonly #logger: Logger;
+  readonly #taken = new Set<Bucket>();
+  #isUnderWay = false;
+  #isAway = false;
+
+  constructor({ redisUri, keyPrefix, logger }: RateSharingOptions) {
+    this.#keyPrefix = keyPrefix;
+    this.#logger = logger;
+    this.#redis = new Redis(redisUri, {
+      connectionName: 'runyard-rate-limits',
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 3_000,
+      commandTimeout: ANSWER_MS,
+      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2_000),
+    }).on('error', (error) => this.#onAway(error));
+    keepAlive(this.#redis);
+  }
+
+  readonly onTaken = (bucket: Bucket): void => {
+    if (this.#taken.size < BUCKETS_MAX) this.#taken.add(bucket);
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
+    setTimeout(() => void this.#share(), SHARE_AFTER_MS).unref();
+  };
+
+  close(): void {
+    // What cannot be shared from here on is nobody's loss.
+    this.#isAway = true;
+    this.#redis.disconnect();
+  }
+
+  async #share(): Promise<void> {
+    const told = [...this.#taken].map((bucket) => ({ bucket, ms: bucket.unsharedMs }));
+    this.#taken.clear();
+    for (const { bucket } of told) bucket.unsharedMs = 0;
+    try {
+      const debts = await this.#add(told);
+      for (const [index, { bucket }] of told.entries()) learn(bucket, debts[index] ?? 0);
+      this.#isAway = false;
+    } catch (error) {
+      this.#onAway(error);
+    }
+    this.#isUnderWay = false;
+    const [next] = this.#taken;
+    if (next) this.onTaken(next);
+  }
+
+  async #add(told: readonly { bucket: Bucket; ms: number }[]): Promise<number[]> {
+    const keys = told.map(({ bucket }) => `${this.#keyPrefix}:rates:${bucket.id}`);
+    return (await this.#redis.eval(ADD_DEBTS, keys.length, ...keys, ...told.map(({ ms }) => ms))) as number[];
+  }
+
+  /** Said once for each time that Redis is away. */
+  #onAway(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#logger.warn('rate limits are not shared, each replica counts by itself', { error });
+  }
+}
+
+/** What Redis says is never less than what this replica took, unless Redis has forgotten it. */
+function learn(bucket: Bucket, sharedMs: number): void {
+  const debtMs = sharedMs + bucket.unsharedMs;
+  const elapsed = performance.now() - bucket.at;
+  if (debtMs <= bucket.debtMs - elapsed) return;
+  bucket.debtMs = debtMs;
+  bucket.at = performance.now();
+}

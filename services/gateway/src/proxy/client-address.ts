@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import { ConfigError } from '@runyard/service-kit';
+import ipaddr from 'ipaddr.js';
+
+type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+/** Knows which peers are proxies whose forwarding headers are believed, and so whose address a request comes from. */
+export class ClientAddresses {
+  readonly #believesAll: boolean;
+  readonly #proxies: readonly Network[];
+
+  /** @throws ConfigError */
+  constructor(options: { believesAll: boolean; proxies?: readonly string[] | undefined }) {
+    this.#believesAll = options.believesAll;
+    this.#proxies = (options.proxies ?? []).map(networkOf);
+  }
+
+  /** Whether the forwarding headers of a request are those of a proxy of the platform. */
+  believes(req: IncomingMessage): boolean {
+    return this.#believesAll || this.#isProxy(req.socket.remoteAddress);
+  }
+
+  /**
+   * Whom a request is counted to: its peer, or whom the proxies before it name. Entries of `X-Forwarded-For` are read from the
+   * last, which the nearest proxy wrote: what stands before the first stranger is the stranger's own word.
+   */
+  of(req: IncomingMessage): string {
+    const peer = req.socket.remoteAddress;
+    if (!this.believes(req)) return subjectOf(peer);
+    const named = String(req.headers['x-forwarded-for'] ?? '').split(',');
+    for (const entry of named.reverse()) {
+      const address = entry.trim();
+      if (!ipaddr.isValid(address)) break;
+      if (!this.#isProxy(address)) return subjectOf(address);
+    }
+    return subjectOf(peer);
+  }
+
+  #isProxy(text: string | undefined): boolean {
+    if (this.#proxies.length === 0 || text === undefined || !ipaddr.isValid(text)) return false;
+    const address = ipaddr.process(text);
+    return this.#proxies.some(([network, bits]) => address.kind() === network.kind() && address.match(network, bits));
+  }
+}
+
+/** An IPv6 subscriber has a whole /64, and counts as one. */
+function subjectOf(text = 'unknown'): string {
+  if (!text.includes(':') || !ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  if (address.kind() === 'ipv4') return address.toString();
+  const prefix = (address as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16));
+  return `${prefix.join(':')}::/64`;
+}
+
+function networkOf(text: string): Network {
+  try {
+    return text.includes('/') ? ipaddr.parseCIDR(text) : ipaddr.parseCIDR(`${text}/${text.includes(':') ? 128 : 32}`);
+  } catch (error) {
+    throw new ConfigError([`TRUSTED_PROXIES: "${text}" is no address or network (${(error as Error).message}).`]);
+  }
+}

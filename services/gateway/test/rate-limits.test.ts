@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { DeploymentRoute } from '@runyard/contracts';
+import { FaultLine, type TestRedis, testRedis, waitFor } from '@runyard/test-kit';
+import { deploymentRoute, FakeControlPlane, type FakeKey, type FakeServer } from '@runyard/test-kit/fake-platform';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echoDeployment } from './echo-deployment.ts';
+import { startGateway, type TestGateway } from './start-gateway.ts';
+
+const KEY_OF_TWO = { RATE_LIMIT_RPS: '0.1', RATE_LIMIT_BURST: '2' };
+
+describe('how much a caller may send', () => {
+  let upstream: FakeServer;
+  let route: DeploymentRoute;
+  let custom: DeploymentRoute;
+  let redis: TestRedis;
+  let gateways: TestGateway[];
+  let key: FakeKey;
+
+  /** The first of a test has the fakes behind it, further ones are replicas of it. */
+  const start = async (env: Record<string, string> = {}): Promise<TestGateway> => {
+    let [first] = gateways;
+    const controlPlane = first?.controlPlane ?? (await FakeControlPlane.start());
+    if (!first) controlPlane.routes.push(route, custom);
+    const gateway = await startGateway({ controlPlane, env, ...(first && { orgAccess: first.orgAccess }) });
+    first ??= gateway;
+    gateways.push(gateway);
+    key ??= first.orgAccess.issue(route.workspace_id);
+    await gateway.untilReady();
+    return gateway;
+  };
+  const urlOf = (gateway: TestGateway, path = '/threads', deployment = route) =>
+    `${gateway.url}/deployments/${deployment.deployment_id}${path}`;
+  const ask = (gateway: TestGateway, shown = key.key, headers: Record<string, string> = {}) =>
+    fetch(urlOf(gateway), { headers: { 'x-api-key': shown, ...headers } });
+  const statuses = async (count: number, once: () => Promise<Response>) => {
+    const all: number[] = [];
+    for (let each = 0; each < count; each += 1) all.push((await once()).status);
+    return all;
+  };
+
+  beforeEach(async () => {
+    gateways = [];
+    key = undefined as unknown as FakeKey;
+    redis = testRedis();
+    upstream = await echoDeployment();
+    route = deploymentRoute({ upstreams: [upstream.url] });
+    custom = deploymentRoute({ upstreams: [upstream.url], has_custom_auth: true });
+  });
+  afterEach(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await gateways[0]?.close();
+    await upstream.close();
+    await redis.close();
+  });
+
+  it('a key over its rate is answered 429 with when to come back, and each answer says how much is left', async () => {
+    const gateway = await start(KEY_OF_TWO);
+    const first = await ask(gateway);
+    expect(first.headers.get('ratelimit-policy')).toBe('"key";q=2;w=20, "tenant";q=8000;w=2');
+    expect(first.headers.get('ratelimit')).toBe('"key";r=1;t=10, "tenant";r=7999;t=1');
+    await ask(gateway);
+    const refused = await ask(gateway);
+    expect([refused.status, await refused.json()]).toEqual([429, { detail: 'Too many requests with this key' }]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(5);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"key";r=0;t=(1\d|20)$/);
+    const other = gateway.orgAccess.issue(route.workspace_id);
+    expect((await ask(gateway, other.key)).status).toBe(200);
+    const metrics = await fetch(`${gateway.url}/metrics`, { headers: { 'x-api-key': key.key } });
+    expect(await metrics.text()).toContain('http_requests_refused_total{reason="rate_of_key"} 1');
+  });
+
+  it('the keys of one workspace share what the workspace may send', async () => {
+    const gateway = await start({ RATE_LIMIT_TENANT_RPS: '0.1', RATE_LIMIT_TENANT_BURST: '2' });
+    const second = gateway.orgAccess.issue(route.workspace_id);
+    expect(await statuses(2, () => ask(gateway))).toEqual([200, 200]);
+    const refused = await ask(gateway, second.key);
+    expect([refused.status, await refused.json()]).toEqual([429, { detail: 'Too many requests of this workspace' }]);
+    const elsewhere = gateway.orgAccess.issue(randomUUID());
+    expect((await ask(gateway, elsewhere.key)).status).toBe(404);
+  });
+
+  it('public paths, and callers whom only the deployment knows, are limited by address', async () => {
+    const gateway = await start({ RATE_LIMIT_ADDRESS_RPS: '0.1', RATE_LIMIT_ADDRESS_BURST: '2' });
+    expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(200);
+    const stranger = () => fetch(urlOf(gateway, '/threads', custom), { headers: { authorization: 'Bearer mine' } });
+    expect((await stranger()).status).toBe(200);
+    const refused = await stranger();
+    expect([refused.status, await refused.json()]).toEqual([429, { detail: 'Too many requests from this address' }]);
+    expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(429);
+    expect((await ask(gateway)).status).toBe(200);
+  });
+
+  describe('who guesses', () => {
+    const FEW_FAILURES = { RATE_LIMIT_FAILURES_RPS: '0.1', RATE_LIMIT_FAILURES_BURST: '2' };
+    const guess = (gateway: TestGateway, headers: Record<string, string> = {}) =>
+      ask(gateway, `lsv2_sk_${randomUUID()}`, headers);
+
+    it('is refused before org-access is asked, while known keys of the same address go on', async () => {
+      const gateway = await start(FEW_FAILURES);
+      expect((await ask(gateway)).status).toBe(200);
+      expect(await statuses(2, () => guess(gateway))).toEqual([401, 401]);
+      const asked = gateway.orgAccess.questions.length;
+      const refused = await guess(gateway);
+      expect([refused.status, await refused.json()]).toEqual([
+        429,
+        { detail: 'Too many failures to authenticate from this address' },
+      ]);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(gateway.orgAccess.questions.length).toBe(asked);
+      expect((await ask(gateway)).status).toBe(200);
+      expect((await fetch(urlOf(gateway, '/ok'))).status).toBe(200);
+    });
+
+    it('is refused wherever the guess goes: the metrics of the gateway, a service, a deployment with its own handler', async () => {
+      const gateway = await start(FEW_FAILURES);
+      const headers = () => ({ 'x-api-key': `lsv2_sk_${randomUUID()}` });
+      expect((await fetch(`${gateway.url}/metrics`, { headers: headers() })).status).toBe(401);
+      expect((await fetch(`${gateway.url}/v2/deployments`, { headers: headers() })).status).toBe(401);
+      for (const url of [
+        `${gateway.url}/metrics`,
+        `${gateway.url}/v2/deployments`,
+        urlOf(gateway, '/threads', custom),
+      ]) {
+        expect((await fetch(url, { headers: headers() })).status).toBe(429);
+      }
+    });
+
+    it('is counted by what a service answers too, as sign-ins are, and then reaches it no more without a key', async () => {
+      const gateway = await start(FEW_FAILURES);
+      gateway.controlPlane.answersWith = 401;
+      const signIn = () => fetch(`${gateway.url}/v2/deployments`, { headers: { authorization: 'Bearer a.session' } });
+      expect(await statuses(3, signIn)).toEqual([401, 401, 429]);
+    });
+
+    it('cannot look like many by naming other addresses, and is known by its own behind a trusted proxy', async () => {
+      const gateway = await start(FEW_FAILURES);
+      const named = () => guess(gateway, { 'x-forwarded-for': `198.51.100.${Math.ceil(Math.random() * 250)}` });
+      expect(await statuses(3, named)).toEqual([401, 401, 429]);
+      const proxied = await start({ ...FEW_FAILURES, TRUSTED_PROXIES: '127.0.0.0/8' });
+      const from = (address: string) => () => guess(proxied, { 'x-forwarded-for': `6.6.6.6, ${address}` });
+      expect(await statuses(3, from('203.0.113.7'))).toEqual([401, 401, 429]);
+      expect(await statuses(1, from('203.0.113.8'))).toEqual([401]);
+    });
+  });
+
+  describe('with several replicas', () => {
+    const shared = (redisUri: string) => ({ ...KEY_OF_TWO, REDIS_URI: redisUri, REDIS_KEY_PREFIX: redis.prefix });
+    const left = async (gateway: TestGateway) => {
+      const answer = await ask(gateway);
+      return answer.status === 429 ? 0 : Number(/"key";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+    };
+
+    it('what one has let through counts at the others', async () => {
+      const [one, other] = [await start(shared(redis.url)), await start(shared(redis.url))];
+      expect((await ask(one)).status).toBe(200);
+      await waitFor(async () => (await left(other)) === 0, { what: 'the other replica to know' });
+      expect((await ask(other)).status).toBe(429);
+    });
+
+    it('each limits by itself while Redis is away, and together when it is back', async () => {
+      const line = await FaultLine.to(redis.url);
+      try {
+        await line.refuse();
+        const env = { ...shared(line.url), RATE_LIMIT_BURST: '1000' };
+        const [one, other] = [await start(env), await start(env)];
+        expect(await statuses(3, () => ask(one))).toEqual([200, 200, 200]);
+        expect(await left(other)).toBe(999);
+        await line.heal();
+        let own = 1;
+        const knowsOfOne = async () => {
+          await ask(one);
+          own += 1;
+          return (await left(other)) < 1_000 - own;
+        };
+        await waitFor(knowsOfOne, { what: 'the replicas to count together' });
+      } finally {
+        await line.close();
+      }
+    });
+
+    it('no request waits for a Redis that is silent', async () => {
+      const line = await FaultLine.to(redis.url);
+      try {
+        const gateway = await start({ ...shared(line.url), RATE_LIMIT_BURST: '50' });
+        await ask(gateway);
+        line.swallow();
+        const startedAt = performance.now();
+        const answers = await Promise.all(Array.from({ length: 51 }, () => ask(gateway)));
+        // Less than the time after which such a Redis is given up.
+        expect(performance.now() - startedAt).toBeLessThan(1_000);
+        expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
+      } finally {
+        await line.close();
+      }
+    });
+  });
+});
