@@ -73,12 +73,23 @@ describe('each stream mode', () => {
     }
   });
 
-  it('messages: metadata once, what has come so far, and whole messages that were not streamed', async () => {
-    const events = await streamed('weather', ['messages']);
-    expect(new Set(names(events))).toEqual(new Set(['messages/metadata', 'messages/partial', 'messages/complete']));
-    expect(ofKind(events, 'messages/metadata')).toHaveLength(3);
-    expect(ofKind(events, 'messages/complete')).toMatchObject([[{ type: 'tool', content: 'It rains in Oslo.' }]]);
-    expect(ofKind(events, 'messages/partial').at(-1)).toMatchObject([{ type: 'ai', content: 'It rains in Oslo.' }]);
+  it('messages: metadata once, what has come so far, and each message whole in the end, as JavaScript servers do', async () => {
+    const events = await streamed('weather', ['messages', 'values']);
+    const order = names(events).filter((name, index, all) => name !== all[index - 1]);
+    expect(order).toEqual([
+      ...['values', 'messages/complete'],
+      ...['messages/metadata', 'messages/partial', 'values', 'messages/complete'],
+      ...['messages/metadata', 'values', 'messages/complete'],
+      ...['messages/metadata', 'messages/partial', 'values', 'messages/complete'],
+    ]);
+    const whole = { type: 'ai', content: 'It rains in Oslo.' };
+    expect(ofKind(events, 'messages/partial').at(-1)).toMatchObject([whole]);
+    expect(ofKind(events, 'messages/complete')).toMatchObject([
+      [{ type: 'human', content: 'hi' }],
+      [{ type: 'ai', tool_calls: [{ name: 'weather', args: { city: 'Oslo' } }] }],
+      [{ type: 'tool', content: 'It rains in Oslo.' }],
+      [whole],
+    ]);
   });
 
   it('events: what runnables report', async () => {
@@ -99,7 +110,7 @@ describe('each stream mode', () => {
   it('tasks, checkpoints and debug: the steps of the graph', async () => {
     const events = await streamed('echo', ['tasks', 'checkpoints', 'debug']);
     expect(ofKind(events, 'tasks')).toMatchObject([
-      { id: uuid, name: 'echo', input: {}, triggers: ['branch:to:echo'], metadata: {} },
+      { id: uuid, name: 'echo', input: {}, triggers: ['branch:to:echo'], interrupts: [], metadata: {} },
       { id: uuid, name: 'echo', error: null, result: {}, interrupts: [] },
     ]);
     expect(ofKind(events, 'checkpoints').at(-1)).toMatchObject({

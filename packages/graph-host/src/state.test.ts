@@ -29,7 +29,7 @@ it('gives an empty state for a thread that never ran', async () => {
     tasks: [],
     metadata: {},
     created_at: null,
-    checkpoint: { thread_id: 'T', checkpoint_ns: '', checkpoint_id: null },
+    checkpoint: { thread_id: 'T', checkpoint_ns: '' },
     parent_checkpoint: null,
     interrupts: [],
     checkpoint_id: null,

@@ -79,28 +79,60 @@ it('messages-tuple: pieces of tool calls carry args, also the first that only na
   );
 });
 
-it('messages: metadata once, then the message as far as it has come; whole ones as complete', async () => {
-  const events = await streamed('tokens', ['messages']);
-  const names = events.map(({ event }) => event);
-  expect(names[0]).toBe('messages/metadata');
-  expect(new Set(names.slice(1))).toEqual(new Set(['messages/partial']));
-  const id = Object.keys(events[0]!.data as object)[0];
-  expect(events[0]?.data).toEqual({
+it('messages: metadata once, then the message as far as it has come, then whole when it stands in the state', async () => {
+  const events = await streamed('tokens', ['messages', 'values']);
+  const partials = events.filter(({ event }) => event === 'messages/partial');
+  expect(events.map(({ event }) => event)).toEqual([
+    'values',
+    'messages/complete',
+    'messages/metadata',
+    ...partials.map(({ event }) => event),
+    'values',
+    'messages/complete',
+  ]);
+  const id = Object.keys(events[2]!.data as object)[0];
+  expect(events[1]?.data).toEqual([expect.objectContaining({ type: 'human', content: 'hi' })]);
+  expect(events[2]?.data).toEqual({
     [id as string]: { metadata: expect.objectContaining({ langgraph_node: 'talk' }) },
   });
+  expect(partials.at(-1)?.data).toEqual([expect.objectContaining({ id, type: 'ai', content: 'Hello there' })]);
+  expect(partials.at(-1)?.data).not.toEqual([expect.objectContaining({ tool_call_chunks: expect.anything() })]);
   expect(events.at(-1)?.data).toEqual([expect.objectContaining({ id, type: 'ai', content: 'Hello there' })]);
-  expect(events.at(-1)?.data).not.toEqual([expect.objectContaining({ tool_call_chunks: expect.anything() })]);
+});
 
-  const whole = await streamed('echo', ['messages']);
-  expect(whole.map(({ event }) => event)).toEqual(['messages/metadata', 'messages/complete']);
-  expect(whole[1]?.data).toEqual([expect.objectContaining({ type: 'ai', content: 'echo: hi' })]);
+it('messages: what was not streamed comes whole, and what the thread had before comes with the first', async () => {
+  const backends = memoryBackends();
+  const whole = async (content: string) => {
+    const input = { messages: [{ role: 'user', content }] };
+    const request = runRequest('echo', { threadId: 'T', input, streamModes: ['messages'] });
+    const { events } = await runToEnd(host, request, backends);
+    expect(events.map(({ event }) => event)).toEqual(['messages/complete', 'messages/metadata', 'messages/complete']);
+    const complete = events.filter(({ event }) => event === 'messages/complete');
+    return complete.map(({ data }) => (data as { content: string }[]).map((message) => message.content));
+  };
+  expect(await whole('hi')).toEqual([['hi'], ['echo: hi']]);
+  expect(await whole('you')).toEqual([['hi', 'echo: hi', 'you'], ['echo: you']]);
+});
+
+it('messages: each is completed once, also in a graph inside and when the state does not keep it', async () => {
+  for (const streamSubgraphs of [false, true]) {
+    const events = await streamed('aside', ['messages'], { streamSubgraphs });
+    const named = events.map(({ event, data }) => [event.replace(/[0-9a-f-]{36}/, 'UUID'), data] as const);
+    const completed = named.filter(([event]) => event.startsWith('messages/complete'));
+    const contents = completed.map(([event, data]) => [event, (data as { content: string }[]).map((m) => m.content)]);
+    expect(contents).toEqual([
+      ['messages/complete', ['hi']],
+      [streamSubgraphs ? 'messages/complete|inside:UUID' : 'messages/complete', ['kept', 'aside']],
+      ['messages/complete', ['last words']],
+    ]);
+  }
 });
 
 it('custom: what the writer was given, as it is', async () => {
   expect(await streamed('tokens', ['custom'])).toEqual([{ event: 'custom', data: { progress: 1 } }]);
 });
 
-it('tasks: a start and an end of each task', async () => {
+it('tasks: a start and an end of each task, with the same fields as a JavaScript server', async () => {
   const events = await streamed('echo', ['tasks']);
   expect(events).toEqual([
     {
@@ -110,6 +142,7 @@ it('tasks: a start and an end of each task', async () => {
         name: 'echo',
         input: expect.anything(),
         triggers: ['branch:to:echo'],
+        interrupts: [],
         metadata: expect.objectContaining({ run_attempt: 1 }),
       },
     },
@@ -177,9 +210,12 @@ it('checkpoints and debug: the task of a graph inside names its checkpoint, and 
   const snapshots = events.map(({ event, data }) => (event === 'debug' ? (data as { payload: object }).payload : data));
   const tasks = snapshots.flatMap((snapshot) => (snapshot as { tasks?: { name: string }[] }).tasks ?? []);
   const ofChild = tasks.filter(({ name }) => name === 'child');
-  const checkpoint = { thread_id: uuid, checkpoint_ns: expect.stringMatching(/^child:/), checkpoint_id: null };
+  const checkpoint = { thread_id: uuid, checkpoint_ns: expect.stringMatching(/^child:/) };
   expect(ofChild).toHaveLength(2);
-  for (const task of ofChild) expect(task).toMatchObject({ checkpoint, state: null, error: null });
+  const path = ['__pregel_pull', 'child'];
+  for (const task of ofChild) {
+    expect(task).toEqual({ id: uuid, name: 'child', path, interrupts: [], checkpoint, state: null, error: null });
+  }
   const others = tasks.filter(({ name }) => name !== 'child');
   expect(others.length).toBeGreaterThan(0);
   for (const task of others) expect(task).toMatchObject({ checkpoint: null, state: null });

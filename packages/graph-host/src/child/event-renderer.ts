@@ -1,8 +1,9 @@
 /** Turns what a graph streams into the events of the v1 stream, one class of event per stream mode. */
 import type { StreamedEvent } from './graph-types.ts';
+import { type Message, MessageEvents } from './message-events.ts';
 import { checkpointEvent, type DebugChunk, debugEvent, isSnapshot, taskEvent } from './step-events.ts';
 import { TaskErrors } from './task-errors.ts';
-import { flattenChunk, flattenMessage, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
+import { flattenChunk, isMessage, isMessageChunk, toWireJson } from './wire-json.ts';
 
 export interface RenderedEvent {
   mode: string;
@@ -13,7 +14,6 @@ export interface RenderedEvent {
 }
 
 type Emit = (event: RenderedEvent) => void;
-type Message = Parameters<typeof flattenMessage>[0];
 const INTERRUPT = '__interrupt__';
 
 export class EventRenderer {
@@ -22,8 +22,8 @@ export class EventRenderer {
   readonly #taskErrors = new TaskErrors();
   /** The newest values of each namespace, to which an interrupt is added. */
   readonly #values = new Map<string, unknown>();
-  /** Messages seen under mode `messages`, accumulated from their chunks. */
-  readonly #messages = new Map<string, Message>();
+  /** Left out when mode `messages` was not asked for. */
+  readonly #messages: MessageEvents | undefined;
   /** Interrupts of the root graph that were raised since its last values without them. */
   readonly rootInterrupts: unknown[] = [];
   /** True once the root graph stopped at an interrupt, dynamic or static. */
@@ -32,6 +32,11 @@ export class EventRenderer {
   constructor(askedModes: string[], emit: Emit) {
     this.#asked = new Set(askedModes);
     this.#emit = emit;
+    if (this.#asked.has('messages')) {
+      this.#messages = new MessageEvents(({ event, namespace, data, supersedes }) =>
+        this.#emitEvent('messages', eventName(event, namespace), data, supersedes),
+      );
+    }
   }
 
   /** Modes to ask of the graph: `values` always, because the final ones are the run's result. */
@@ -83,6 +88,11 @@ export class EventRenderer {
     }
   }
 
+  /** The graph has come to its end, or to an interrupt. */
+  end(): void {
+    this.#messages?.end();
+  }
+
   renderStreamedEvent(event: StreamedEvent): void {
     if (!this.#asked.has('events')) return;
     const { event: name, data, name: runName, tags, run_id, metadata, parent_ids } = event;
@@ -105,6 +115,7 @@ export class EventRenderer {
     if (interrupts === undefined) {
       this.#values.set(key, payload);
       this.#send('values', namespace, payload);
+      this.#messages?.endStep(namespace, payload);
       return;
     }
     if (key === '') {
@@ -123,19 +134,7 @@ export class EventRenderer {
     if (this.#asked.has('messages-tuple')) {
       this.#emitEvent('messages-tuple', eventName('messages', namespace), [flattenChunk(message), metadata]);
     }
-    if (!this.#asked.has('messages')) return;
-    const id = message.id;
-    if (id === undefined) return;
-    const before = this.#messages.get(id);
-    const isChunk = isMessageChunk(message);
-    const whole = before !== undefined && isChunk && isMessageChunk(before) ? before.concat(message) : message;
-    this.#messages.set(id, whole);
-    if (before === undefined) {
-      this.#emitEvent('messages', eventName('messages/metadata', namespace), { [id]: { metadata } });
-    }
-    const name = eventName(isChunk ? 'messages/partial' : 'messages/complete', namespace);
-    const supersedes = isChunk ? `${name} ${id}` : undefined;
-    this.#emitEvent('messages', name, [flattenMessage(whole, 'event')], supersedes);
+    this.#messages?.add(namespace, message, metadata);
   }
 
   #send(mode: string, namespace: string[], data: unknown): void {

@@ -107,6 +107,7 @@ export class Run {
       await this.#checkpoints?.settled();
       if (this.#failure) throw this.#failure;
       if (this.#abort.signal.aborted) return this.#isDraining ? { kind: 'drained' } : this.#aborted();
+      this.#renderer.end();
       return await this.#done(compiled, config);
     } catch (error) {
       return this.#stopped(error);

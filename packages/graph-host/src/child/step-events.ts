@@ -49,10 +49,7 @@ function checkpointTask({ state, ...task }: Record<string, unknown>): unknown {
 }
 
 export function taskEvent(task: Record<string, unknown>, errors: TaskErrors): unknown {
-  if (!('result' in task)) {
-    const { interrupts: _none, ...start } = task;
-    return start;
-  }
+  if (!('result' in task)) return { ...task, interrupts: task.interrupts ?? [] };
   return { ...task, error: task.error ?? errors.of(task.id) };
 }
 
@@ -60,11 +57,14 @@ function isSnapshotConfig(value: unknown): value is { configurable: Record<strin
   return typeof value === 'object' && value !== null && 'configurable' in value;
 }
 
-/** `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no checkpoint's thread. */
+/**
+ * `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no thread. Without `checkpoint_id` the
+ * newest checkpoint there is meant.
+ */
 export function checkpointOf(config: unknown): Record<string, unknown> | null {
   if (!isSnapshotConfig(config) || config.configurable?.thread_id === undefined) return null;
   const { thread_id, checkpoint_id, checkpoint_ns } = config.configurable;
-  return { checkpoint_id: checkpoint_id ?? null, thread_id, checkpoint_ns: checkpoint_ns ?? '' };
+  return { ...(checkpoint_id !== undefined && { checkpoint_id }), thread_id, checkpoint_ns: checkpoint_ns ?? '' };
 }
 
 /** A config without the runtime's own objects and without what identifies the caller. */
