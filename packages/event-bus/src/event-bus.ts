@@ -52,6 +52,8 @@ export type EventBusConfig = KafkaBusConfig | RedisBusConfig;
 export interface KafkaBusConfig {
   kind: 'kafka';
   brokers: string[];
+  /** Where brokers are reached whose address, also as they tell it themselves, is one of the loopback interface. */
+  loopbackHost?: string;
   /** Names this process in the broker's log. */
   clientId: string;
   /** Before every topic and group name. */

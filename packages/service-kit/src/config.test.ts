@@ -59,5 +59,7 @@ describe('configuration', () => {
       clientId: 'x',
       topicPrefix: 'p.',
     });
+    const inContainer = { KAFKA_BROKERS: '127.0.0.1:1', KAFKA_LOOPBACK_HOST: 'machine', TOPIC_PREFIX: '' };
+    expect(eventBusConfig({ EVENT_BUS: 'kafka', ...inContainer }, 'x')).toMatchObject({ loopbackHost: 'machine' });
   });
 });

@@ -42,6 +42,13 @@ export const serviceVariables = {
 export const eventBusVariables = {
   EVENT_BUS: Type.Union([Type.Literal('kafka'), Type.Literal('redis')], { default: 'kafka' }),
   KAFKA_BROKERS: Type.Optional(Type.String({ description: 'Comma-separated `host:port` list; needed with `kafka`.' })),
+  KAFKA_LOOPBACK_HOST: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Where brokers are reached whose address is one of the loopback interface: inside a container, the name of the machine.',
+    }),
+  ),
   EVENT_BUS_REDIS_URI: Type.Optional(Type.String({ description: 'Needed with `redis`.' })),
   TOPIC_PREFIX: Type.String({ default: '', description: 'Put before every topic and group name.' }),
 };
@@ -142,19 +149,26 @@ export function eventBusConfig(
   variables: {
     EVENT_BUS: 'kafka' | 'redis';
     KAFKA_BROKERS?: string;
+    KAFKA_LOOPBACK_HOST?: string;
     EVENT_BUS_REDIS_URI?: string;
     TOPIC_PREFIX: string;
   },
   clientId: string,
 ) {
-  const { EVENT_BUS, KAFKA_BROKERS, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
+  const { EVENT_BUS, KAFKA_BROKERS, KAFKA_LOOPBACK_HOST: loopbackHost, EVENT_BUS_REDIS_URI, TOPIC_PREFIX } = variables;
   if (EVENT_BUS === 'redis') {
     if (!EVENT_BUS_REDIS_URI) throw new ConfigError(['EVENT_BUS_REDIS_URI is required with EVENT_BUS=redis.']);
     return { kind: 'redis' as const, url: EVENT_BUS_REDIS_URI, prefix: TOPIC_PREFIX };
   }
   if (!KAFKA_BROKERS) throw new ConfigError(['KAFKA_BROKERS is required with EVENT_BUS=kafka.']);
   const brokers = KAFKA_BROKERS.split(',').map((broker) => broker.trim());
-  return { kind: 'kafka' as const, brokers, clientId, topicPrefix: TOPIC_PREFIX };
+  return {
+    kind: 'kafka' as const,
+    brokers,
+    clientId,
+    topicPrefix: TOPIC_PREFIX,
+    ...(loopbackHost && { loopbackHost }),
+  };
 }
 
 /** Says in one sentence per variable what is wrong with the configuration. Ends the process with code 78. */

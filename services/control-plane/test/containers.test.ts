@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLogger } from '@runyard/service-kit';
+import { freePort, silentLogger } from '@runyard/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@runyard/test-kit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContainerDriver, type ContainerDriverOptions } from '../src/drivers/container/container-driver.ts';
 import { AGENT_SERVER_LABEL } from '../src/drivers/container/image.ts';
-import type { RevisionSpec, RunningRevision } from '../src/drivers/driver.ts';
+import { type RevisionSpec, type RunningRevision, StartFailure } from '../src/drivers/driver.ts';
 import { RunningRevisions } from '../src/drivers/running-revisions.ts';
 import { revisionLogsIn } from '../src/logs/revision-log.ts';
 import { containerOptions, engineCalls } from './support/stand-in-engine.ts';
@@ -77,13 +77,20 @@ describe('an image', () => {
     const resources = { cpu: 0.5, memory_mb: 512, queue_memory_mb: 256, queue_memory_limit_mb: 300 };
     const { hasCustomAuth } = await start('registry.example.com/agent-with-auth:v1', { resources });
     expect(hasCustomAuth).toBe(true);
-    const [version, pull, inspect, list, ...runs] = await commands();
+    const [version, pull, inspect, list, network, reach, ...runs] = await commands();
     expect([version, pull, inspect]).toEqual([
       ['version', '--format', '{{.Server.Version}}'],
       ['pull', '--quiet', 'registry.example.com/agent-with-auth:v1'],
       ['image', 'inspect', '--format', '{{.Id}} {{json .Config}}', 'registry.example.com/agent-with-auth:v1'],
     ]);
     expect(list).toContain(`--filter=label=io.runyard.deployment=${DEPLOYMENT}`);
+    expect(network).toEqual(['network', 'inspect', 'bridge', '--format', '{{json .IPAM.Config}}']);
+    expect(reach!.slice(-3)).toEqual([
+      'sha256:0123456789ab',
+      'reach',
+      `host.docker.internal:${new URL(database.url).port}`,
+    ]);
+    expect(reach!.some((arg) => /^--(publish|env)/.test(arg))).toBe(false);
     expect(runs.map((args) => args.at(-1))).toEqual(['agent-api', 'run-worker']);
     const [api, worker] = runs.map((args) =>
       args.map((arg) => arg.replace(/(-[0-9a-f]{6}$)|(?<=publish=127.0.0.1:)\d+/, '#')),
@@ -133,7 +140,7 @@ describe('an image', () => {
     database = await createTestDatabase();
     const imageUri = 'agents.example.com/registry/x/runyard-project:v1';
     await start(imageUri, { artifact: { kind: 'image', imageUri, settings: { N_JOBS_PER_WORKER: '7' } } });
-    const runs = (await commands()).filter(([command]) => command === 'run');
+    const runs = (await commands()).filter((args) => args[0] === 'run' && args.at(-2) !== 'reach');
     expect(runs.map((args) => args.includes('--env=N_JOBS_PER_WORKER'))).toEqual([true, true]);
   });
 
@@ -160,6 +167,34 @@ describe('an image', () => {
     } finally {
       delete process.env.DOCKER_STAND_IN_IS_DOWN;
     }
+  });
+});
+
+describe('a revision whose containers do not reach its database', () => {
+  const failureOf = (databaseUri: string) => start(IMAGE, { databaseUri }).catch((error: unknown) => error as Error);
+
+  it('fails at once and says where they looked, when this machine reaches it', async () => {
+    database = await createTestDatabase();
+    const { port } = new URL(database.url);
+    process.env.DOCKER_STAND_IN_MACHINE = '127.0.0.9';
+    try {
+      const failure = await failureOf(database.url);
+      expect(failure).toBeInstanceOf(StartFailure);
+      expect(failure).toMatchObject({
+        message: expect.stringContaining(
+          `its containers cannot reach the database at host.docker.internal:${port}, which this machine can: connect ECONNREFUSED 127.0.0.9:${port}.`,
+        ),
+      });
+      const runs = (await commands()).filter(([command]) => command === 'run');
+      expect(runs.map((args) => args.at(-2))).toEqual(['reach']);
+    } finally {
+      delete process.env.DOCKER_STAND_IN_MACHINE;
+    }
+  });
+
+  it('starts its services all the same when this machine does not reach it either: servers come back', async () => {
+    const failure = await failureOf(`postgres://role:password@127.0.0.1:${await freePort()}/database`);
+    expect(failure).toMatchObject({ message: expect.stringMatching(/agent-api ended with code 1 before/) });
   });
 });
 

@@ -13,6 +13,7 @@ import {
 import { OpenSubscriptions } from '../open-subscriptions.ts';
 import { kafkaLogCreator } from './kafka-logging.ts';
 import { KafkaProducer } from './kafka-producer.ts';
+import { socketsThrough } from './kafka-sockets.ts';
 import { KafkaSubscription } from './kafka-subscription.ts';
 import { createTopics, kafkaTopic } from './kafka-topics.ts';
 import { calmRequestQueueTimer } from './request-queue-timer.ts';
@@ -35,6 +36,7 @@ export class KafkaBus implements EventBus {
     this.#context = context;
     this.#kafka = new Kafka({
       brokers: config.brokers,
+      ...(config.loopbackHost !== undefined && { socketFactory: socketsThrough(config.loopbackHost) }),
       clientId: config.clientId,
       connectionTimeout: 3_000,
       requestTimeout: 10_000,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { ANNOUNCE_EVERY_MS, type ApiServers } from '@runyard/run-engine';
 import type { Logger } from '@runyard/service-kit';
 
@@ -45,10 +45,19 @@ export class Announcement {
   }
 }
 
-/** Where others reach a server that listens at `listening`: on all addresses means by the name of this machine. */
+/**
+ * Where others reach a server that listens at `listening`: on all addresses means at the first one of this machine. Its name
+ * would do less: neither pods nor containers of one network know each other by their names everywhere.
+ */
 export function reachableUrl(listening: string, configured: string | undefined): string {
   if (configured !== undefined) return configured.replace(/\/+$/, '');
   const url = new URL(listening);
-  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname();
+  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = ownAddress();
   return url.origin;
+}
+
+function ownAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const found = addresses.find(({ family, internal }) => family === 'IPv4' && !internal);
+  return found?.address ?? hostname();
 }

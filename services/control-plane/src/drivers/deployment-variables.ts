@@ -14,7 +14,14 @@ export interface PlatformSettings {
   /** Networks that deployments may send requests of their callers to, although they are not public. */
   outboundNetworks?: string[] | undefined;
   logLevel: string;
-  eventBus: { kind: string; kafkaBrokers?: string; redisUri?: string; topicPrefix: string };
+  eventBus: {
+    kind: string;
+    kafkaBrokers?: string;
+    /** Where brokers are reached whose address is a loopback one; undefined: there. */
+    kafkaLoopbackHost?: string;
+    redisUri?: string;
+    topicPrefix: string;
+  };
 }
 
 export interface PartVariables {
@@ -50,6 +57,7 @@ export function partVariables(
       PLATFORM_JWKS_URL: platform.jwksUrl,
       EVENT_BUS: platform.eventBus.kind,
       ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
+      ...(platform.eventBus.kafkaLoopbackHost && { KAFKA_LOOPBACK_HOST: platform.eventBus.kafkaLoopbackHost }),
       TOPIC_PREFIX: platform.eventBus.topicPrefix,
       ...(platform.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: platform.outboundNetworks.join(',') }),
       // Of the process that runs the project's code.

@@ -13,6 +13,8 @@ export const ENGINE = fixture('stand-in-engine.mjs');
 export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
   process.env.DOCKER_STAND_IN_FOLDER = surroundings.folder;
   process.env.DOCKER_STAND_IN_AGENT = AGENT;
+  process.env.DOCKER_STAND_IN_HOSTS = fixture('stand-in-hosts.mjs');
+  process.env.DOCKER_STAND_IN_REACH = fixture('../../../../infra/docker/agent-server/reach.mjs');
   return {
     ...surroundings,
     command: ENGINE,

@@ -9,10 +9,19 @@ import type { Place } from '../process/kept-service.ts';
 import type { KeepingOptions, Launcher, Part } from '../process/launcher.ts';
 import { startRevision } from '../process/start-revision.ts';
 import type { CredentialFor } from '../pull-credential.ts';
+import { checkReach } from './check-reach.ts';
 import { Container } from './container.ts';
 import { fetchImage, type ImageFacts } from './image.ts';
+import { LoopbackRelay } from './loopback-relay.ts';
+import {
+  type Addresses,
+  asSeenFromContainers,
+  type Endpoint,
+  endpointOf,
+  loopbackEndpoints,
+} from './machine-addresses.ts';
 import { removeOrphans } from './orphans.ts';
-import { type ContainerNetwork, INNER_PORT, LABELS, runArguments } from './run-arguments.ts';
+import { type ContainerNetwork, INNER_PORT, LABELS, type RunDescription, runArguments } from './run-arguments.ts';
 
 export interface ContainerDriverOptions extends KeepingOptions {
   /** The engine's command: `docker`, or one that takes the same arguments. */
@@ -30,9 +39,11 @@ export interface ContainerDriverOptions extends KeepingOptions {
 /** Runs a revision that is an image, as containers of an engine: one or more of agent-api and of run-worker. */
 export class ContainerDriver implements Driver {
   readonly #options: ContainerDriverOptions;
+  readonly #relay: LoopbackRelay;
 
   constructor(options: ContainerDriverOptions) {
     this.#options = options;
+    this.#relay = new LoopbackRelay(options);
   }
 
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
@@ -45,13 +56,28 @@ export class ContainerDriver implements Driver {
       const fetched = await this.#fetch(spec, imageUri, log, signal);
       const image = { ...fetched, env: { ...fetched.env, ...settings } };
       await removeOrphans(this.#options.command, spec.deploymentId, this.#options.holder);
-      return new ContainerLauncher(spec, image, this.#options);
+      const launcher = new ContainerLauncher(image, await this.#surroundings(spec), this.#options);
+      await launcher.checkReach(endpointOf(spec.databaseUri));
+      return launcher;
     });
+  }
+
+  close(): void {
+    this.#relay.close();
   }
 
   async removeLeftovers(deploymentId: string): Promise<void> {
     const { command, holder } = this.#options;
     await removeOrphans(command, deploymentId, holder);
+  }
+
+  async #surroundings(spec: RevisionSpec): Promise<Surroundings> {
+    const { network, platform } = this.#options;
+    if (network === 'host') return { spec, platform, networkAt: () => ({ kind: 'host' }) };
+    if (network !== undefined) return { spec, platform, networkAt: () => ({ kind: 'named', network }) };
+    const machine = await this.#relay.open(loopbackEndpoints({ spec, platform }));
+    const networkAt = (place: Place | undefined) => ({ kind: 'published' as const, place, machine });
+    return { ...asSeenFromContainers({ spec, platform }), networkAt };
   }
 
   async #fetch(spec: RevisionSpec, imageUri: string, log: RevisionLog, signal: AbortSignal): Promise<ImageFacts> {
@@ -67,17 +93,24 @@ export class ContainerDriver implements Driver {
   }
 }
 
+/** What containers of a revision are told, and the network they are on. */
+interface Surroundings extends Addresses {
+  /** @param place where a container is reached; undefined for one that nobody connects to */
+  networkAt(place: Place | undefined): ContainerNetwork;
+}
+
 class ContainerLauncher implements Launcher {
   readonly hasCustomAuth: boolean;
   readonly graceMs: number;
-  readonly #spec: RevisionSpec;
+  readonly #surroundings: Surroundings;
   readonly #image: ImageFacts;
   readonly #options: ContainerDriverOptions;
   /** Of the next container of each part. */
   readonly #names = new Map<string, string>();
 
-  constructor(spec: RevisionSpec, image: ImageFacts, options: ContainerDriverOptions) {
-    this.#spec = spec;
+  constructor(image: ImageFacts, surroundings: Surroundings, options: ContainerDriverOptions) {
+    const { spec } = surroundings;
+    this.#surroundings = surroundings;
     this.#image = image;
     this.#options = options;
     this.hasCustomAuth = image.hasCustomAuth;
@@ -86,18 +119,17 @@ class ContainerLauncher implements Launcher {
 
   readonly findPlace = async (part: Part): Promise<Place> => {
     const { network, platform } = this.#options;
-    const name = `runyard-${this.#spec.revisionId}-${part.name}-${randomBytes(3).toString('hex')}`;
+    const name = this.#newName(part.name);
     this.#names.set(part.name, name);
     if (network !== undefined && network !== 'host') return { host: name, port: INNER_PORT };
     return { host: platform.host, port: await freePort(platform.host) };
   };
 
   readonly launch: Launcher['launch'] = (part, place, onLine) => {
-    const { command, platform, holder } = this.#options;
-    const { deploymentId, revisionId, resources } = this.#spec;
-    const network = this.#networkAt(place);
-    const own = { ...this.#image.env, ...this.#spec.secrets };
-    const { env, secrets } = partVariables(this.#spec, own, platform, part.role);
+    const { spec, platform, networkAt } = this.#surroundings;
+    const network = networkAt(place);
+    const own = { ...this.#image.env, ...spec.secrets };
+    const { env, secrets } = partVariables(spec, own, platform, part.role);
     const variables = {
       ...env,
       HOST: network.kind === 'host' ? place.host : '0.0.0.0',
@@ -107,20 +139,33 @@ class ContainerLauncher implements Launcher {
       RUNYARD_PARENT_FD: '0',
     };
     const name = this.#names.get(part.name)!;
+    const args = this.#runArguments(part, { name, network, variables: Object.keys(variables), command: [part.role] });
+    return new Container({ command: this.#options.command, name, args, env: variables, secrets, onLine });
+  };
+
+  /** @param database as this machine reaches it @throws StartFailure when containers do not */
+  async checkReach(database: Endpoint): Promise<void> {
+    const { spec, networkAt } = this.#surroundings;
+    const inside = endpointOf(spec.databaseUri);
+    const address = `${inside.host}:${inside.port}`;
+    const part = { role: 'agent-api' as const, name: 'reach' };
+    const network = networkAt(undefined);
+    const run = { name: this.#newName(part.name), network, variables: [], command: ['reach', address] };
+    await checkReach(this.#options.command, this.#runArguments(part, run), { database, name: address });
+  }
+
+  #newName(part: string): string {
+    return `runyard-${this.#surroundings.spec.revisionId}-${part}-${randomBytes(3).toString('hex')}`;
+  }
+
+  #runArguments(part: Part, run: Pick<RunDescription, 'name' | 'network' | 'variables' | 'command'>): string[] {
+    const { deploymentId, revisionId, resources } = this.#surroundings.spec;
     const labels = {
       [LABELS.deployment]: deploymentId,
       [LABELS.revision]: revisionId,
       [LABELS.part]: part.name,
-      [LABELS.holder]: holder,
+      [LABELS.holder]: this.#options.holder,
     };
-    const description = { name, image: this.#image.id, part, labels, resources, network };
-    const args = runArguments({ ...description, variables: Object.keys(variables) });
-    return new Container({ command, name, args, env: variables, secrets, onLine });
-  };
-
-  #networkAt({ host, port }: Place): ContainerNetwork {
-    const { network } = this.#options;
-    if (network === 'host') return { kind: 'host' };
-    return network === undefined ? { kind: 'published', host, port } : { kind: 'named', network };
+    return runArguments({ ...run, image: this.#image.id, role: part.role, labels, resources });
   }
 }

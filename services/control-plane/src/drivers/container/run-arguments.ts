@@ -1,5 +1,7 @@
 import type { ResourceSpec } from '@runyard/contracts';
+import type { Place } from '../process/kept-service.ts';
 import type { Part } from '../process/launcher.ts';
+import { MACHINE_NAME } from './machine-addresses.ts';
 
 /** Whose container it is, so that one that is left over is found. */
 export const LABELS = {
@@ -19,25 +21,34 @@ const PROCESSES_MAX = 1024;
 export interface RunDescription {
   name: string;
   image: string;
-  part: Part;
+  /** Its limits are this one's. */
+  role: Part['role'];
   labels: Record<string, string>;
   resources: ResourceSpec;
   /** Names of the variables; their values are in the environment of the command. */
   variables: readonly string[];
   network: ContainerNetwork;
+  /** What the entry point is given. */
+  command: readonly string[];
 }
 
 export type ContainerNetwork =
   /** The one of the machine itself. */
   | { kind: 'host' }
   /** The engine's own: reached over a port of the machine. */
-  | { kind: 'published'; host: string; port: number }
+  | {
+      kind: 'published';
+      /** Undefined: nobody connects to the container. */
+      place: Place | undefined;
+      /** What the name of this machine stands for in it. */
+      machine: string;
+    }
   /** One that the gateway is on too: reached by the container's name. */
   | { kind: 'named'; network: string };
 
 /** What the engine's `run` is called with. */
 export function runArguments(run: RunDescription): string[] {
-  const { name, image, part, labels, resources, variables, network } = run;
+  const { name, image, role, labels, resources, variables, network, command } = run;
   return [
     'run',
     '--interactive',
@@ -52,17 +63,21 @@ export function runArguments(run: RunDescription): string[] {
     `--name=${name}`,
     ...Object.entries(labels).map(([label, value]) => `--label=${label}=${value}`),
     ...networkArguments(network),
-    ...limits(resources, part.role),
+    ...limits(resources, role),
     ...variables.map((variable) => `--env=${variable}`),
     image,
-    part.role,
+    ...command,
   ];
 }
 
 function networkArguments(network: ContainerNetwork): string[] {
   if (network.kind === 'host') return ['--network=host'];
   if (network.kind === 'named') return [`--network=${network.network}`];
-  return [`--publish=${network.host}:${network.port}:${INNER_PORT}`, '--add-host=host.docker.internal:host-gateway'];
+  const { place, machine } = network;
+  return [
+    ...(place ? [`--publish=${place.host}:${place.port}:${INNER_PORT}`] : []),
+    `--add-host=${MACHINE_NAME}:${machine}`,
+  ];
 }
 
 /** Twice what was asked for, where the limit itself was not; nothing where neither was. */

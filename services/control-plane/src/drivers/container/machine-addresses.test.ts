@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import type { PlatformSettings } from '../deployment-variables.ts';
+import type { RevisionSpec } from '../driver.ts';
+import { asSeenFromContainers, loopbackEndpoints } from './machine-addresses.ts';
+
+const addresses = (
+  changes: Partial<PlatformSettings> = {},
+  databaseUri = 'postgres://role:p%40ss@127.0.0.1:5433/db',
+) => ({
+  spec: { databaseUri } as RevisionSpec,
+  platform: {
+    redisUri: 'redis://:secret@localhost',
+    jwksUrl: 'http://[::1]:4001/.well-known/jwks.json',
+    publicUrl: 'http://127.0.0.1:2024',
+    eventBus: { kind: 'kafka', kafkaBrokers: '127.0.0.1:9092, kafka.example.com:9093', topicPrefix: '' },
+    ...changes,
+  } as PlatformSettings,
+});
+
+describe('a container on this machine', () => {
+  it('is told the name of the machine in place of its loopback addresses, with ports, passwords and paths as they were', () => {
+    const { spec, platform } = asSeenFromContainers(addresses());
+    expect(spec.databaseUri).toBe('postgres://role:p%40ss@host.docker.internal:5433/db');
+    expect(platform).toMatchObject({
+      redisUri: 'redis://:secret@host.docker.internal',
+      jwksUrl: 'http://host.docker.internal:4001/.well-known/jwks.json',
+      publicUrl: 'http://127.0.0.1:2024',
+      eventBus: { kafkaBrokers: '127.0.0.1:9092, kafka.example.com:9093', kafkaLoopbackHost: 'host.docker.internal' },
+    });
+    expect(loopbackEndpoints(addresses())).toEqual([
+      { host: '127.0.0.1', port: 5433 },
+      { host: 'localhost', port: 6379 },
+      { host: '::1', port: 4001 },
+      { host: '127.0.0.1', port: 9092 },
+    ]);
+  });
+
+  it('is told other addresses as they are', () => {
+    const elsewhere = addresses(
+      {
+        redisUri: 'redis://redis.example.com',
+        jwksUrl: 'https://keys.example.com/jwks.json',
+        eventBus: { kind: 'redis', redisUri: 'redis://redis.example.com', topicPrefix: '' },
+      },
+      'postgres://role:password@postgres.example.com/db',
+    );
+    expect(asSeenFromContainers(elsewhere)).toEqual(elsewhere);
+    expect(loopbackEndpoints(elsewhere)).toEqual([]);
+  });
+});
