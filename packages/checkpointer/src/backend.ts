@@ -118,7 +118,7 @@ export type StoreOperation = ScopedOperation &
         value: Record<string, unknown> | null;
         /** What is embedded of it: these paths, or nothing. Left out: as the store is set. */
         index?: false | string[];
-        /** After so many minutes without a refresh nobody sees the item any more. Left out: as the store is set. */
+        /** After so many minutes without a refresh nobody sees the item any more; -1: never. Left out: as the store is set. */
         ttlMinutes?: number;
       }
     | {

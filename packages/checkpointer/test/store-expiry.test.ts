@@ -136,7 +136,7 @@ describe('the default time', () => {
   });
 });
 
-it.each([0, -1, Number.NaN, 1e12])('a time of %d minutes is refused', async (ttlMinutes) => {
+it.each([0, -2, Number.NaN, 1e12])('a time of %d minutes is refused', async (ttlMinutes) => {
   const operation = { kind: 'put' as const, namespace: NAMESPACE, key: 'k', value: {}, ttlMinutes };
   await expect(store.batch([operation])).rejects.toMatchObject({ reason: 'invalid' });
 });

@@ -1,11 +1,14 @@
 import type { ThreadSearchRequest } from '@runyard/contracts';
 import { EXACT_TOTAL_MAX, type Page, toPage, totalIfKnown } from '../pagination.ts';
-import { Prisma, type PrismaClient } from '../prisma.ts';
+import { Prisma } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
 import { columnsOf } from './thread-columns.ts';
 import { all, conditionsOf, type ThreadConditions, type ThreadFilters } from './thread-conditions.ts';
 import { orderOf } from './thread-order.ts';
 import type { ThreadRecord } from './thread-record.ts';
+
+/** A client, or a transaction of it. */
+type Db = Pick<Prisma.TransactionClient, '$queryRaw'>;
 
 export interface ThreadSearch extends ThreadFilters, Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'> {
   limit: number;
@@ -28,40 +31,31 @@ const LOOKED_AT = 1_500;
  * rows that costs little, and the index is asked when the page is not full by then. Left to the planner's guess the wrong one
  * of the two takes seconds with a million threads.
  */
-export async function searchThreads(
-  prisma: PrismaClient,
-  scope: Scope,
-  search: ThreadSearch,
-): Promise<Page<ThreadRecord>> {
+export async function searchThreads(db: Db, scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
   const conditions = conditionsOf(scope, search);
   const { byColumn, byMetadata, byValues } = conditions;
   const isWalk = byMetadata.length > 0 && byValues.length === 0 && !search.ids;
   if (isWalk && search.offset + search.limit < LOOKED_AT) {
-    const found = await select(prisma, search, alongOrder(conditions, search));
-    if (found.length > search.limit) return toPage(found, search, await countUpToExact(prisma, scope, search));
+    const found = await select(db, search, alongOrder(conditions, search));
+    if (found.length > search.limit) return toPage(found, search, await countUpToExact(db, scope, search));
   }
   if (isWalk) {
-    const found = await select(prisma, search, byIndexOnMetadata(conditions, search));
+    const found = await select(db, search, byIndexOnMetadata(conditions, search));
     const total = found[0]?.matches ?? totalIfKnown(found, search);
-    return toPage(found, search, total ?? (await countUpToExact(prisma, scope, search)));
+    return toPage(found, search, total ?? (await countUpToExact(db, scope, search)));
   }
-  const found = await select(prisma, search, inOrder([...byColumn, ...byMetadata, ...byValues], search));
-  return toPage(found, search, totalIfKnown(found, search) ?? (await countUpToExact(prisma, scope, search)));
+  const found = await select(db, search, inOrder([...byColumn, ...byMetadata, ...byValues], search));
+  return toPage(found, search, totalIfKnown(found, search) ?? (await countUpToExact(db, scope, search)));
 }
 
-function countUpToExact(prisma: PrismaClient, scope: Scope, filters: ThreadFilters): Promise<number> {
-  return countThreads(prisma, scope, filters, EXACT_TOTAL_MAX + 1);
+function countUpToExact(db: Db, scope: Scope, filters: ThreadFilters): Promise<number> {
+  return countThreads(db, scope, filters, EXACT_TOTAL_MAX + 1);
 }
 
-export async function countThreads(
-  prisma: PrismaClient,
-  scope: Scope,
-  filters: ThreadFilters,
-  atMost?: number,
-): Promise<number> {
+export async function countThreads(db: Db, scope: Scope, filters: ThreadFilters, atMost?: number): Promise<number> {
   const { byColumn, byMetadata, byValues } = conditionsOf(scope, filters);
   const limit = atMost === undefined ? Prisma.empty : Prisma.sql`LIMIT ${atMost}`;
-  const [row] = await prisma.$queryRaw<{ total: bigint }[]>`
+  const [row] = await db.$queryRaw<{ total: bigint }[]>`
     SELECT count(*) AS total FROM
       (SELECT 1 FROM thread t WHERE ${all([...byColumn, ...byMetadata, ...byValues])} ${limit}) AS matching`;
   return Number(row?.total ?? 0);
@@ -71,9 +65,9 @@ export async function countThreads(
 type Found = ThreadRecord & { matches: number | null };
 
 /** Ids first and rows afterwards: what a page passes over is never fetched. `ids` answers `thread_id` and `matches`. */
-function select(prisma: PrismaClient, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
+function select(db: Db, search: ThreadSearch, ids: Prisma.Sql): Promise<Found[]> {
   const states = search.withState ? Prisma.sql`LEFT JOIN thread_state s ON s.thread_id = t.thread_id` : Prisma.empty;
-  return prisma.$queryRaw<Found[]>`
+  return db.$queryRaw<Found[]>`
     WITH page AS MATERIALIZED (${ids} LIMIT ${search.limit + 1} OFFSET ${search.offset})
     SELECT ${columnsOf(search.withState)}, page.matches FROM page JOIN thread t USING (thread_id) ${states}
     ORDER BY ${orderOf(search, 't')}`;

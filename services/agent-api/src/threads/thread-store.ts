@@ -10,6 +10,7 @@ import { columnsOf } from './thread-columns.ts';
 import { type ThreadFilters, visible } from './thread-conditions.ts';
 import type { ThreadRecord } from './thread-record.ts';
 import { countThreads, searchThreads, type ThreadSearch } from './thread-search.ts';
+import { searchValues, VALUES_SEARCH_MS } from './values-search.ts';
 
 /** Threads as listing and reading need them. Their status is the run engine's to change. */
 export class ThreadStore {
@@ -68,23 +69,23 @@ export class ThreadStore {
     return changed > 0;
   }
 
-  /** One whose state cannot be decrypted has a `fault`. @throws UnprocessableError for a filter on values that are encrypted */
+  /** One whose state cannot be decrypted has a `fault`. @throws UnprocessableError for a filter on values that are encrypted, or too many */
   async search(scope: Scope, search: ThreadSearch): Promise<Page<ThreadRecord>> {
-    this.#requireReadable(search);
-    const page = await searchThreads(this.#prisma, scope, search);
+    const page = await this.#within(search, (db) => searchThreads(db, scope, search));
     return { ...page, rows: page.rows.map((row) => this.#listed(row)) };
   }
 
-  /** @throws UnprocessableError for a filter on values that are encrypted */
+  /** @throws UnprocessableError for a filter on values that are encrypted, or too many */
   async count(scope: Scope, filters: ThreadFilters): Promise<number> {
-    this.#requireReadable(filters);
-    return countThreads(this.#prisma, scope, filters);
+    return this.#within(filters, (db) => countThreads(db, scope, filters));
   }
 
-  #requireReadable({ values }: ThreadFilters): void {
-    if (this.#atRest.isSealing && values && Object.keys(values).length > 0) {
+  #within<T>({ values }: ThreadFilters, search: (db: Prisma.TransactionClient) => Promise<T>): Promise<T> {
+    if (!values || Object.keys(values).length === 0) return search(this.#prisma);
+    if (this.#atRest.isSealing) {
       throw new UnprocessableError('values: the state of threads is encrypted at rest and cannot be searched by');
     }
+    return searchValues(this.#prisma, VALUES_SEARCH_MS, search);
   }
 
   /** One thread that cannot be decrypted keeps no other from being found. */

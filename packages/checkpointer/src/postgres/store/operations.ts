@@ -14,6 +14,9 @@ const LABEL_BYTES = 8;
 /** A hundred years; longer times are past what a timestamp can name. */
 const TTL_MINUTES_MAX = 52_560_000;
 
+/** The time of an item that never expires. */
+export const NEVER = -1;
+
 /** What clients and graphs may get wrong. @throws BackendError `invalid` */
 export function checkOperation(operation: StoreOperation): void {
   if (operation.kind === 'put') checkPut(operation);
@@ -26,8 +29,9 @@ function checkPut({ namespace, key, value, index, ttlMinutes }: OperationOf<'put
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + LABEL_BYTES, 0);
   if (bytes > ADDRESS_BYTES_MAX) refuse(`namespace and key take more than ${ADDRESS_BYTES_MAX} bytes together`);
   if (typeof value !== 'object' || Array.isArray(value)) refuse('value must be an object');
-  if (ttlMinutes !== undefined && !(ttlMinutes > 0 && ttlMinutes <= TTL_MINUTES_MAX)) {
-    refuse(`ttl must be more than 0 and at most ${TTL_MINUTES_MAX} minutes`);
+  const hasTtl = ttlMinutes !== undefined && ttlMinutes !== NEVER;
+  if (hasTtl && !(ttlMinutes > 0 && ttlMinutes <= TTL_MINUTES_MAX)) {
+    refuse(`ttl must be more than 0 and at most ${TTL_MINUTES_MAX} minutes, or -1 for never`);
   }
   if (Array.isArray(index)) for (const path of index) checkPath(path);
   else if (index !== undefined && index !== false && index !== null) refuse('index must be false or a list of paths');

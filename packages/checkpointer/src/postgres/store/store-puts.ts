@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { BackendError } from '../../backend.ts';
 import { HELD_FENCES } from '../held-fences.ts';
 import type { ItemVectors } from './item-vectors.ts';
-import type { OperationOf } from './operations.ts';
+import { NEVER, type OperationOf } from './operations.ts';
 import { textArray } from './text-array.ts';
 
 const ATTEMPTS = 4;
@@ -79,7 +79,7 @@ export async function putItems(pool: pg.Pool, { puts, vectors, space, fence }: P
     puts.map(({ key }) => toSqlText(key)),
     puts.map(({ value }) => (value === null ? null : toSqlJson(value))),
     puts.map(({ scope = {} }) => toSqlJson(scope)),
-    puts.map(({ ttlMinutes }) => ttlMinutes ?? null),
+    puts.map(({ ttlMinutes = NEVER }) => (ttlMinutes === NEVER ? null : ttlMinutes)),
     puts.map((put) => vectors.get(put)?.embeddingId ?? null),
     rows.map(({ embeddingId }) => embeddingId),
     rows.map(({ position }) => position),

@@ -35,8 +35,8 @@ export const StorePutRequest = Type.Object(
       }),
     ),
     ttl: Type.Optional(
-      Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 52_560_000 }), Null], {
-        description: 'Minutes after which the item is gone. Left out: `store.ttl.default_ttl`, or never.',
+      Type.Union([Type.Number({ exclusiveMinimum: 0, maximum: 52_560_000 }), Type.Literal(-1), Null], {
+        description: 'Minutes after which the item is gone; -1 for never. Left out: `store.ttl.default_ttl`, or never.',
       }),
     ),
   },
