@@ -51,12 +51,14 @@ export const cases = [
   statusCase({
     operation: 'getMetrics',
     status: 200,
-    promise: 'metrics have the labels that tell deployments apart',
+    promise: 'metrics tell of queue, workers and runs, with the labels that tell deployments apart',
     run: async ({ call }) => {
       const answer = await call('getMetrics');
       expect(answer.text).toMatch(
         /^lg_api_num_pending_runs\{project_id=".+",revision_id=".+",deployment_type=".+"\} \d/m,
       );
+      expect(answer.text).toMatch(/^lg_api_run_success_counter\{.+\} \d/m);
+      expect(answer.text).toMatch(/^lg_api_run_queue_wait_time_1st_attempt_count\{.+\} \d/m);
       return answer;
     },
   }),

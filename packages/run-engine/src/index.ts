@@ -6,6 +6,8 @@ export * from './crons/types.ts';
 export { RunEngine } from './engine.ts';
 export type { RunEngineOptions } from './engine-options.ts';
 export { FencedError } from './errors.ts';
+export { RunMetricReport, type RunMetricTotals, readRunMetrics } from './metrics/run-metric-totals.ts';
+export { RUN_COUNTERS, RUN_HISTOGRAM_BUCKETS, RUN_HISTOGRAMS, type RunMetric } from './metrics/run-metrics.ts';
 export type { ClaimOptions, RunsAmong } from './runs/claim-runs.ts';
 export type { RunQuery } from './runs/read-runs.ts';
 export * from './runs/types.ts';

@@ -1,9 +1,19 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 
 /** A metric as it stands. */
 export interface MetricValues {
   name: string;
   values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[];
+}
+
+export type Samples = ReadonlyMap<string, number>;
+
+export interface SummedMetric {
+  name: string;
+  help: string;
+  type: 'counter' | 'histogram';
+  /** Upper bounds of a histogram, that without an end left out. */
+  buckets?: readonly number[];
 }
 
 /** What metrics of agent servers begin with, unless told otherwise. */
@@ -85,6 +95,37 @@ export class Metrics {
     return known ?? new Histogram<Label>({ name, help, labelNames, buckets, registers: [this.registry] });
   }
 
+  /**
+   * A counter or histogram of several processes together, whose samples are asked for at each scrape, in the form of `samplesOf`.
+   * While they cannot be had it is missing from the scrape.
+   */
+  summed({ name: plainName, help, type, buckets = [] }: SummedMetric, read: () => Promise<Samples | undefined>): void {
+    const name = this.#named(plainName);
+    if (this.registry.getSingleMetric(name)) return;
+    const get = async () => {
+      const samples = await read();
+      const values = samples
+        ? type === 'counter'
+          ? counterValues(samples)
+          : histogramValues(name, buckets, samples)
+        : [];
+      return { name, help, type, values, aggregator: 'first' };
+    };
+    this.registry.registerMetric({ name, get } as unknown as Metric);
+  }
+
+  /** What a counter or a histogram without labels of its own has counted: `''`, or `sum`, `count` and a number for each bound. */
+  async samplesOf(plainName: string): Promise<Samples> {
+    const metric = this.registry.getSingleMetric(this.#named(plainName));
+    const { values } = metric ? ((await metric.get()) as unknown as MetricValues) : { values: [] };
+    return new Map(
+      values.map(({ value, labels, metricName }) => [
+        labels.le === undefined ? (metricName?.split('_').at(-1) ?? '') : String(labels.le),
+        value,
+      ]),
+    );
+  }
+
   /** Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
@@ -98,4 +139,16 @@ export class Metrics {
   #named(name: string): string {
     return name.startsWith(PREFIX) ? this.#prefix + name.slice(PREFIX.length) : name;
   }
+}
+
+function counterValues(samples: Samples): MetricValues['values'] {
+  return [{ value: samples.get('') ?? 0, labels: {} }];
+}
+
+function histogramValues(name: string, buckets: readonly number[], samples: Samples): MetricValues['values'] {
+  const bounds = [...buckets.map(String), '+Inf'];
+  return [
+    ...bounds.map((le) => ({ metricName: `${name}_bucket`, labels: { le }, value: samples.get(le) ?? 0 })),
+    ...['sum', 'count'].map((part) => ({ metricName: `${name}_${part}`, labels: {}, value: samples.get(part) ?? 0 })),
+  ];
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, untilAvailable } from '@runyard/database';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
-import { ApiServers, RunEngine } from '@runyard/run-engine';
+import { ApiServers, RunEngine, RunMetricReport } from '@runyard/run-engine';
 import { atRestWith } from '@runyard/sealing';
 import {
   createApp,
@@ -34,6 +34,8 @@ const SWEEP_EVERY_MS = 1_000;
 /** How long what only one worker does may rest when that one dies. */
 const SWEEP_DUTY_MS = 5_000;
 const LOOK_EVERY_MS = 2_000;
+/** How old what a deployment says of its runs may be. */
+const REPORT_EVERY_MS = 5_000;
 
 /**
  * One worker: takes runs of its deployment while slots are free and executes them in a graph host. What it knows is in Postgres;
@@ -164,6 +166,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     free: () => slots.free,
   });
 
+  const report = new RunMetricReport(upkeepPool, context.metrics);
+  const notReported = (error: unknown) => logger.warn('run metrics not reported, will retry', { error });
+  const reporting = setInterval(() => report.report().catch(notReported), REPORT_EVERY_MS);
+
   const app = createApp({
     context,
     operations: [],
@@ -183,6 +189,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   // A worker that cannot say so is found out by its lease; that is no failed stop.
   const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
   lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(unlessAway));
+  lifecycle.onStop('run metrics', () => {
+    clearInterval(reporting);
+    return report.report().catch(notReported);
+  });
   lifecycle.onStop('lease', () => lease.close());
   lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(

@@ -1,10 +1,17 @@
 import { observeDeploymentPools } from '@runyard/database';
-import { cancelLatency, staleWrites, sweptCounter } from '@runyard/run-engine';
+import {
+  cancelLatency,
+  RUN_COUNTERS,
+  RUN_HISTOGRAM_BUCKETS,
+  RUN_HISTOGRAMS,
+  type RunMetric,
+  staleWrites,
+  sweptCounter,
+} from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse } from '@runyard/service-kit';
 import type pg from 'pg';
 
 const MILLISECONDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000];
-const RUN_MILLISECONDS = [10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
 /**
  * Runs of lost workers that wait again, that had lost too many, that had been cancelled; times that runs were ready and nobody
  * came; results past their time.
@@ -42,24 +49,23 @@ export class WorkerMetrics {
 
   constructor(metrics: Metrics) {
     const counter = (name: string, help: string) => metrics.counter(`lg_api_${name}`, help);
-    this.attemptsStarted = counter('run_attempt_started_counter', 'Attempts begun');
-    this.succeeded = counter('run_success_counter', 'Runs that ended well, also with an interrupt');
-    this.cancelled = counter('run_canceled_by_request_counter', 'Runs ended by a cancel');
-    this.failedRetriable = counter('run_failed_retriable_counter', 'Attempts that failed and are tried again');
-    this.failedAfterRetry = counter('run_failed_after_retry_counter', 'Runs given up after too many failed attempts');
-    this.exceededAttempts = counter(
-      'run_exceed_max_attempts_at_start_counter',
-      'Runs given up because they lost their worker too often',
-    );
-    this.setToError = counter('run_set_status_error_counter', 'Runs that ended in an error');
+    const shared = ({ name, help }: RunMetric) => metrics.counter(name, help);
+    const latency = ({ name, help }: RunMetric) => metrics.histogram(name, help, [], RUN_HISTOGRAM_BUCKETS);
+    this.attemptsStarted = shared(RUN_COUNTERS.attemptsStarted);
+    this.succeeded = shared(RUN_COUNTERS.succeeded);
+    this.cancelled = shared(RUN_COUNTERS.cancelled);
+    this.failedRetriable = shared(RUN_COUNTERS.failedRetriable);
+    this.failedAfterRetry = shared(RUN_COUNTERS.failedAfterRetry);
+    this.exceededAttempts = shared(RUN_COUNTERS.exceededAttempts);
+    this.setToError = shared(RUN_COUNTERS.setToError);
     this.recursionLimits = counter(
       'graph_recursion_limit_error_counter',
       'Runs that ended because their graph took more steps than it may',
     );
-    this.handedBack = counter('run_abandoned_by_shutdown_counter', 'Runs handed back at a shutdown');
+    this.handedBack = shared(RUN_COUNTERS.handedBack);
     this.lost = counter('run_lost_counter', 'Attempts that another worker took over');
-    this.claimFailures = counter('failed_to_fetch_runs_counter', 'Claims that failed');
-    this.lostEvents = counter('streaming_data_loss_counter', 'Events that did not reach their stream');
+    this.claimFailures = shared(RUN_COUNTERS.claimFailures);
+    this.lostEvents = shared(RUN_COUNTERS.lostEvents);
     this.trimmedEvents = counter(
       'stream_trimmed_events_total',
       'Events that went because their thread had more than a stream may keep',
@@ -85,24 +91,9 @@ export class WorkerMetrics {
       [],
       MILLISECONDS,
     );
-    this.executionLatency = metrics.histogram(
-      'lg_api_run_execution_latency',
-      'Milliseconds from claim to end of an attempt',
-      [],
-      RUN_MILLISECONDS,
-    );
-    this.queueWait = metrics.histogram(
-      'lg_api_run_queue_wait_time_1st_attempt',
-      'Milliseconds a run waited for its first attempt',
-      [],
-      RUN_MILLISECONDS,
-    );
-    this.queueWaitOfRetries = metrics.histogram(
-      'lg_api_run_queue_wait_time_retry_attempt',
-      'Milliseconds from the acceptance of a run to a later attempt',
-      [],
-      RUN_MILLISECONDS,
-    );
+    this.executionLatency = latency(RUN_HISTOGRAMS.executionLatency);
+    this.queueWait = latency(RUN_HISTOGRAMS.queueWait);
+    this.queueWaitOfRetries = latency(RUN_HISTOGRAMS.queueWaitOfRetries);
   }
 }
 

@@ -1,5 +1,12 @@
 import { observeDeploymentPools } from '@runyard/database';
-import type { QueueStatistics, RunEngine } from '@runyard/run-engine';
+import {
+  type QueueStatistics,
+  RUN_COUNTERS,
+  RUN_HISTOGRAM_BUCKETS,
+  RUN_HISTOGRAMS,
+  type RunEngine,
+  readRunMetrics,
+} from '@runyard/run-engine';
 import { type Metrics, observeRedis, type RedisUse, scrapeLookup } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { OpenResponses } from '../streams/open-responses.ts';
@@ -12,8 +19,8 @@ export interface DeploymentMetricsSources {
 }
 
 /**
- * Queue and workers of the whole deployment, and this process's pool. When the database is away the gauges of the queue are
- * missing from the answer, not the answer.
+ * Queue, workers and runs of the whole deployment, and this process's pool. When the database is away those of the deployment
+ * are missing from the answer, not the answer.
  */
 export function registerDeploymentMetrics(
   metrics: Metrics,
@@ -39,6 +46,7 @@ export function registerDeploymentMetrics(
   ofQueue('workers_active', 'Slots of workers in use.', (q) => q.runningRuns);
   ofQueue('workers_available', 'Free slots of workers.', (q) => Math.max(q.slots - q.runningRuns, 0));
 
+  reportRuns(metrics, pool);
   observeDeploymentPools([pool], metrics);
   observeRedis(metrics, redis);
   metrics.gauge('lg_api_open_streams', 'Event streams and waiting answers under way.', [], (gauge) =>
@@ -49,4 +57,16 @@ export function registerDeploymentMetrics(
     'Streams cut because their client took nothing of them any more.',
     () => open.stalled,
   );
+}
+
+/** What the workers have counted of runs, all together. */
+function reportRuns(metrics: Metrics, pool: pg.Pool): void {
+  const totals = scrapeLookup(() => readRunMetrics(pool));
+  const samplesOf = (name: string) => async () => (await totals())?.get(name);
+  for (const { name, help } of Object.values(RUN_COUNTERS)) {
+    metrics.summed({ name, help, type: 'counter' }, samplesOf(name));
+  }
+  for (const { name, help } of Object.values(RUN_HISTOGRAMS)) {
+    metrics.summed({ name, help, type: 'histogram', buckets: RUN_HISTOGRAM_BUCKETS }, samplesOf(name));
+  }
 }

@@ -8,6 +8,17 @@ const QUEUE = {
   pending_unblocked_runs_wait_time_max_secs: 'pending_unblocked_runs_wait_time_max',
 };
 const WORKERS = { max: 'workers_max', active: 'workers_active', available: 'workers_available' };
+const RUNS = {
+  attempts_started: 'run_attempt_started_counter',
+  succeeded: 'run_success_counter',
+  canceled: 'run_canceled_by_request_counter',
+  failed: 'run_set_status_error_counter',
+};
+const RUN_TIMES = {
+  queue_wait_time_1st_attempt: 'run_queue_wait_time_1st_attempt',
+  queue_wait_time_retry_attempt: 'run_queue_wait_time_retry_attempt',
+  execution_latency: 'run_execution_latency',
+};
 const pool = (name: string) => ({ max: `${name}_max`, size: `${name}_size`, available: `${name}_available` });
 
 /** The metrics as `/metrics?format=json` answers them. A section that cannot be told at the moment is null. */
@@ -17,9 +28,18 @@ export function metricsAsJson(metrics: MetricValues[], prefix: string): Record<s
     const entries = Object.entries(fields).map(([field, name]) => [field, byName.get(prefix + name)?.[0]?.value]);
     return entries.every(([, value]) => value !== undefined) ? Object.fromEntries(entries) : null;
   };
+  const runs = () => {
+    const counts = section(RUNS);
+    const times = Object.entries(RUN_TIMES).map(([field, name]) => {
+      const [total] = latencies(byName.get(prefix + name));
+      return [field, total && { count: total.count, sum_ms: total.sum_ms }];
+    });
+    return counts && { ...counts, ...Object.fromEntries(times) };
+  };
   return {
     queue: section(QUEUE),
     workers: section(WORKERS),
+    runs: runs(),
     api: {
       http_requests_total: requests(byName.get(`${prefix}http_requests_total`), '', 'count'),
       http_requests_latency: latencies(byName.get(`${prefix}http_requests_latency`)),
