@@ -30,7 +30,11 @@ async function loadFailure(projectDir: string, startTimeoutMs?: number): Promise
 
 it('names the graphs of the project', () => {
   expect(host.graphs()).toEqual(
-    expect.arrayContaining([{ graphId: 'echo' }, { graphId: 'hitl', description: 'Asks before it goes on' }]),
+    expect.arrayContaining([
+      { graphId: 'echo', isFactory: false },
+      { graphId: 'hitl', description: 'Asks before it goes on', isFactory: false },
+      { graphId: 'exports-factory', isFactory: true },
+    ]),
   );
 });
 

@@ -162,6 +162,18 @@ it('writes state as a node, from which a run goes on', async () => {
   expect(values).toEqual({ count: 7, until: 7 });
 });
 
+it('reads and writes the state of a graph that is made anew with the configuration it is given', async () => {
+  const backends = memoryBackends();
+  const threadId = randomUUID();
+  const named = { graphId: 'dynamic', threadId, config: { configurable: { node: 'named' } } };
+  const update = { values: { text: 'hi' }, asNode: 'named' };
+  await host.updateState({ ...named, ...update }, backends);
+  const [newest] = await host.getHistory({ ...named, limit: 1 }, backends);
+  expect(newest).toMatchObject({ values: { text: 'hi' }, metadata: { writes: { named: { text: 'hi' } } } });
+  const unnamed = host.updateState({ graphId: 'dynamic', threadId, ...update }, backends);
+  await expect(unnamed).rejects.toMatchObject({ reason: 'bad_request' });
+});
+
 it('counts an update without a node as made by the node that ran last', async () => {
   const backends = memoryBackends();
   const request = runRequest('steps', { input: { until: 1 } });

@@ -48,6 +48,8 @@ export interface HostLog {
 export interface GraphDescription {
   graphId: string;
   description?: string;
+  /** The project exports a function: the graph is made anew for each use, from its configuration. */
+  isFactory: boolean;
 }
 
 /** Where one use of a graph reads and writes; given with each request, so that each run has its own fence. */
@@ -152,9 +154,17 @@ export interface RunHandlers {
   onEvents(events: RunEvent[]): void | Promise<void>;
 }
 
+/** What a factory makes the graph from, as for runs: `configurable`, and with it `context`. */
+export interface FactoryConfig {
+  configurable: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
 export interface StateRequest {
   graphId: string;
   threadId: string;
+  /** Left out: a factory is told the thread alone. */
+  config?: FactoryConfig | undefined;
   checkpointId?: string;
   checkpointNs?: string;
   subgraphs?: boolean;
@@ -170,6 +180,8 @@ export interface StateUpdateRequest extends StateRequest {
 export interface HistoryRequest {
   graphId: string;
   threadId: string;
+  /** Left out: a factory is told the thread alone. */
+  config?: FactoryConfig | undefined;
   limit: number;
   beforeCheckpointId?: string;
   checkpointId?: string;
@@ -180,8 +192,8 @@ export interface HistoryRequest {
 /** The use of a graph by an assistant that is only looked at. */
 export interface LookRequest {
   graphId: string;
-  /** As runs of the assistant would have it: a factory makes the graph from it. */
-  config: { configurable: Record<string, unknown>; [key: string]: unknown };
+  /** As runs of the assistant would have it. */
+  config: FactoryConfig;
 }
 
 export interface DrawingRequest extends LookRequest {

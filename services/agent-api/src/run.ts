@@ -85,6 +85,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     checkpoints,
     store: store.backend,
     host,
+    assistants: () => assistants.lookup,
     streams,
     readers,
     retention,

@@ -80,6 +80,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     engine,
     host,
     backends: () => ({ checkpoints: checkpoints.readOnly(), store }),
+    configurationOf: async () => undefined,
     checkpoints,
     keys,
     onUpdated: async () => undefined,

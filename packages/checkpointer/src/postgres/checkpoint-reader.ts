@@ -20,6 +20,12 @@ export interface ReadCheckpoint {
   blobs: ChannelBlobs;
 }
 
+/** Who made a checkpoint, as its metadata says. */
+export interface CheckpointOrigin {
+  runId: string;
+  assistantId: string | null;
+}
+
 /** A row of the answer: a checkpoint, a blob that at least one of them names, or a write made at one of them. */
 interface Row {
   kind: 'checkpoint' | 'blob' | 'write';
@@ -131,6 +137,19 @@ export class CheckpointReader {
       values: [threadId],
     });
     return rows[0]?.checkpoint_id;
+  }
+
+  /** Which run made the newest checkpoint of a thread's root graph that a run made; of a copied thread it is a run of another. */
+  async newestOrigin(threadId: string): Promise<CheckpointOrigin | undefined> {
+    const { rows } = await this.#pool.query<{ run_id: string; assistant_id: string | null }>({
+      name: 'checkpoint_newest_origin',
+      text: `SELECT metadata ->> 'run_id' AS run_id, metadata ->> 'assistant_id' AS assistant_id
+             FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = '' AND metadata ? 'run_id'
+             ORDER BY checkpoint_id DESC LIMIT 1`,
+      values: [threadId],
+    });
+    const [row] = rows;
+    return row && isUuid(row.run_id) ? { runId: row.run_id, assistantId: row.assistant_id } : undefined;
   }
 
   #rows(query: pg.QueryConfig): Promise<Row[]> {

@@ -7,7 +7,7 @@ import { sealedCheckpoints } from '../at-rest/sealed-checkpoints.ts';
 import { BackendError, type CheckpointBackend, type CheckpointKey } from '../backend.ts';
 import { CheckpointFlusher } from './checkpoint-flusher.ts';
 import { type CheckpointOperation, sizeOf } from './checkpoint-operation.ts';
-import { CheckpointReader } from './checkpoint-reader.ts';
+import { type CheckpointOrigin, CheckpointReader } from './checkpoint-reader.ts';
 import { RunCheckpoints, searchedMark } from './run-checkpoints.ts';
 
 export interface PostgresCheckpointsOptions {
@@ -106,6 +106,11 @@ export class PostgresCheckpoints {
   /** Id of a thread's newest checkpoint of the root graph. */
   latestCheckpoint(threadId: string): Promise<string | undefined> {
     return this.#reader.newestId(threadId);
+  }
+
+  /** Which run made a thread's newest state, as far as a run made it: the run and its assistant may be gone. */
+  newestOrigin(threadId: string): Promise<CheckpointOrigin | undefined> {
+    return this.#reader.newestOrigin(threadId);
   }
 
   /** Commits what is waiting and takes nothing more. */

@@ -119,7 +119,11 @@ export class Host {
     await preloadLangGraph(project.graphs);
     await import(import.meta.resolve('tsx'));
     this.#graphs = await loadGraphs(project, (message) => this.log({ level: 'warn', message }));
-    return [...this.#graphs.values()].map(({ graphId, description }) => ({ graphId, description }));
+    return [...this.#graphs.values()].map(({ graphId, description, isFactory }) => ({
+      graphId,
+      description,
+      isFactory,
+    }));
   }
 
   async #serveApp({ app: source, socketPath }: ToHost['app.serve']): Promise<unknown> {

@@ -16,6 +16,7 @@ export interface GraphUse {
 export interface LoadedGraph {
   graphId: string;
   description?: string;
+  isFactory: boolean;
   /** Where its author wrote it. */
   source: ProjectExport;
   modules: ProjectModules;
@@ -57,6 +58,7 @@ async function loadGraph(
   const strip = stripper(graph.graphId, warn);
   const described = {
     graphId: graph.graphId,
+    isFactory: typeof exported === 'function',
     source: { file: graph.file, symbol: graph.symbol },
     ...(graph.description !== undefined && { description: graph.description }),
   };

@@ -107,11 +107,11 @@ async function lastNode(view: StateView, config: GraphConfig): Promise<string | 
 
 async function viewFor(
   graph: LoadedGraph,
-  { threadId }: StateRequest | HistoryRequest,
+  { threadId, config: given }: StateRequest | HistoryRequest,
   backends: StateBackends,
   accessContext: GraphUse['accessContext'],
 ): Promise<StateView> {
-  const config = { configurable: { thread_id: threadId } };
+  const config = { ...given, configurable: { ...given?.configurable, thread_id: threadId } };
   return stateView(await graph.take(config, { accessContext, executionRuntime: null }), graph, backends);
 }
 

@@ -139,6 +139,11 @@ function withoutCheckpointKeys(values: Record<string, unknown>): Record<string, 
   return Object.fromEntries(Object.entries(values).filter(([key]) => !CHECKPOINT_KEY.test(key)));
 }
 
+/** What of a run's `configurable` says how its graph is made, without what belongs to that run alone. */
+export function configurableOfGraph(configurable: Record<string, unknown>): Record<string, unknown> {
+  return withoutCheckpointKeys(withoutPlatformKeys(configurable));
+}
+
 function streamModes(asked: RunRequest['stream_mode']): RunArguments['stream_mode'] {
   const modes = asked === undefined ? [] : Array.isArray(asked) ? [...new Set(asked)] : [asked];
   return modes.length > 0 ? modes : ['values'];

@@ -6,6 +6,7 @@ import type { RunStreams } from '@runyard/run-stream';
 import type { AtRest } from '@runyard/sealing';
 import type { BoundOperation, Logger } from '@runyard/service-kit';
 import type pg from 'pg';
+import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 import type { PrismaClient } from '../prisma.ts';
 import type { ServingHost } from '../project/serving-host.ts';
@@ -14,6 +15,7 @@ import type { Readers } from '../streams/open-readers.ts';
 import { tellStateUpdate } from '../streams/tell-state-update.ts';
 import { threadStreamRoutes } from '../streams/thread-stream-routes.ts';
 import { afterDeletion } from './after-deletion.ts';
+import { LastConfiguration } from './last-configuration.ts';
 import { retentionRoutes } from './retention-routes.ts';
 import { stateRoutes } from './state-routes.ts';
 import { StateService } from './state-service.ts';
@@ -32,6 +34,8 @@ export interface ThreadParts {
   /** The long-term store, for graphs whose state is read or updated. */
   store: StoreBackend;
   host: ServingHost;
+  /** Opened after the threads, whose removal they need. */
+  assistants: () => AssistantLookup;
   streams: RunStreams;
   readers: Readers;
   retention: ThreadRetentionSettings;
@@ -52,6 +56,7 @@ export interface Threads {
 export function openThreads(parts: ThreadParts): Threads {
   const { pool, engine, checkpoints, host, streams, readers, retention, keys, logger } = parts;
   const store = new ThreadStore(parts.prisma, parts.atRest);
+  const configuration = new LastConfiguration({ host, checkpoints, engine, assistants: parts.assistants });
   const state = new StateService({
     threads: store,
     engine,
@@ -60,6 +65,7 @@ export function openThreads(parts: ThreadParts): Threads {
       checkpoints: fence ? checkpoints.forRun(fence, mark) : checkpoints.readOnly(),
       store: parts.store,
     }),
+    configurationOf: (threadId, graphId) => configuration.of(threadId, graphId),
     checkpoints,
     keys,
     onUpdated: (fence, state) =>

@@ -1,7 +1,7 @@
 import type { CheckpointKey, PostgresCheckpoints } from '@runyard/checkpointer';
 import type { CheckpointConfig, ThreadCreate, ThreadState, ThreadStateUpdate } from '@runyard/contracts';
 import type { IdempotencyKeys, KeyedRequest } from '@runyard/database';
-import type { GraphBackends, GraphHost } from '@runyard/graph-host';
+import type { FactoryConfig, GraphBackends, GraphHost } from '@runyard/graph-host';
 import type { BoundKey, Fence, KeyedThread, NewThread, RunEngine, ThreadStatus } from '@runyard/run-engine';
 import { AppError, BadRequestError, ConflictError, NotFoundError } from '@runyard/service-kit';
 import type { Scope } from '../scope.ts';
@@ -42,6 +42,8 @@ export interface StateServiceOptions {
   engine: Pick<RunEngine, 'beginStateUpdate' | 'commitStateUpdate' | 'drafts'>;
   host: Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
   backends: OpenBackends;
+  /** What a graph is made from that is made anew for each use; undefined for others, and where nothing is known. */
+  configurationOf(threadId: string, graphId: string): Promise<FactoryConfig | undefined>;
   checkpoints: Pick<PostgresCheckpoints, 'findMarked'>;
   keys: Pick<IdempotencyKeys, 'claim' | 'release'>;
   onUpdated: OnStateUpdated;
@@ -59,8 +61,8 @@ export class StateService {
   async get(scope: Scope, threadId: string, query: StateQuery): Promise<ThreadState> {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined) return emptyState(threadId, query);
-    const request = { graphId, threadId, ...query };
     try {
+      const request = { ...(await this.#graphOf(threadId, graphId)), ...query };
       const state = (await this.#options.host.getState(request, this.#options.backends())) as ThreadState;
       return state.created_at === null ? emptyState(threadId, query) : toWireState(state);
     } catch (error) {
@@ -73,7 +75,7 @@ export class StateService {
     const graphId = graphOf(await this.#find(scope, threadId));
     if (graphId === undefined || query.limit === 0) return [];
     try {
-      const request = { graphId, threadId, ...query };
+      const request = { ...(await this.#graphOf(threadId, graphId)), ...query };
       const states = (await this.#options.host.getHistory(request, this.#options.backends())) as ThreadState[];
       return states.map(toWireState);
     } catch (error) {
@@ -164,7 +166,7 @@ export class StateService {
     const { host, backends, checkpoints } = this.#options;
     const earlier = keyed?.mayBeWritten && (await checkpoints.findMarked(threadId, keyed.mark));
     if (earlier) return stateUpdated(earlier);
-    const request = { graphId, threadId, ...update };
+    const request = { ...(await this.#graphOf(threadId, graphId)), ...update };
     if (keyed) keyed.mayBeWritten = true;
     try {
       return (await host.updateState(request, backends(fence, keyed?.mark))) as unknown as StateUpdated;
@@ -189,7 +191,13 @@ export class StateService {
   }
 
   async #newest(threadId: string, graphId: string): Promise<ThreadState> {
-    return (await this.#options.host.getState({ graphId, threadId }, this.#options.backends())) as ThreadState;
+    const request = await this.#graphOf(threadId, graphId);
+    return (await this.#options.host.getState(request, this.#options.backends())) as ThreadState;
+  }
+
+  /** The graph of a thread as its last run had it. */
+  async #graphOf(threadId: string, graphId: string) {
+    return { graphId, threadId, config: await this.#options.configurationOf(threadId, graphId) };
   }
 }
 

@@ -1,0 +1,56 @@
+import type { PostgresCheckpoints } from '@runyard/checkpointer';
+import type { RunArguments } from '@runyard/contracts';
+import type { FactoryConfig, GraphHost } from '@runyard/graph-host';
+import type { RunEngine } from '@runyard/run-engine';
+import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
+import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
+import { configurableOfGraph } from '../runs/run-arguments.ts';
+import { UNRESTRICTED } from '../scope.ts';
+
+export interface LastConfigurationOptions {
+  host: { available(): Promise<Pick<GraphHost, 'graphs'>> };
+  checkpoints: Pick<PostgresCheckpoints, 'newestOrigin'>;
+  engine: Pick<RunEngine, 'findRuns' | 'listRuns'>;
+  assistants: () => Pick<AssistantLookup, 'find'>;
+}
+
+/**
+ * The configuration that a thread was last run with, for graphs that are made anew for each use: nodes may exist only under it.
+ * It is read where it is kept, with the run that made the thread's newest state. Once that run is deleted, what its assistant
+ * says now is all that is left of it.
+ */
+export class LastConfiguration {
+  readonly #options: LastConfigurationOptions;
+
+  constructor(options: LastConfigurationOptions) {
+    this.#options = options;
+  }
+
+  async of(threadId: string, graphId: string): Promise<FactoryConfig | undefined> {
+    const { host, checkpoints, engine } = this.#options;
+    const graphs = (await host.available()).graphs();
+    if (!graphs.some((graph) => graph.graphId === graphId && graph.isFactory)) return undefined;
+    const origin = await checkpoints.newestOrigin(threadId);
+    // No checkpoint of a run is left where a state written from outside was all that a pruned thread kept.
+    const [run] = origin
+      ? await engine.findRuns([origin.runId])
+      : await engine.listRuns({ threadId, limit: 1, offset: 0 });
+    if (run && !run.fault) return configurationOf(run.kwargs as RunArguments);
+    return origin?.assistantId ? this.#ofAssistant(origin.assistantId, graphId) : undefined;
+  }
+
+  async #ofAssistant(assistantId: string, graphId: string): Promise<FactoryConfig | undefined> {
+    try {
+      const { config, context } = await this.#options.assistants().find(UNRESTRICTED, assistantId);
+      const configurable = { ...config.configurable, graph_id: graphId, assistant_id: assistantId };
+      return { ...config, configurable, context };
+    } catch (error) {
+      if (error instanceof NotFoundError || error instanceof UnprocessableError) return undefined;
+      throw error;
+    }
+  }
+}
+
+function configurationOf({ config, context }: RunArguments): FactoryConfig {
+  return { ...config, configurable: configurableOfGraph(config.configurable), context };
+}
