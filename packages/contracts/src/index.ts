@@ -1,6 +1,6 @@
 export * from './asyncapi.ts';
 export * from './deployment-variables.ts';
-export { OPEN_API_INFO } from './descriptions/descriptions.ts';
+export { OPEN_API_INFO, publicOperations } from './descriptions/descriptions.ts';
 export * from './documents/index.ts';
 export * from './events/index.ts';
 export * from './http/agent-server/index.ts';

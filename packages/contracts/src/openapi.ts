@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { type Edge, edgeResponses } from './edge-responses.ts';
 import type { Operation, OperationResponse } from './operation.ts';
 import { hoistSchemas } from './schema-components.ts';
 
@@ -7,6 +8,8 @@ export interface OpenApiInfo {
   version: string;
   description?: string;
   servers?: { url: string; description?: string }[];
+  /** Each operation has the answers of this edge too, beside its own. */
+  edge?: Edge;
 }
 
 export interface OpenApiParameter {
@@ -60,7 +63,7 @@ export function buildOpenApi(operations: readonly Operation[], info: OpenApiInfo
   const tags = new Set<string>();
   for (const operation of operations) {
     for (const tag of operation.tags) tags.add(tag);
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, schemas) };
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation, info, schemas) };
   }
   const { title, version, description, servers } = info;
   return {
@@ -83,7 +86,8 @@ function headersOf({ headers = {} }: Operation): OpenApiParameter[] {
   }));
 }
 
-function describe(operation: Operation, schemas: Record<string, unknown>): OpenApiOperation {
+function describe(operation: Operation, { edge }: OpenApiInfo, schemas: Record<string, unknown>): OpenApiOperation {
+  const responses = { ...(edge && edgeResponses(operation, edge)), ...operation.responses };
   const parameters = [
     ...parametersOf(operation, 'path', schemas),
     ...parametersOf(operation, 'query', schemas),
@@ -96,7 +100,7 @@ function describe(operation: Operation, schemas: Record<string, unknown>): OpenA
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(operation.body && { requestBody: bodyOf(operation, schemas) }),
     responses: Object.fromEntries(
-      Object.entries(operation.responses).map(([status, response]) => [status, responseOf(response, schemas)]),
+      Object.entries(responses).map(([status, response]) => [status, responseOf(response, schemas)]),
     ),
     security: operation.access === 'principal' ? Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })) : [],
   };
@@ -157,6 +161,12 @@ function responseOf(response: OperationResponse, schemas: Record<string, unknown
           schema: hoistSchemas(response.schema, schemas, COMPONENTS),
           ...(response.example === undefined ? {} : { example: response.example }),
         },
+        ...Object.fromEntries(
+          Object.entries(response.alsoAs ?? {}).map(([type, schema]) => [
+            type,
+            { schema: hoistSchemas(schema, schemas, COMPONENTS) },
+          ]),
+        ),
       },
     }),
   };

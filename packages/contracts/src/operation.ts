@@ -44,6 +44,8 @@ export interface OperationResponse {
   schema?: TSchema;
   /** Default `application/json` when there is a schema. */
   contentType?: string;
+  /** Schemas of further media types that the same status may have. */
+  alsoAs?: Record<string, TSchema>;
   /** Header name to meaning. */
   headers?: Record<string, string>;
   example?: unknown;

@@ -27,6 +27,11 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   { prefix: '/api-host/v2', service: 'control-plane', stripPrefix: '/api-host' },
 ];
 
+/** Whether the gateway leads to this path of a platform service. */
+export function isPublicPath(path: string): boolean {
+  return PUBLIC_ROUTES.some(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+}
+
 /** `/deployments/{id or slug}/…` goes to that deployment with the first two segments taken off. */
 export const DEPLOYMENTS_PREFIX = '/deployments';
 

@@ -85,6 +85,13 @@ export class UnprocessableError extends AppError {
   readonly status = 422;
 }
 
+/** A field of the request has the right form and a value that cannot be meant; the answer names its place. */
+export class InvalidFieldError extends UnprocessableError {
+  constructor(loc: (string | number)[], msg: string, type = 'value_error') {
+    super(`${loc.join('.')}: ${msg}`, { body: { detail: [{ loc, msg, type }] } });
+  }
+}
+
 /** The caller is over a limit; `retryAfterSeconds` says when to come back. */
 export class TooManyRequestsError extends AppError {
   readonly status = 429;

@@ -94,7 +94,7 @@ describe('a key', () => {
     );
     expect(await platform.verify(issued.key)).toEqual({ status: 401, body: { detail: 'API key has expired' } });
     const past = { expires_at: '2020-01-01T00:00:00Z' };
-    expect((await platform.asAdmin('POST', SERVICE_KEYS, past)).status).toBe(400);
+    expect((await platform.asAdmin('POST', SERVICE_KEYS, past)).status).toBe(422);
   });
 
   it('works no more once it is deleted', async () => {
@@ -273,11 +273,17 @@ describe('who may manage keys', () => {
     for (const body of [
       { role_id: unknown },
       { role_id: PLATFORM_ROLES.organizationAdmin },
+      { org_role_id: PLATFORM_ROLES.workspaceAdmin },
       { workspaces: [unknown] },
       { default_workspace_id: unknown },
-      { workspaces: [research.id], default_workspace_id: platform.bootstrap.workspace_id },
+      { default_workspace_id: platform.bootstrap.workspace_id, workspaces: [research.id] },
+      { expires_at: '2020-01-01T00:00:00Z' },
     ]) {
-      expect({ body, status: (await create(platform.bootstrap.api_key, body)).status }).toEqual({ body, status: 400 });
+      const answer = await create(platform.bootstrap.api_key, body);
+      expect(answer).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ['body', Object.keys(body)[0]], type: 'value_error' }] },
+      });
     }
     expect(await create(platform.bootstrap.api_key, { expires_at: 'soon' })).toMatchObject({
       status: 422,

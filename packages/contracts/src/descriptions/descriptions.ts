@@ -4,6 +4,7 @@ import { controlPlaneOperations } from '../http/control-plane/index.ts';
 import { orgAccessOperations } from '../http/org-access/index.ts';
 import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
+import { isPublicPath } from '../routing.ts';
 
 /** What each service's own description says of it; the services serve the same at `/openapi.json`. */
 export const OPEN_API_INFO = {
@@ -11,16 +12,19 @@ export const OPEN_API_INFO = {
     title: 'Runyard agent server',
     version: AGENT_SERVER_LEVEL,
     description: 'Assistants, threads, runs and the store of one deployment.',
+    edge: 'deployment',
   },
   'control-plane': {
     title: 'Runyard control plane',
     version: '0.1.0',
     description: 'Deployments and their revisions.',
+    edge: 'platform',
   },
   'org-access': {
     title: 'Runyard organization access',
     version: '0.1.0',
     description: 'Organizations, workspaces, roles and API keys.',
+    edge: 'platform',
   },
 } as const satisfies Record<string, OpenApiInfo>;
 
@@ -32,14 +36,30 @@ export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> 
   'org-access': orgAccessOperations,
 };
 
+/** Operations of a service that the gateway leads to; to a deployment it leads whatever the path. */
+export function publicOperations(service: DescribedService): readonly Operation[] {
+  const operations = SERVICE_OPERATIONS[service];
+  return service === 'agent-server' ? operations : operations.filter(({ path }) => isPublicPath(path));
+}
+
+const INTERNAL_INFO = {
+  title: 'Runyard between its services',
+  version: '0.1.0',
+  description: 'What the services of one platform ask each other. The gateway leads nobody here.',
+};
+const INTERNAL_OPERATIONS = (['control-plane', 'org-access'] as const).flatMap((service) =>
+  SERVICE_OPERATIONS[service].filter(({ path }) => !isPublicPath(path)),
+);
+
 /** Every generated document by file name. */
 export function buildDocuments(): Record<string, unknown> {
   const documents: Record<string, unknown> = {
     'events.asyncapi.json': buildAsyncApi({ title: 'Runyard events and queues', version: '0.1.0' }),
   };
   for (const [service, info] of Object.entries(OPEN_API_INFO)) {
-    documents[`${service}.openapi.json`] = buildOpenApi(SERVICE_OPERATIONS[service as DescribedService], info);
+    documents[`${service}.openapi.json`] = buildOpenApi(publicOperations(service as DescribedService), info);
   }
+  documents['internal.openapi.json'] = buildOpenApi(INTERNAL_OPERATIONS, INTERNAL_INFO);
   return documents;
 }
 

@@ -17,6 +17,16 @@ export const ValidationErrorResponse = Type.Object(
   { $id: 'ValidationErrorResponse' },
 );
 
+/** One event of a stream; comments between events are signs of life. */
+export const ServerSentEvent = Type.Object(
+  {
+    id: Type.Optional(Type.String({ description: 'Where to go on reading: `Last-Event-ID`.' })),
+    event: Type.String(),
+    data: Type.Optional(Type.String({ contentMediaType: 'application/json' })),
+  },
+  { $id: 'ServerSentEvent' },
+);
+
 export const Uuid = Type.String({ format: 'uuid' });
 export const Timestamp = Type.String({ format: 'date-time' });
 /** Any JSON object. */

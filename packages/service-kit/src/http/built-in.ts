@@ -35,7 +35,14 @@ export const metricsOperation = defineOperation({
   query: Type.Object({
     format: Type.Optional(Type.Union([Type.Literal('prometheus'), Type.Literal('json')], { default: 'prometheus' })),
   }),
-  responses: { 200: { description: 'The metrics.', contentType: 'text/plain', schema: Type.String() } },
+  responses: {
+    200: {
+      description: 'The metrics.',
+      contentType: 'text/plain',
+      schema: Type.String(),
+      alsoAs: { 'application/json': Type.Array(Type.Unknown()) },
+    },
+  },
 });
 
 const openApiOperation = defineOperation({
@@ -80,7 +87,7 @@ async function metricsReply({ context }: AppOptions, format: 'prometheus' | 'jso
 
 function documentationOf(options: AppOptions): BoundOperation[] {
   if (!options.openApi) return [];
-  const own = options.operations.map(({ operation }) => operation);
+  const own = options.operations.map(({ operation }) => operation).filter(({ access }) => access !== 'internal');
   const operations = [healthOperation, metricsOperation, openApiOperation, docsOperation, ...own];
   const shown = operations.filter((operation) => !options.without?.(operation)).filter(isUniqueByRoute);
   const document = mergedOpenApi(buildOpenApi(shown, options.openApi), options.alsoDescribes ?? {});

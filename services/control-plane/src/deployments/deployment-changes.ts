@@ -5,7 +5,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '@runyard/contracts';
-import { UnprocessableError } from '@runyard/service-kit';
+import { InvalidFieldError } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkReferences } from '../secrets/secret-references.ts';
@@ -37,13 +37,12 @@ export function needsRevision(patch: DeploymentPatch): boolean {
   );
 }
 
-/** @throws UnprocessableError naming a field that is of a new revision, where a change makes none */
+/** @throws InvalidFieldError naming a field that is of a new revision, where a change makes none */
 function checkMakesNone(patch: DeploymentPatch): void {
   const field = (['revision_source', 'tracked_packages'] as const).find((each) => patch[each] != null);
   if (field === undefined) return;
   const msg = `It is of a new revision, which nothing else here makes: POST it to the deployment's revisions`;
-  const detail = [{ loc: ['body', field], msg, type: 'value_error' }];
-  throw new UnprocessableError(`body.${field}: ${msg}`, { body: { detail } });
+  throw new InvalidFieldError(['body', field], msg);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   patchDeployment,
 } from '@runyard/contracts';
 import { bindCreation, type IdempotencyKeys, toSqlValue } from '@runyard/database';
-import { type BoundOperation, bind, created, noContent, ok, UnprocessableError } from '@runyard/service-kit';
+import { type BoundOperation, bind, created, InvalidFieldError, noContent, ok } from '@runyard/service-kit';
 import type { DeploymentService } from './deployment-service.ts';
 
 export function deploymentRoutes(deployments: DeploymentService, keys: IdempotencyKeys): BoundOperation[] {
@@ -58,8 +58,7 @@ function parseIds(parameter: string, text: string | undefined): string[] | undef
     .filter(Boolean);
   if (!ids.every(isUuid)) {
     const msg = 'Value must be a list of UUIDs, separated by commas';
-    const detail = [{ loc: ['query', parameter], msg, type: 'uuid_parsing' }];
-    throw new UnprocessableError(msg, { body: { detail } });
+    throw new InvalidFieldError(['query', parameter], msg, 'uuid_parsing');
   }
   return ids.map((id) => id.toLowerCase());
 }

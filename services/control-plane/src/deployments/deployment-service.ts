@@ -10,9 +10,9 @@ import {
   AppError,
   BadRequestError,
   ConflictError,
+  InvalidFieldError,
   NotFoundError,
   type Principal,
-  UnprocessableError,
 } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { deploymentEvents } from '../events/deployment-events.ts';
@@ -212,7 +212,4 @@ async function freeName(
   throw new BadRequestError(`A deployment named ${JSON.stringify(wanted)} already exists in this workspace.`);
 }
 
-function nameMissing(): UnprocessableError {
-  const detail = [{ loc: ['body', 'name'], msg: 'Field required', type: 'missing' }];
-  return new UnprocessableError('body.name: Field required', { body: { detail } });
-}
+const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', 'missing');

@@ -1,9 +1,8 @@
 import type { LogReport, LogReportAnswer, ReportedLogEntry } from '@runyard/contracts';
-import { NotFoundError, type Principal } from '@runyard/service-kit';
+import { InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { type CopiedLogs, FileFull } from '../logs/copied-logs.ts';
 import { timeOfId } from '../logs/entry-ids.ts';
 import type { StoredEntry } from '../logs/log-entry.ts';
-import { faultyField } from '../logs/request-time.ts';
 import type { ListenerLeases } from './listener-leases.ts';
 import { speakerOf } from './speaker.ts';
 
@@ -31,7 +30,7 @@ export class ReportedLogs {
       const owner = { deploymentId: revision.deploymentId, revisionId, kind };
       const part = { firstId, after, entries: entries.map(storedOf) };
       const lastId = await this.#copies.append(owner, part).catch((error: unknown) => {
-        throw error instanceof FileFull ? faultyField(['body', 'entries'], error.message) : error;
+        throw error instanceof FileFull ? new InvalidFieldError(['body', 'entries'], error.message) : error;
       });
       return { last_id: lastId };
     });
@@ -42,7 +41,10 @@ function mustRise({ first_id, after, entries }: LogReport): void {
   let before = after;
   for (const [index, { id }] of entries.entries()) {
     if (id < first_id || (before !== null && id <= before)) {
-      throw faultyField(['body', 'entries', String(index), 'id'], 'Value must be greater than those before it');
+      throw new InvalidFieldError(
+        ['body', 'entries', String(index), 'id'],
+        'Value must be greater than those before it',
+      );
     }
     before = id;
   }

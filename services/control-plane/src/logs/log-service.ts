@@ -1,12 +1,12 @@
 import type { LogEntry, LogPage, LogRequest, LogType } from '@runyard/contracts';
 import { isUuid } from '@runyard/contracts';
-import type { Principal } from '@runyard/service-kit';
+import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { mustBeReadable } from '../deployments/must-be-readable.ts';
 import { messageOf } from './log-entry.ts';
 import { logSegments } from './log-segments.ts';
 import { type FoundEntries, type FoundEntry, type LogQuery, readLogs } from './read-logs.ts';
-import { faultyField, parseRequestTime } from './request-time.ts';
+import { parseRequestTime } from './request-time.ts';
 
 export interface WantedLog {
   deploymentId: string;
@@ -63,7 +63,7 @@ function queryOf(request: LogRequest & { run_id?: string }, place: 'body' | 'que
 /** An offset is the id of the last entry that was looked at, in a form nobody is tempted to count with. */
 function positionOf(offset: string, place: 'body' | 'query'): string {
   const id = Buffer.from(offset, 'base64url').toString('latin1').toLowerCase();
-  if (!isUuid(id)) throw faultyField([place, 'offset'], 'Value must be the next_offset of an earlier page');
+  if (!isUuid(id)) throw new InvalidFieldError([place, 'offset'], 'Value must be the next_offset of an earlier page');
   return id;
 }
 

@@ -1,4 +1,4 @@
-import { UnprocessableError } from '@runyard/service-kit';
+import { InvalidFieldError } from '@runyard/service-kit';
 
 const ZONE = /(?:z|[+-]\d\d(?::?\d\d)?)$/i;
 
@@ -7,7 +7,7 @@ const ZONE = /(?:z|[+-]\d\d(?::?\d\d)?)$/i;
  * process runs.
  *
  * @param location of the text in the request: `['query', 'start_time']`
- * @throws UnprocessableError for a time that does not exist
+ * @throws InvalidFieldError for a time that does not exist
  */
 export function parseRequestTime(text: string, location: string[]): number {
   const hasTime = /[t ]/i.test(text);
@@ -15,11 +15,6 @@ export function parseRequestTime(text: string, location: string[]): number {
   // Of a zone in whole hours the parser wants the minutes too.
   const offset = /^[+-]\d\d$/.test(zone) ? `${zone}:00` : zone;
   const ms = Date.parse(hasTime ? `${text.replace(ZONE, '').replace(/[t ]/i, 'T')}${offset}` : text);
-  if (Number.isNaN(ms)) throw faultyField(location, 'Value must be a date, or a date with a time');
+  if (Number.isNaN(ms)) throw new InvalidFieldError(location, 'Value must be a date, or a date with a time');
   return ms;
-}
-
-/** The answer to a value that has the right form and cannot be meant. */
-export function faultyField(loc: string[], msg: string): UnprocessableError {
-  return new UnprocessableError(msg, { body: { detail: [{ loc, msg, type: 'value_error' }] } });
 }

@@ -1,8 +1,8 @@
 import type { DeploymentMetrics, DeploymentMetricsPoint } from '@runyard/contracts';
-import type { Principal } from '@runyard/service-kit';
+import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import { mustBeReadable } from '../deployments/must-be-readable.ts';
-import { faultyField, parseRequestTime } from '../logs/request-time.ts';
+import { parseRequestTime } from '../logs/request-time.ts';
 import { CombinedSamples } from './combine-samples.ts';
 import type { SampleStore } from './sample-store.ts';
 
@@ -32,7 +32,7 @@ export class MetricsService {
     const toMs = end_time === undefined ? Date.now() : parseRequestTime(end_time, ['query', 'end_time']);
     const fromMs =
       start_time === undefined ? toMs - DEFAULT_WINDOW_MS : parseRequestTime(start_time, ['query', 'start_time']);
-    if (fromMs > toMs) throw faultyField(['query', 'start_time'], 'Value must not be after end_time');
+    if (fromMs > toMs) throw new InvalidFieldError(['query', 'start_time'], 'Value must not be after end_time');
     const stepMs = Math.max(Math.ceil((toMs - fromMs) / POINTS_MAX / this.#everyMs), 1) * this.#everyMs;
     const combined = new CombinedSamples(stepMs);
     for await (const page of this.#samples.between(deploymentId, new Date(fromMs), new Date(toMs))) {

@@ -1,5 +1,5 @@
 import { RevisionStatus } from '@runyard/contracts';
-import { UnprocessableError } from '@runyard/service-kit';
+import { InvalidFieldError } from '@runyard/service-kit';
 
 const KNOWN = RevisionStatus.anyOf.map((branch) => branch.const);
 
@@ -15,5 +15,5 @@ export function parseStatuses(text: string | undefined): RevisionStatus[] | unde
 
 function refuse(part: string): never {
   const msg = `${part.slice(0, 40)} is not a revision status`;
-  throw new UnprocessableError(msg, { body: { detail: [{ loc: ['query', 'status'], msg, type: 'enum_error' }] } });
+  throw new InvalidFieldError(['query', 'status'], msg, 'enum_error');
 }

@@ -6,7 +6,7 @@ import type {
   WorkspaceKeyCreate,
 } from '@runyard/contracts';
 import { type KeyedRequest, toSqlText } from '@runyard/database';
-import { BadRequestError, ForbiddenError, NotFoundError, type Principal } from '@runyard/service-kit';
+import { ForbiddenError, InvalidFieldError, NotFoundError, type Principal } from '@runyard/service-kit';
 import { PLATFORM_ROLES } from '../access/platform-roles.ts';
 import { accessOfCaller } from '../access/read-only.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -38,12 +38,13 @@ export class ApiKeyService {
     const workspaceRoleId = body.role_id?.toLowerCase() ?? defaultWorkspaceRole(body.read_only);
     const defaultWorkspaceId = body.default_workspace_id?.toLowerCase() ?? null;
     if (defaultWorkspaceId && workspaceIds && !workspaceIds.includes(defaultWorkspaceId)) {
-      throw new BadRequestError('default_workspace_id is not among the workspaces of the key.');
+      throw new InvalidFieldError(['body', 'default_workspace_id'], 'It is not among the workspaces of the key.');
     }
     return this.#database.change(async (transaction) => {
       await roleMustExist(transaction, caller.organizationId, organizationRoleId, 'organization');
       await roleMustExist(transaction, caller.organizationId, workspaceRoleId, 'workspace');
-      if (defaultWorkspaceId) await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId);
+      if (defaultWorkspaceId)
+        await workspaceMustExist(transaction, caller.organizationId, defaultWorkspaceId, 'default_workspace_id');
       const identityId = await createServiceAccount(transaction, caller, {
         name: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
         organizationRoleId,
@@ -120,7 +121,7 @@ export class ApiKeyService {
       }
       if (defaultWorkspaceId) {
         const access = await accessOfCaller(transaction, caller, defaultWorkspaceId);
-        if (!access?.workspace) throw noSuchWorkspace(defaultWorkspaceId);
+        if (!access?.workspace) throw noSuchWorkspace(defaultWorkspaceId, 'default_workspace_id');
       }
       const key = { ...keyOf(body), kind: 'personal_token', identityId, defaultWorkspaceId } as const;
       return issueKey(transaction, organizationId, {
@@ -157,7 +158,9 @@ export class ApiKeyService {
 
   async #mayManageKeysOf(caller: Principal, workspaceIds: string[] | null): Promise<void> {
     if (caller.organizationRole === 'admin') {
-      for (const id of workspaceIds ?? []) await workspaceMustExist(this.#database.prisma, caller.organizationId, id);
+      for (const id of workspaceIds ?? []) {
+        await workspaceMustExist(this.#database.prisma, caller.organizationId, id, 'workspaces');
+      }
       return;
     }
     if (!workspaceIds)
@@ -193,7 +196,8 @@ function workspaceOf(caller: Principal): string {
 
 function keyOf(body: { description?: string | null; read_only?: boolean; expires_at?: string | null }) {
   const expiresAt = body.expires_at ? new Date(body.expires_at) : null;
-  if (expiresAt && expiresAt.getTime() <= Date.now()) throw new BadRequestError('expires_at is in the past.');
+  if (expiresAt && expiresAt.getTime() <= Date.now())
+    throw new InvalidFieldError(['body', 'expires_at'], 'It is in the past.');
   return {
     description: toSqlText(body.description ?? DEFAULT_DESCRIPTION),
     readOnly: body.read_only ?? false,

@@ -1,25 +1,36 @@
-import { BadRequestError, type Principal } from '@runyard/service-kit';
+import { InvalidFieldError, type Principal } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Queries } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 
+/** Body fields that name a role, by the scope the role must have. */
+const ROLE_FIELDS = { organization: 'org_role_id', workspace: 'role_id' } as const;
+
+/** @throws InvalidFieldError */
 export async function roleMustExist(
   queries: Queries,
   organizationId: string,
   roleId: string,
-  accessScope: 'organization' | 'workspace',
+  accessScope: keyof typeof ROLE_FIELDS,
 ): Promise<void> {
   const role = await queries.role.findFirst({
     where: { id: roleId, accessScope, OR: [{ organizationId: null }, { organizationId }] },
   });
-  if (!role) throw new BadRequestError(`There is no ${accessScope} role ${roleId}.`);
+  if (!role)
+    throw new InvalidFieldError(['body', ROLE_FIELDS[accessScope]], `There is no ${accessScope} role ${roleId}.`);
 }
 
-export async function workspaceMustExist(queries: Queries, organizationId: string, workspaceId: string): Promise<void> {
+/** @param field of the body, which names the workspace; @throws InvalidFieldError */
+export async function workspaceMustExist(
+  queries: Queries,
+  organizationId: string,
+  workspaceId: string,
+  field: string,
+): Promise<void> {
   const workspace = await queries.workspace.findUnique({
     where: { organizationId_id: { organizationId, id: workspaceId } },
   });
-  if (!workspace) throw noSuchWorkspace(workspaceId);
+  if (!workspace) throw noSuchWorkspace(workspaceId, field);
 }
 
 export async function createServiceAccount(
@@ -47,4 +58,5 @@ export async function createServiceAccount(
   return id;
 }
 
-export const noSuchWorkspace = (id: string) => new BadRequestError(`There is no workspace ${id}.`);
+export const noSuchWorkspace = (id: string, field: string) =>
+  new InvalidFieldError(['body', field], `There is no workspace ${id}.`);

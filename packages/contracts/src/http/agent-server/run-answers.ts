@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { OperationResponse } from '../../operation.ts';
-import { ErrorResponse } from '../common.ts';
+import { ErrorResponse, ServerSentEvent } from '../common.ts';
 import { Run } from './runs.ts';
 import { EXAMPLE_THREAD_ID } from './threads.ts';
 
@@ -55,9 +55,9 @@ export const streamed: OperationResponse = {
   description:
     'Server-sent events: `metadata` first, then one per chunk named for its stream mode, `error` when the run fails, `feedback` with a URL for each of `feedback_keys` when it does not.',
   contentType: 'text/event-stream',
-  schema: Type.String(),
+  schema: ServerSentEvent,
   headers: located,
-  example: `event: metadata\r\ndata: {"run_id":"${exampleRun.run_id}","attempt":1}\r\n\r\n`,
+  example: { event: 'metadata', data: `{"run_id":"${exampleRun.run_id}","attempt":1}` },
 };
 export const values: OperationResponse = {
   description:

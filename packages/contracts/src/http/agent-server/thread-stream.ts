@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineOperation } from '../../operation.ts';
-import { ErrorResponse } from '../common.ts';
+import { ErrorResponse, ServerSentEvent } from '../common.ts';
 import { QueryList, words } from './parts.ts';
 import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 
@@ -40,9 +40,13 @@ export const joinThreadStream = defineOperation({
       description:
         'Server-sent events, each with an id to go on after. A run begins with `metadata` `{run_id, attempt}` and ends with `metadata` `{status: "run_done", run_id}`; a state update is `state_update` `{state, thread_id}`.',
       contentType: 'text/event-stream',
-      schema: Type.String(),
+      schema: ServerSentEvent,
       headers: { Location: 'Where to go on after the connection was lost.' },
-      example: `event: metadata\r\ndata: {"status":"run_done","run_id":"${EXAMPLE_RUN_ID}"}\r\nid: 1795206692697-0\r\n\r\n`,
+      example: {
+        id: '1795206692697-0',
+        event: 'metadata',
+        data: `{"status":"run_done","run_id":"${EXAMPLE_RUN_ID}"}`,
+      },
     },
     404: { description: 'No such thread.', schema: ErrorResponse, example: { detail: 'Thread not found' } },
     422: {

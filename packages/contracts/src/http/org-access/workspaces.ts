@@ -45,6 +45,7 @@ export const listWorkspaces = defineOperation({
   responses: {
     200: { description: 'The workspaces, oldest first.', schema: Type.Array(Workspace), example: [example] },
     401: UnauthorizedResponse,
+    403: ForbiddenResponse,
   },
 });
 

@@ -1,0 +1,41 @@
+import { ErrorResponse, ValidationErrorResponse } from './http/common.ts';
+import type { Operation, OperationResponse } from './operation.ts';
+
+/** What stands before a service: the gateway alone, or the gateway and the deployment that it leads to. */
+export type Edge = 'platform' | 'deployment';
+
+const error = (description: string, headers?: Record<string, string>): OperationResponse => ({
+  description,
+  schema: ErrorResponse,
+  ...(headers && { headers }),
+});
+const RETRY_AFTER = { 'Retry-After': 'Seconds after which to ask again.' };
+
+const UNAUTHORIZED = error('No valid credential.');
+const OUT_OF_REACH = error('The credential does not reach the workspace that was named.');
+const NO_DEPLOYMENT = error('No such deployment, or not visible to the caller.');
+const TOO_LARGE = error('The body is larger than the limit.');
+const INVALID: Record<Edge, OperationResponse> = {
+  platform: { description: 'The request does not match the contract.', schema: ValidationErrorResponse },
+  deployment: error('The request does not match the contract.'),
+};
+const ALWAYS: Record<number, OperationResponse> = {
+  400: error('The request is no well-formed HTTP request, or contradicts itself.'),
+  408: error('The request did not arrive in time.'),
+  429: error('Too many requests.', RETRY_AFTER),
+  431: error('The address and the headers are larger than the limit.'),
+  502: error('The service did not answer as it should.'),
+  503: error('No room, or a part that is needed is away.', RETRY_AFTER),
+};
+
+/** Answers that the edge, the HTTP server and the validation give of themselves, whichever operation is asked for. */
+export function edgeResponses(operation: Operation, edge: Edge): Record<number, OperationResponse> {
+  const { access, body, params, query } = operation;
+  const responses = { ...ALWAYS };
+  if (access === 'principal') responses[401] = UNAUTHORIZED;
+  if (access === 'principal' && edge === 'platform') responses[403] = OUT_OF_REACH;
+  if (edge === 'deployment') responses[404] = NO_DEPLOYMENT;
+  if (body) responses[413] = TOO_LARGE;
+  if (params || query || body) responses[422] = INVALID[edge];
+  return responses;
+}
