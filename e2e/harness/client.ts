@@ -1,4 +1,5 @@
 import { Client } from '@langchain/langgraph-sdk';
+import { Agent, fetch as undiciFetch } from 'undici';
 import { inject } from 'vitest';
 
 /** The official SDK, pointed at the deployment under test. */
@@ -11,6 +12,15 @@ export function newClient(overrides: { apiUrl?: string; apiKey?: string; fetch?:
     callerOptions: { maxRetries: 0, ...(overrides.fetch && { fetch: overrides.fetch }) },
   });
 }
+
+/** Resolves names below `localhost`, which Node leaves to the system's resolver. */
+const localNames = new Agent({
+  connect: { lookup: (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) },
+});
+
+/** `fetch` for the hosts of deployments on this machine. */
+export const fetchAtHost = ((input: string | URL, init?: object) =>
+  undiciFetch(input, { ...init, dispatcher: localNames })) as unknown as typeof fetch;
 
 export interface SdkEvent {
   id?: string;

@@ -5,6 +5,7 @@ export interface Deployment {
   latest_revision_id: string;
   active_revision_id: string | null;
   source_config: { custom_url: string };
+  host_url: string;
 }
 
 /** Asks the control plane of the platform under test. */

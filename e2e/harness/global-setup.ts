@@ -4,7 +4,15 @@ import { pythonWithPackages } from './python.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    platform: { url: string; apiKey: string; deploymentUrl: string; deploymentId: string; dataDir: string };
+    platform: {
+      url: string;
+      apiKey: string;
+      deploymentUrl: string;
+      /** The root of the deployment's own host. */
+      hostUrl: string;
+      deploymentId: string;
+      dataDir: string;
+    };
   }
 }
 
@@ -19,6 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     url: platform.url,
     apiKey: platform.apiKey,
     deploymentUrl: platform.deploymentUrl,
+    hostUrl: platform.deployments[0]?.host_url ?? '',
     deploymentId: platform.deployments[0]?.id ?? '',
     dataDir: platform.dataDir,
   });

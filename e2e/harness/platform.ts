@@ -20,7 +20,7 @@ const COMMANDS = {
 export interface Ready {
   url: string;
   apiKey: string;
-  deployments: { id: string; name: string; url: string }[];
+  deployments: { id: string; name: string; url: string; host_url: string }[];
   eventBus: 'kafka' | 'redis';
 }
 

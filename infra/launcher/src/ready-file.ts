@@ -13,6 +13,8 @@ export interface ReadyDeployment {
   id: string;
   name: string;
   url: string;
+  /** The root of a host of its own; null where a listener's data plane has none. */
+  host_url: string | null;
 }
 
 export async function writeReadyFile(path: string, ready: Ready): Promise<void> {

@@ -11,7 +11,7 @@ import { welcome } from './welcome.ts';
 const platform = (url: string) => ({
   url,
   apiKey: 'lsv2_sk_1',
-  deployment: { id: '1', name: 'probe', url: `${url}/deployments/1` },
+  deployment: { id: '1', name: 'probe', url: `${url}/deployments/1`, host_url: 'http://probe.localhost:2024' },
   graph: 'agent',
   dataDir: '/data',
 });

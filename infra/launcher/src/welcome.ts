@@ -14,6 +14,7 @@ export function welcome(platform: {
 Runyard is ready: ${platform.url}
 
   deployment  ${deployment.name}: ${deployment.url}
+  host        ${deployment.host_url}
   API key     ${apiKey}
   data, logs  ${platform.dataDir}
 

@@ -1,3 +1,4 @@
+import { HOST_NAME_PATTERN } from '@runyard/contracts';
 import { eventBusVariables, idempotencyVariables, ownDataVariables, serviceVariables } from '@runyard/service-kit';
 import Type, { type Static } from 'typebox';
 import { dataPlaneVariables } from './data-plane/data-plane-variables.ts';
@@ -13,6 +14,19 @@ export const configSchema = Type.Object({
   ...idempotencyVariables,
   ORG_ACCESS_URL: Type.String({ minLength: 1, description: 'Base URL of org-access, whose keys sign callers.' }),
   PUBLIC_URL: Type.String({ minLength: 1, description: 'Base URL of the gateway as clients know it.' }),
+  DEPLOYMENTS_DOMAIN: Type.Optional(
+    Type.String({
+      pattern: HOST_NAME_PATTERN,
+      description:
+        'Where the gateway serves deployments at `<slug>.<domain>`: its variable of this name. PUBLIC_URL must not be below it.',
+    }),
+  ),
+  CUSTOM_DOMAINS: Type.Optional(
+    Type.Array(Type.String({ pattern: HOST_NAME_PATTERN }), {
+      description:
+        'Domains whose names deployments may take at the gateway by `custom_url`, as `acme.com`: each and all below it.',
+    }),
+  ),
 
   ...dataPlaneVariables,
   DATA_DIR: Type.String({

@@ -20,6 +20,7 @@ import { deploymentRoutes } from './deployments/deployment-routes.ts';
 import { DeploymentService } from './deployments/deployment-service.ts';
 import { DeploymentView } from './deployments/deployment-view.ts';
 import { DesiredState } from './deployments/desired-state.ts';
+import { HostNames } from './deployments/host-names.ts';
 import { podRulesOf } from './drivers/kubernetes/settings.ts';
 import { openHolder } from './duties/holder-note.ts';
 import { openListeners } from './listeners/open-listeners.ts';
@@ -63,6 +64,11 @@ const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
+  const hosts = new HostNames({
+    publicUrl: config.PUBLIC_URL,
+    domain: config.DEPLOYMENTS_DOMAIN,
+    customDomains: config.CUSTOM_DOMAINS,
+  });
   const sealer = new Sealer(config.ENCRYPTION_KEY);
   const secrets = new SecretSets(sealer);
   const referenced = new ReferencedSecrets(config.SECRET_REFERENCES_DIR);
@@ -83,7 +89,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   database.onChange(() => relay.kick());
   lifecycle.onStop('outbox relay', () => relay.stop());
 
-  const view = new DeploymentView({ publicUrl: config.PUBLIC_URL, secrets });
+  const view = new DeploymentView({ hosts, secrets });
   const openLog = openLogs(config, context);
   const storage = openObjectStorage(config);
   lifecycle.onStop('object storage', async () => storage.close());
@@ -170,7 +176,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });
   const { rollouts } = listeners;
-  const desired = new DesiredState({ database, rollouts, sourceRules, referenced });
+  const desired = new DesiredState({ database, rollouts, sourceRules, referenced, hosts });
   const wanted = { database, desired, secrets, view, rollouts };
   const revisions = new RevisionService(wanted);
   const revisionsKept = config.REVISIONS_KEPT_PER_DEPLOYMENT;

@@ -210,7 +210,9 @@ describe('a revision that does not come up says why:', () => {
       /pods of this platform have no 'resource_spec.volumes'/,
     );
     const others = { image_pull_secrets: [{ name: `r-${'0'.repeat(32)}-pull` }] };
-    expect(await failing(specOf({ resources: others }))).toMatch(/'image_pull_secrets' may not name r-0/);
+    expect(await failing(specOf({ resources: others }))).toMatch(
+      /resource_spec.image_pull_secrets' is refused: It may not name r-0/,
+    );
     expect(await failing(specOf({ resources: { labels: { role: 'admin' } } }))).toMatch(/may not have role here/);
   });
 

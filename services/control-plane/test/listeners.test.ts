@@ -7,6 +7,7 @@ import {
   type DeploymentMetrics,
   DeploymentMetricsPoint,
   type Lease,
+  type LeaseRequest,
   type Listener,
   type ListenerDesiredState,
   type ListenerKeyCreated,
@@ -61,14 +62,15 @@ class DataPlane {
     this.listener = listener;
   }
 
-  static async connected(listener: Listener): Promise<DataPlane> {
+  static async connected(listener: Listener, said: Partial<LeaseRequest> = {}): Promise<DataPlane> {
     const dataPlane = new DataPlane(listener);
-    expect((await dataPlane.connect()).status).toBe(200);
+    expect((await dataPlane.connect(said)).status).toBe(200);
     return dataPlane;
   }
 
-  async connect(): Promise<Answer<Lease>> {
-    const answer = await this.#call<Lease>('POST', 'lease', { instance_id: this.instanceId, version: '1.2.3' });
+  async connect(said: Partial<LeaseRequest> = {}): Promise<Answer<Lease>> {
+    const body = { instance_id: this.instanceId, version: '1.2.3', ...said };
+    const answer = await this.#call<Lease>('POST', 'lease', body);
     if (answer.status === 200) this.epoch = answer.body.epoch;
     return answer;
   }
@@ -186,7 +188,7 @@ describe('a deployment', () => {
     expect((await deploy(foreign)).status).toBe(400);
 
     const listener_config = { k8s_namespace: 'agents' };
-    const resource_spec = { db_storage_gi: 20, labels: { team: 'a' }, redis_memory_mb: 256 };
+    const resource_spec = { labels: { team: 'a' }, cpu: 0.5 };
     const made = await platform.create({
       ...image,
       source_config: { listener_id: cluster.id, listener_config, resource_spec },
@@ -208,6 +210,37 @@ describe('a deployment', () => {
     expect((await platform.get(made.body.id)).body.status).toBe('AWAITING_DELETE');
     expect((await platform.call('DELETE', `/v2/listeners/${cluster.id}`)).status).toBe(204);
     expect((await platform.get(made.body.id)).status).toBe(404);
+  });
+
+  it('is refused when it is made with resources that its data plane would refuse', async () => {
+    const cluster = await listenerOf('k8s');
+    const made = (resource_spec: object) => {
+      const source_config = { listener_id: cluster.id, listener_config: { k8s_namespace: 'agents' }, resource_spec };
+      return platform.create({ source: 'external_docker', source_config });
+    };
+    const refusalOf = (field: string) => ({
+      status: 422,
+      body: { detail: [{ loc: ['body', 'source_config', 'resource_spec', field], type: 'value_error' }] },
+    });
+    for (const field of ['db_storage_gi', 'db_max_connections'])
+      expect(await made({ [field]: 20 })).toMatchObject(refusalOf(field));
+    expect(await made({ redis_memory_mb: 256 })).toMatchObject(refusalOf('redis_memory_mb'));
+    expect(await made({ volumes: [] })).toMatchObject(refusalOf('volumes'));
+
+    // Until it connects nobody knows what it takes of these; from then on it is what its operator lets deployments choose.
+    const dataPlane = await DataPlane.connected(cluster, { pod_rules: { metadata: ['team'], pull_secrets: ['acme'] } });
+    expect((await made({ labels: { team: 'a' }, image_pull_secrets: [{ name: 'acme' }] })).status).toBe(201);
+    expect(await made({ annotations: { role: 'admin' } })).toMatchObject(refusalOf('annotations'));
+    expect(await made({ image_pull_secrets: [{ name: 'others' }] })).toMatchObject(refusalOf('image_pull_secrets'));
+    const { body: plain } = await made({});
+    const patched = await platform.call('PATCH', `/v2/deployments/${plain.id}`, {
+      body: { source_config: { resource_spec: { labels: { role: 'admin' } } } },
+    });
+    expect(patched).toMatchObject(refusalOf('labels'));
+
+    // An earlier release of the data plane does not say it.
+    await dataPlane.connect();
+    expect((await made({ labels: { role: 'admin' } })).status).toBe(201);
   });
 
   it('is told to its data plane at once, with its secrets, and is what the data plane reports', async () => {

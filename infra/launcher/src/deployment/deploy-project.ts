@@ -90,6 +90,6 @@ async function answers(deployment: Deployment, options: DeployOptions, timeoutMs
   return true;
 }
 
-function readyDeployment({ id, name }: Deployment, client: PlatformClient): ReadyDeployment {
-  return { id, name, url: `${client.url}/deployments/${id}` };
+function readyDeployment({ id, name, host_url }: Deployment, client: PlatformClient): ReadyDeployment {
+  return { id, name, url: `${client.url}/deployments/${id}`, host_url };
 }

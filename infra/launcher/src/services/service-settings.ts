@@ -17,6 +17,9 @@ export interface ServiceSettings {
 /** Asked of the deployments' workers at stop: what is not done by then is handed back and goes on at the next start. */
 const graceSeconds = 5;
 
+/** Browsers and curl resolve the names below it to this machine, without anything being set up. */
+const deploymentsDomain = 'localhost';
+
 /** The settings of all services, with their databases and secrets made where they are not there yet. */
 export async function serviceSettings(options: {
   repository: string;
@@ -71,6 +74,7 @@ export async function serviceSettings(options: {
       ...bus.env,
       ORG_ACCESS_URL: orgAccessUrl,
       PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
+      DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DATA_DIR: join(dataDir, 'deployments'),
       AGENT_API_COMMAND: bundle('agent-api'),
       RUN_WORKER_COMMAND: bundle('run-worker'),
@@ -97,6 +101,7 @@ export async function serviceSettings(options: {
       ...bus.env,
       ORG_ACCESS_URL: orgAccessUrl,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      DEPLOYMENTS_DOMAIN: deploymentsDomain,
       DRAIN_SECONDS: '1',
       // There is no other gateway to go to.
       DRAIN_WINDOW_SECONDS: '0',

@@ -53,7 +53,7 @@ describe('the source of a deployment', () => {
     expect(changedSourceConfig('external_docker', {}, { custom_url })).toEqual({ custom_url });
     expect(() => change({ custom_url })).toThrow("'source_config.custom_url' is read-only");
     for (const source of ['local_directory', 'external_docker'] as const) {
-      expect(changedSourceConfig(source, current, { custom_url }, custom_url)).toEqual(current);
+      expect(changedSourceConfig(source, current, { custom_url }, [custom_url])).toEqual(current);
     }
   });
 

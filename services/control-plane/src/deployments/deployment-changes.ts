@@ -49,16 +49,16 @@ function checkMakesNone(patch: DeploymentPatch): void {
  * Fields of a source as they are stored: without nulls and what the platform computes.
  *
  * @param options.isRemote run by a listener
- * @param options.url where it is reached by now: sent back as it was shown, it changes nothing
+ * @param options.urls where it is reached by now: sent back as it was shown, it changes nothing
  * @throws BadRequestError for another address, where that is the platform's to say
  */
 export function keptSourceConfig(
   source: DeploymentSource,
   config: SourceConfig | null | undefined,
-  { isRemote = config?.listener_id != null, url = null }: { isRemote?: boolean; url?: string | null } = {},
+  { isRemote = config?.listener_id != null, urls = [] }: { isRemote?: boolean; urls?: readonly (string | null)[] } = {},
 ): SourceConfig {
   const { custom_url: wanted, resource_spec: resources, ...fields } = given(config);
-  const isChanged = wanted !== undefined && wanted !== url;
+  const isChanged = wanted != null && !urls.includes(wanted);
   // Only an image from elsewhere, and what runs elsewhere, may be reached elsewhere.
   if (isChanged && source !== 'external_docker' && !isRemote) {
     throw wrongSource(`'source_config.custom_url' is read-only for the source '${source}'`);
@@ -71,16 +71,16 @@ export function keptSourceConfig(
 }
 
 /**
- * @param url where it is reached by now
+ * @param urls where it is reached by now
  * @throws BadRequestError when a field that is fixed at creation, or read-only, would change
  */
 export function changedSourceConfig(
   source: DeploymentSource,
   current: SourceConfig,
   change: SourceConfig | null | undefined,
-  url: string | null = null,
+  urls: readonly (string | null)[] = [],
 ): SourceConfig {
-  const fields = keptSourceConfig(source, change, { isRemote: current.listener_id != null, url });
+  const fields = keptSourceConfig(source, change, { isRemote: current.listener_id != null, urls });
   for (const field of IMMUTABLE) {
     if (fields[field] !== undefined && JSON.stringify(fields[field]) !== JSON.stringify(current[field])) {
       throw wrongSource(`'source_config.${field}' cannot change`);
@@ -153,7 +153,7 @@ export function changesOf(
     }
     return {
       ...(makesRevision ? changedRevision(current, latest, patch) : revisionOf(latest)),
-      sourceConfig: changedSourceConfig(source, config, patch.source_config, view.urlOf(current)),
+      sourceConfig: changedSourceConfig(source, config, patch.source_config, view.shownUrlsOf(current)),
       sealedSecrets: patch.secrets ? secrets.seal(current.id, patch.secrets) : current.sealedSecrets,
       secretReferences: references,
       trackedPackages: patch.tracked_packages ?? latest.trackedPackages,

@@ -1,9 +1,10 @@
-import type {
-  Deployment,
-  DeploymentCreate,
-  DeploymentDeletions,
-  DeploymentList,
-  DeploymentPatch,
+import {
+  type Deployment,
+  type DeploymentCreate,
+  type DeploymentDeletions,
+  type DeploymentList,
+  type DeploymentPatch,
+  isUuid,
 } from '@runyard/contracts';
 import { type KeyedRequest, lockFor } from '@runyard/database';
 import {
@@ -75,12 +76,12 @@ export class DeploymentService {
       // Names and slugs are decided one creation at a time.
       await lockFor(transaction, 'deployment names');
       const name = await freeName(transaction, tenant, body);
-      const slug = slugOf(name);
       const row = {
         ...tenant,
         id,
         name,
-        slug: (await deploymentStore.isSlugTaken(transaction, slug)) ? distinctSlugOf(name, id) : slug,
+        slug: await freeSlug(transaction, name, id),
+        customHost: await this.#parts.desired.claimHost(transaction, id, desired.sourceConfig),
         source: body.source,
         agentId: body.agent?.agent_id ?? null,
         agentEnvironment: body.agent?.environment ?? null,
@@ -166,7 +167,16 @@ export class DeploymentService {
 type NewDeployment = Tenant &
   Pick<
     DeploymentRow,
-    'id' | 'name' | 'slug' | 'source' | 'agentId' | 'agentEnvironment' | 'createdBy' | 'listenerId' | 'dataPlaneUrl'
+    | 'id'
+    | 'name'
+    | 'slug'
+    | 'customHost'
+    | 'source'
+    | 'agentId'
+    | 'agentEnvironment'
+    | 'createdBy'
+    | 'listenerId'
+    | 'dataPlaneUrl'
   >;
 
 async function insert(
@@ -213,3 +223,10 @@ async function freeName(
 }
 
 const nameMissing = () => new InvalidFieldError(['body', 'name'], 'Field required', 'missing');
+
+/** Unique in the whole platform, and no id: those stand for deployments where slugs do. */
+async function freeSlug(transaction: Prisma.TransactionClient, name: string, id: string): Promise<string> {
+  const slug = slugOf(name);
+  const isTaken = isUuid(slug) || (await deploymentStore.isSlugTaken(transaction, slug));
+  return isTaken ? distinctSlugOf(name, id) : slug;
+}

@@ -85,6 +85,14 @@ export const deploymentStore = {
     return (await queries.deployment.findUnique({ where: { slug }, select: { id: true } })) !== null;
   },
 
+  /** Whether a deployment of whatever workspace is at that host. */
+  async isHostTaken(queries: Queries, host: string, { id }: { id: string }): Promise<boolean> {
+    return (
+      (await queries.deployment.findFirst({ where: { customHost: host, id: { not: id } }, select: { id: true } })) !==
+      null
+    );
+  },
+
   async isAgentDeployed(queries: Queries, tenant: Tenant, agent: Agent): Promise<boolean> {
     const { agent_id: agentId, environment: agentEnvironment } = agent;
     const where = { ...tenant, agentId, agentEnvironment, deleteRequestedAt: null };

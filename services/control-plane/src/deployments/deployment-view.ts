@@ -11,14 +11,15 @@ import type {
 import type { Principal } from '@runyard/service-kit';
 import type { Deployment, Revision } from '../generated/client.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
+import { type HostNames, isRoot } from './host-names.ts';
 
 /** Deployments and revisions as answers show them. */
 export class DeploymentView {
-  readonly #publicUrl: string;
+  readonly #hosts: HostNames;
   readonly #secrets: SecretSets;
 
-  constructor(options: { publicUrl: string; secrets: SecretSets }) {
-    this.#publicUrl = options.publicUrl.replace(/\/+$/, '');
+  constructor(options: { hosts: HostNames; secrets: SecretSets }) {
+    this.#hosts = options.hosts;
     this.#secrets = options.secrets;
   }
 
@@ -34,6 +35,7 @@ export class DeploymentView {
       source: row.source as DeploymentSource,
       source_config: { ...config, custom_url: this.urlOf(row) },
       source_revision_config: row.sourceRevisionConfig as SourceRevisionConfig,
+      host_url: this.#hostUrlOf(row),
       secrets: this.#secrets
         .open(row.id, row.sealedSecrets)
         .map(({ name, value }) => ({ name, value: mayUpdate ? value : '' })),
@@ -48,11 +50,25 @@ export class DeploymentView {
   }
 
   /** Where clients reach the deployment; null at a data plane that has not said it. */
-  urlOf({ id, sourceConfig, listenerId, dataPlaneUrl }: Deployment): string | null {
-    const { custom_url: own } = sourceConfig as SourceConfig;
+  urlOf(row: Deployment): string | null {
+    const { custom_url: own } = row.sourceConfig as SourceConfig;
     if (own != null) return own;
-    const baseUrl = listenerId === null ? this.#publicUrl : dataPlaneUrl;
-    return baseUrl === null ? null : `${baseUrl}/deployments/${id}`;
+    if (row.listenerId === null) return this.#hosts.defaultUrlOf(row);
+    return row.dataPlaneUrl === null ? null : `${row.dataPlaneUrl}/deployments/${row.id}`;
+  }
+
+  /** All addresses that may have been shown of it, as the platform's settings were: each may be sent back. */
+  shownUrlsOf(row: Deployment): (string | null)[] {
+    const { custom_url: own } = row.sourceConfig as SourceConfig;
+    if (own != null || row.listenerId !== null) return [this.urlOf(row)];
+    return [this.#hosts.pathUrlOf(row), this.#hosts.slugUrlOf(row)];
+  }
+
+  /** Where all paths are the deployment's. */
+  #hostUrlOf(row: Deployment): string | null {
+    const { custom_url: own } = row.sourceConfig as SourceConfig;
+    if (own != null && isRoot(own)) return own.replace(/\/$/, '');
+    return row.listenerId === null ? this.#hosts.slugUrlOf(row) : null;
   }
 
   revision(row: Revision): RevisionBody {

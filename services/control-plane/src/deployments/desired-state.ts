@@ -1,10 +1,11 @@
-import type { DeploymentSource } from '@runyard/contracts';
-import type { KeyedRequest } from '@runyard/database';
+import type { DeploymentSource, SourceConfig } from '@runyard/contracts';
+import { type KeyedRequest, lockFor } from '@runyard/database';
 import { BadRequestError, NotFoundError } from '@runyard/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Database, Queries } from '../database/database.ts';
+import { deploymentEvents } from '../events/deployment-events.ts';
 import type { Deployment, Prisma, Revision } from '../generated/client.ts';
-import { computeTypeOf } from '../listeners/placement.ts';
+import { computeOf } from '../listeners/placement.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { insertRevision } from '../revisions/new-revision.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
@@ -12,6 +13,8 @@ import { checkSource, type SourceRules } from '../sources/check-source.ts';
 import type { Tenant } from './caller-scope.ts';
 import type { Desired } from './deployment-changes.ts';
 import { deploymentStore } from './deployment-store.ts';
+import type { HostNames } from './host-names.ts';
+import { wrongSource } from './source-fields.ts';
 import { checkSourceRules } from './source-rules.ts';
 
 /** What makes the desired state real; told of changes after they are committed. */
@@ -41,17 +44,20 @@ export class DesiredState {
   readonly #rollouts: Rollouts;
   readonly #sourceRules: SourceRules;
   readonly #referenced: ReferencedSecrets;
+  readonly #hosts: HostNames;
 
   constructor(options: {
     database: Database;
     rollouts: Rollouts;
     sourceRules: SourceRules;
     referenced: ReferencedSecrets;
+    hosts: HostNames;
   }) {
     this.#database = options.database;
     this.#rollouts = options.rollouts;
     this.#sourceRules = options.sourceRules;
     this.#referenced = options.referenced;
+    this.#hosts = options.hosts;
   }
 
   /**
@@ -71,10 +77,24 @@ export class DesiredState {
       const latest = await transaction.revision.findUniqueOrThrow({ where: { id: current.latestRevisionId } });
       const desired = await decide(current, latest, transaction);
       await this.check(transaction, tenant, id, current.source as DeploymentSource, desired);
-      return answerOf(await write(transaction, current, desired));
+      const customHost = await this.claimHost(transaction, id, desired.sourceConfig);
+      return answerOf(await write(transaction, current, desired, customHost));
     }, keyed);
     this.#rollouts.changed(id);
     return answer;
+  }
+
+  /**
+   * The host that the configuration gives the deployment, held for it until the transaction ends.
+   *
+   * @throws BadRequestError when another deployment is there
+   */
+  async claimHost(transaction: Prisma.TransactionClient, id: string, config: SourceConfig): Promise<string | null> {
+    const host = this.#hosts.customHostOf(config);
+    if (host === null) return null;
+    await lockFor(transaction, 'deployment names');
+    if (!(await deploymentStore.isHostTaken(transaction, host, { id }))) return host;
+    throw wrongSource(`the host of 'source_config.custom_url' is another deployment's: ${host}`);
   }
 
   /** @throws BadRequestError when it cannot be run as it is described */
@@ -86,11 +106,11 @@ export class DesiredState {
     desired: Desired,
   ): Promise<void> {
     const { revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig } = desired;
-    const computeType = await computeTypeOf(queries, tenant, config);
-    const { pods = null } = this.#sourceRules;
-    checkSourceRules({ source, revisionSource, config, revisionConfig, computeType, pods });
+    const remote = await computeOf(queries, tenant, config);
+    const compute = remote ?? { computeType: null, pods: this.#sourceRules.pods ?? null };
+    checkSourceRules({ source, revisionSource, config, revisionConfig, ...compute });
     // A data plane elsewhere reads them there.
-    if (computeType === null) this.#referenced.checkReadable(desired.secretReferences);
+    if (!remote) this.#referenced.checkReadable(desired.secretReferences);
     if (!desired.makesRevision) return;
     const named = { deploymentId, source: revisionSource, sourceConfig: config, sourceRevisionConfig: revisionConfig };
     await checkSource(queries, { tenant, ...named }, this.#sourceRules);
@@ -101,10 +121,12 @@ async function write(
   transaction: Prisma.TransactionClient,
   current: Deployment,
   { makesRevision, revisionSource, trackedPackages, ...desired }: Desired,
+  customHost: string | null,
 ): Promise<Changed> {
   const revisionId = makesRevision ? uuidv7() : current.latestRevisionId;
   const isFirstToRun =
     makesRevision && current.status === 'UNUSED' && !isEmpty(revisionSource, desired.sourceRevisionConfig);
+  const isMoved = customHost !== current.customHost;
   const deployment = await transaction.deployment.update({
     where: { id: current.id },
     data: {
@@ -114,8 +136,10 @@ async function write(
       sourceRevisionConfig: desired.sourceRevisionConfig,
       latestRevisionId: revisionId,
       ...(isFirstToRun ? { status: 'AWAITING_DATABASE' } : {}),
+      ...(isMoved ? { customHost, routeVersion: { increment: 1 } } : {}),
     },
   });
+  if (isMoved) await deploymentEvents.routeChanged(transaction, deployment);
   if (!makesRevision) return { deployment, revision: null };
   const newest = await transaction.revision.aggregate({
     where: { deploymentId: current.id },

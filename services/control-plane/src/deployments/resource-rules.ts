@@ -1,20 +1,13 @@
 import type { ComputeType, ResourceSpec } from '@runyard/contracts';
-import { faultOfWishes, type PodRules } from '../drivers/kubernetes/pod-wishes.ts';
+import { InvalidFieldError } from '@runyard/service-kit';
+import { faultOfPodWishes, type PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import { given } from './given.ts';
-import { wrongSource } from './source-fields.ts';
 
-/** Servers that only Kubernetes makes for one deployment alone. */
-const FOR_KUBERNETES = /^(redis_|db_)/;
-const OF_PODS: readonly (keyof ResourceSpec)[] = [
-  'service_account_name',
-  'volumes',
-  'volume_mounts',
-  'init_containers',
-  'sidecars',
-];
+/** Servers of its own that no data plane makes for a deployment, and parts of pods by which it would reach what is others'. */
+const NEVER_TAKEN = /^(redis_.*|db_.*|volumes|volume_mounts|init_containers|sidecars|service_account_name)$/;
 
-/** Of pods, too: what deployments in a cluster of the platform's own may choose. */
-const WISHES: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
+/** What deployments in a cluster may choose of their pods, as its operator lets them. */
+const OF_PODS: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
 
 /** The smaller one and the larger one. */
 const ORDERED = [
@@ -30,30 +23,32 @@ const ORDERED = [
   ['db_memory_mb', 'db_memory_limit_mb'],
 ] as const satisfies readonly (readonly [keyof ResourceSpec, keyof ResourceSpec])[];
 
-/** @throws BadRequestError when a limit is below what it limits, or a field is for another kind of data plane */
-export function checkResources(
-  spec: ResourceSpec,
-  { computeType, pods }: { computeType: ComputeType | null; pods: PodRules | null },
-): void {
-  const rules = computeType === null ? pods : null;
-  const foreign = (Object.keys(spec) as (keyof ResourceSpec)[]).find(
-    (name) =>
-      spec[name] != null &&
-      (FOR_KUBERNETES.test(name) || OF_PODS.includes(name) || (WISHES.includes(name) && rules === null)),
-  );
-  if (foreign && computeType !== 'k8s') {
-    throw wrongSource(
-      `'source_config.resource_spec.${foreign}' is for data planes on Kubernetes, and must be null here`,
-    );
-  }
-  const fault = rules && faultOfWishes(spec, rules);
-  if (fault) throw wrongSource(`of 'source_config.resource_spec' ${fault}`);
-  for (const [low, high] of ORDERED) {
-    const [least, most] = [spec[low], spec[high]];
-    if (least != null && most != null && least > most) {
-      throw wrongSource(`'source_config.resource_spec.${high}' must not be less than '${low}'`);
+export interface ResourceRules {
+  /** Of the listener that runs it; null: the platform itself does. */
+  computeType: ComputeType | null;
+  /** Of the cluster that runs it; null where it runs elsewhere, or its data plane has not said them yet. */
+  pods: PodRules | null;
+}
+
+/** @throws InvalidFieldError naming a field that the data plane would refuse, or a limit below what it limits */
+export function checkResources(spec: ResourceSpec, { computeType, pods }: ResourceRules): void {
+  const wanted = Object.entries(spec).filter(([, value]) => value != null) as [keyof ResourceSpec, unknown][];
+  for (const [name] of wanted) {
+    if (NEVER_TAKEN.test(name)) throw refuseField(name, 'No data plane takes it: leave it out');
+    if (OF_PODS.includes(name) && pods === null && computeType !== 'k8s') {
+      throw refuseField(name, 'It is for deployments that run in a Kubernetes cluster: leave it out');
     }
   }
+  const fault = pods && faultOfPodWishes(spec, pods);
+  if (fault) throw refuseField(fault.field, fault.message);
+  for (const [low, high] of ORDERED) {
+    const [least, most] = [spec[low], spec[high]];
+    if (least != null && most != null && least > most) throw refuseField(high, `It must not be less than '${low}'`);
+  }
+}
+
+function refuseField(field: keyof ResourceSpec, message: string): InvalidFieldError {
+  return new InvalidFieldError(['body', 'source_config', 'resource_spec', field], message);
 }
 
 /** As it is stored: without nulls, cores to one decimal. */

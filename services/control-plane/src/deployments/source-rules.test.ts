@@ -1,4 +1,5 @@
-import type { DeploymentSource } from '@runyard/contracts';
+import type { DeploymentSource, ResourceSpec } from '@runyard/contracts';
+import { UnprocessableError } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
 import { checkSourceRules, type SourceState } from './source-rules.ts';
 
@@ -6,7 +7,6 @@ const LISTENER = '0192f7a0-0000-7000-8000-000000000001';
 const repository = { repo_url: 'https://github.com/acme/agent' };
 const branch = { repo_ref: 'main', langgraph_config_path: 'langgraph.json' };
 const upload = { source_tarball_path: 'a/1.tar.gz', langgraph_config_path: 'langgraph.json' };
-const pods = { db_storage_gi: 20, redis_memory_mb: 256, labels: { team: 'a' } };
 const inCluster = { metadata: ['team'], pullSecrets: [] };
 const image = { image_uri: 'registry.example.com:5000/acme/agent:1.0' };
 
@@ -33,7 +33,11 @@ describe('a source is taken', () => {
     ],
     ['external_docker', { config: { custom_url: 'https://agent.example.com' }, revisionConfig: image }],
     ['external_docker', {}],
-    ['external_docker', { config: { listener_id: LISTENER, resource_spec: pods }, computeType: 'k8s' }],
+    // The data plane has not said yet what it lets deployments choose.
+    [
+      'external_docker',
+      { config: { listener_id: LISTENER, resource_spec: { labels: { team: 'a' } } }, computeType: 'k8s' },
+    ],
     ['external_docker', { config: { resource_spec: { labels: { team: 'a' } } }, pods: inCluster }],
     ['internal_docker', { config: { listener_id: LISTENER }, computeType: 'docker' }],
     ['github', { config: { ...repository, listener_id: LISTENER }, revisionConfig: branch, computeType: 'k8s' }],
@@ -95,18 +99,6 @@ describe('a source is refused', () => {
       { config: repository, revisionConfig: { ...branch, ...image } },
       "'source_revision_config.image_uri' must be null",
     ],
-    ['external_docker', { config: { resource_spec: pods }, computeType: 'docker' }, 'is for data planes on Kubernetes'],
-    ['external_docker', { config: { resource_spec: pods }, pods: inCluster }, 'is for data planes on Kubernetes'],
-    [
-      'external_docker',
-      { config: { resource_spec: { labels: { team: 'a' } } }, computeType: 'docker', pods: inCluster },
-      'is for data planes on Kubernetes',
-    ],
-    [
-      'external_docker',
-      { config: { resource_spec: { labels: { tier: 'a' } } }, pods: inCluster },
-      "of 'source_config.resource_spec' 'labels' may not have tier here",
-    ],
     [
       'internal_source',
       { config: { listener_id: LISTENER }, computeType: 'process' },
@@ -158,15 +150,34 @@ describe('a source is refused', () => {
     expect(() => check(source, state)).toThrow(`Source configuration error: `);
     expect(() => check(source, state)).toThrow(reason);
   });
+});
 
-  it.each([
-    [{ min_scale: 4, max_scale: 2 }, "'source_config.resource_spec.max_scale' must not be less than 'min_scale'"],
-    [{ cpu: 2, cpu_limit: 1 }, 'cpu_limit'],
-    [{ queue_memory_mb: 1024, queue_memory_limit_mb: 512 }, 'queue_memory_limit_mb'],
-    [{ volumes: [] }, 'data planes on Kubernetes'],
-    [{ db_storage_gi: 10 }, 'data planes on Kubernetes'],
-  ])('resources %j', (resource_spec, reason) => {
-    const config = { project_path: '/srv/a', resource_spec };
-    expect(() => check('local_directory', { config })).toThrow(reason);
+describe('resources are refused with their place, as any field that is wrong', () => {
+  const refused: [ResourceSpec, Partial<SourceState>, string][] = [
+    [{ min_scale: 4, max_scale: 2 }, {}, "max_scale: It must not be less than 'min_scale'"],
+    [{ cpu: 2, cpu_limit: 1 }, {}, "cpu_limit: It must not be less than 'cpu'"],
+    [{ queue_memory_mb: 1024, queue_memory_limit_mb: 512 }, {}, 'queue_memory_limit_mb: It must not be less than'],
+    [{ volumes: [] }, {}, 'volumes: No data plane takes it'],
+    [{ db_storage_gi: 10 }, {}, 'db_storage_gi: No data plane takes it'],
+    [{ redis_memory_mb: 256 }, { computeType: 'k8s' }, 'redis_memory_mb: No data plane takes it'],
+    [{ sidecars: [] }, { computeType: 'k8s', pods: inCluster }, 'sidecars: No data plane takes it'],
+    [{ service_account_name: 'admin' }, { pods: inCluster }, 'service_account_name: No data plane takes it'],
+    [{ labels: { team: 'a' } }, {}, 'labels: It is for deployments that run in a Kubernetes cluster'],
+    [{ labels: { team: 'a' } }, { computeType: 'docker' }, 'labels: It is for deployments that run in a Kubernetes'],
+    [{ labels: { tier: 'a' } }, { pods: inCluster }, 'labels: It may not have tier here'],
+    [{ labels: { tier: 'a' } }, { computeType: 'k8s', pods: inCluster }, 'labels: It may not have tier here'],
+  ];
+  it.each(refused)('%j with %j', (resource_spec, state, reason) => {
+    const refusal = (() => {
+      try {
+        return check('external_docker', { config: { resource_spec }, ...state });
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(refusal).toBeInstanceOf(UnprocessableError);
+    expect((refusal as Error).message).toContain(`body.source_config.resource_spec.${reason}`);
+    const [{ loc }] = (refusal as UnprocessableError).body.detail as [{ loc: string[] }];
+    expect(loc).toEqual(['body', 'source_config', 'resource_spec', reason.split(':')[0]]);
   });
 });

@@ -16,14 +16,14 @@ export interface SourceState {
   revisionConfig: SourceRevisionConfig;
   /** Of the listener that runs it; null: the platform itself does. */
   computeType: ComputeType | null;
-  /** Of the cluster that the platform itself runs deployments in; null where it runs them elsewhere. */
+  /** Of the cluster that runs it; null where it runs elsewhere, or its data plane has not said them yet. */
   pods: PodRules | null;
 }
 
 /**
  * Whether the fields go together, by what they say alone: nothing is looked up.
  *
- * @throws BadRequestError naming the field that is wrong
+ * @throws BadRequestError naming the field that is wrong; UnprocessableError where it is one of the resources
  */
 export function checkSourceRules(state: SourceState): void {
   const { source, revisionSource, config, revisionConfig } = state;

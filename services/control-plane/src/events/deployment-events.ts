@@ -52,6 +52,7 @@ export function routeOf(deployment: Deployment): DeploymentRoute {
     deployment_id: deployment.id,
     name: deployment.name,
     slug: deployment.slug,
+    custom_host: deployment.customHost,
     workspace_id: deployment.workspaceId,
     organization_id: deployment.organizationId,
     upstreams: deployment.upstreams,

@@ -2,7 +2,7 @@ import type { Lease, LeaseRequest } from '@runyard/contracts';
 import { ConflictError } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
-import type { Listener, Prisma } from '../generated/client.ts';
+import { type Listener, Prisma } from '../generated/client.ts';
 import { existingListener } from './listener-service.ts';
 import { listenerStore } from './listener-store.ts';
 import { heard } from './silence.ts';
@@ -39,6 +39,7 @@ export class ListenerLeases {
           instanceId,
           epoch: { increment: 1 },
           publicUrl,
+          podRules: request.pod_rules ?? Prisma.DbNull,
           ...(version == null ? {} : { version }),
           ...this.#renewed(),
         },

@@ -1,7 +1,8 @@
-import type { ComputeType, DeploymentSource, SourceConfig } from '@runyard/contracts';
+import type { ComputeType, DeploymentSource, PodRules as ReportedPodRules, SourceConfig } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import type { Tenant } from '../deployments/caller-scope.ts';
 import { wrongSource } from '../deployments/source-fields.ts';
+import type { PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import type { Listener } from '../generated/client.ts';
 import { listenerStore } from './listener-store.ts';
 
@@ -41,13 +42,19 @@ export async function placed(
   return { sourceConfig, listenerId: listener.id, dataPlaneUrl: listener.publicUrl };
 }
 
-/** With what a deployment is run; null: with what the platform itself has. */
-export async function computeTypeOf(
+/** With what the listener of a deployment runs it; null: the platform itself does. */
+export async function computeOf(
   queries: Queries,
   tenant: Tenant,
   { listener_id: id }: SourceConfig,
-): Promise<ComputeType | null> {
-  return id == null ? null : ((await existing(queries, tenant, id)).computeType as ComputeType);
+): Promise<{ computeType: ComputeType; pods: PodRules | null } | null> {
+  if (id == null) return null;
+  const { computeType, podRules } = await existing(queries, tenant, id);
+  const rules = podRules as ReportedPodRules | null;
+  return {
+    computeType: computeType as ComputeType,
+    pods: rules && { metadata: rules.metadata, pullSecrets: rules.pull_secrets },
+  };
 }
 
 async function existing(queries: Queries, tenant: Tenant, id: string): Promise<Listener> {

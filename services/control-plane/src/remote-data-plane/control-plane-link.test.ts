@@ -15,7 +15,7 @@ it('instances of the control plane that do not agree on what is to run are asked
   } as unknown as ControlPlaneClient;
   const link = new ControlPlaneLink({
     client,
-    ...{ instanceId: 'here', version: '1.2.3', publicUrl: null, logger: silentLogger },
+    ...{ instanceId: 'here', version: '1.2.3', publicUrl: null, podRules: null, logger: silentLogger },
     onDesired: async () => undefined,
     onLost: () => undefined,
   });

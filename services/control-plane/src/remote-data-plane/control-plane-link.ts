@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DesiredDeployment } from '@runyard/contracts';
+import type { DesiredDeployment, PodRules } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts';
 
@@ -10,6 +10,8 @@ export interface ControlPlaneLinkOptions {
   version: string;
   /** Where clients reach its deployments; null: not known. */
   publicUrl: string | null;
+  /** What deployments may choose of their pods; null: it runs none. */
+  podRules: PodRules | null;
   /** What is to run, whenever it is different. */
   onDesired(deployments: DesiredDeployment[]): Promise<void>;
   /** Another data plane speaks for the listener, or there is no such listener any more: nothing may run here. */
@@ -155,12 +157,10 @@ export class ControlPlaneLink {
   }
 
   async #take(): Promise<number> {
-    const { client, instanceId, version, publicUrl, onLost } = this.#options;
+    const { client, instanceId, version, publicUrl, podRules, onLost } = this.#options;
+    const said = { instance_id: instanceId, version, public_url: publicUrl, pod_rules: podRules };
     try {
-      const lease = await client.takeLease(
-        { instance_id: instanceId, version, public_url: publicUrl },
-        this.#stopping.signal,
-      );
+      const lease = await client.takeLease(said, this.#stopping.signal);
       this.#waitSeconds = Math.min(WAIT_SECONDS_MAX, lease.lease_seconds / 3);
       this.#epoch = lease.epoch;
       return lease.epoch;

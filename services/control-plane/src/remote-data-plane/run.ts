@@ -1,7 +1,8 @@
-import { getSigningKeys } from '@runyard/contracts';
+import { getSigningKeys, type PodRules } from '@runyard/contracts';
 import { Sealer } from '@runyard/sealing';
 import { ConfigError, createApp, openDoorway, type ServiceContext } from '@runyard/service-kit';
 import { openDataPlane } from '../data-plane/open-data-plane.ts';
+import { podRulesOf } from '../drivers/kubernetes/settings.ts';
 import { openLogs } from '../logs/open-logs.ts';
 import { ReferencedSecrets } from '../secrets/secret-references.ts';
 import { SecretSets } from '../secrets/secret-set.ts';
@@ -43,6 +44,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     instanceId,
     version: VERSION,
     publicUrl: config.PUBLIC_URL ?? null,
+    podRules: config.KUBERNETES_NAMESPACE === undefined ? null : reportedPodRules(config),
     onDesired: async (deployments) => {
       for (const id of await store.accept(deployments)) dataPlane.reconciler.changed(id);
     },
@@ -104,6 +106,11 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   link.start();
   logs.start();
   lifecycle.ready();
+}
+
+function reportedPodRules(config: Config): PodRules {
+  const { metadata, pullSecrets } = podRulesOf(config);
+  return { metadata: [...metadata], pull_secrets: [...pullSecrets] };
 }
 
 function credentialsOf({ LISTENER_KEY, API_KEY, WORKSPACE_ID }: Config): Credentials {

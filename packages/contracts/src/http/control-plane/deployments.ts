@@ -82,6 +82,11 @@ export const Deployment = Type.Object(
     source_config: SourceConfig,
     /** Of the latest revision. */
     source_revision_config: SourceRevisionConfig,
+    /**
+     * The root of a host of its own, for clients that build `new URL('/path', base)`: its `custom_url` where that is one, else
+     * `<slug>.<domain>`. Null where the platform has no domain for deployments, and for deployments of a listener.
+     */
+    host_url: Nullable(Type.String()),
     /** Values only for callers who may update the deployment; empty for others. */
     secrets: Type.Array(Secret),
     secret_references: Type.Array(SecretReference),
@@ -130,6 +135,7 @@ export const exampleDeployment: Deployment = {
     custom_url: 'https://agents.example.com/deployments/0192f7a0-0000-7000-8000-000000000001',
   },
   source_revision_config: { langgraph_config_path: 'langgraph.json' },
+  host_url: 'https://hello-agent.agents.example.com',
   secrets: [{ name: 'MODEL_KEY', value: '' }],
   secret_references: [],
   status: 'READY',

@@ -46,7 +46,7 @@ export const ResourceSpec = Type.Object(
     queue_memory_mb: mebibytes,
     queue_memory_limit_mb: mebibytes,
 
-    /** The rest is for servers and pods of a data plane on Kubernetes. */
+    /** Known from other platforms, and refused (422): all deployments of a data plane share its servers. */
     redis_cpu: cores(8),
     redis_cpu_limit: cores(16),
     redis_memory_mb: mebibytes,
@@ -57,12 +57,14 @@ export const ResourceSpec = Type.Object(
     db_memory_limit_mb: mebibytes,
     db_storage_gi: count,
     db_max_connections: count,
+    /** Of pods, where deployments run in a Kubernetes cluster: those keys and names that its operator allows. */
     labels: OptionalNullable(text),
     annotations: OptionalNullable(text),
-    service_account_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 253 })),
     image_pull_secrets: OptionalNullable(
       Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 253 }) }), { maxItems: 100 }),
     ),
+    /** Refused (422): by these a deployment would reach what is others'. */
+    service_account_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 253 })),
     volumes: objects,
     volume_mounts: objects,
     init_containers: objects,

@@ -13,7 +13,7 @@ import { KubernetesRevision, type RevisionParts } from './kubernetes-revision.ts
 import { nameOf } from './labels.ts';
 import { PodUsage } from './pod-usage.ts';
 import { PodWatch } from './pod-watch.ts';
-import { faultOfWishes, type PodRules } from './pod-wishes.ts';
+import { faultOfPodWishes, type PodRules } from './pod-wishes.ts';
 import { Removal } from './removal.ts';
 import { RevisionObjects } from './revision-objects.ts';
 
@@ -170,8 +170,8 @@ const NOT_RUN = /^(volumes|volume_mounts|init_containers|sidecars|service_accoun
 function mustBeRunnable({ resources }: RevisionSpec, rules: PodRules): void {
   const foreign = Object.entries(resources).find(([name, value]) => value != null && NOT_RUN.test(name));
   if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
-  const fault = faultOfWishes(resources, rules);
-  if (fault !== null) throw new StartFailure(`its 'resource_spec' asks for what it may not have: ${fault}`);
+  const fault = faultOfPodWishes(resources, rules);
+  if (fault) throw new StartFailure(`'resource_spec.${fault.field}' is refused: ${fault.message}`);
 }
 
 function isScaled({ resources }: RevisionSpec): boolean {

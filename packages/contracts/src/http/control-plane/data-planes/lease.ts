@@ -4,6 +4,18 @@ import { OptionalNullable, Uuid } from '../../common.ts';
 import { ListenerParams, listenerRefusals } from '../listeners.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
+/** What the operator of a cluster lets deployments choose of their pods, in `labels`, `annotations` and `image_pull_secrets`. */
+export const PodRules = Type.Object(
+  {
+    /** Keys: `team`, `example.com/*` for all with that prefix, `*` for all without one. */
+    metadata: Type.Array(Type.String({ maxLength: 512 }), { maxItems: 1000 }),
+    /** Names of Secrets. */
+    pull_secrets: Type.Array(Type.String({ maxLength: 253 }), { maxItems: 1000 }),
+  },
+  { $id: 'PodRules' },
+);
+export type PodRules = Static<typeof PodRules>;
+
 export const LeaseRequest = Type.Object(
   {
     /** The same for as long as the data plane keeps its data: what comes back with it takes its lease back at once. */
@@ -11,6 +23,8 @@ export const LeaseRequest = Type.Object(
     version: OptionalNullable(Type.String({ minLength: 1, maxLength: 100 })),
     /** Where clients reach its deployments, below `/deployments`. Null: nowhere that is known here. */
     public_url: OptionalNullable(Type.String({ maxLength: 1024, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' })),
+    /** Null: it runs no pods, or is of a release that did not say them. What they refuse is refused when it is asked for. */
+    pod_rules: OptionalNullable(PodRules),
   },
   { $id: 'LeaseRequest' },
 );

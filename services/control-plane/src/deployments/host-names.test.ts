@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { HostNames } from './host-names.ts';
+
+const row = { id: '0192f7a0-0000-7000-8000-000000000001', slug: 'hello' };
+const publicUrl = 'https://platform.example.com:8443/';
+
+describe('the addresses of a deployment', () => {
+  it('are below the host of the gateway, and a host of its own below the domain, with the same port', () => {
+    const names = new HostNames({ publicUrl, domain: 'Agents.example.com' });
+    expect(names.pathUrlOf(row)).toBe(`https://platform.example.com:8443/deployments/${row.id}`);
+    expect(names.slugUrlOf(row)).toBe('https://hello.agents.example.com:8443');
+    expect(names.defaultUrlOf(row)).toBe('https://hello.agents.example.com:8443');
+  });
+
+  it.each([undefined, 'localhost', 'runyard.localhost'])(
+    'send clients to the path where the domain is %s, which not all of them resolve',
+    (domain) => {
+      const names = new HostNames({ publicUrl: 'http://127.0.0.1:2024', domain });
+      expect(names.slugUrlOf(row)).toBe(domain === undefined ? null : `http://hello.${domain}:2024`);
+      expect(names.defaultUrlOf(row)).toBe(names.pathUrlOf(row));
+    },
+  );
+
+  it('leave the platform a host of its own: a domain above it is refused at start', () => {
+    expect(() => new HostNames({ publicUrl, domain: 'example.com' })).toThrow('choose another domain');
+    expect(() => new HostNames({ publicUrl, domain: 'platform.example.com' })).not.toThrow();
+  });
+});
+
+describe('the host that a custom_url takes', () => {
+  const names = new HostNames({ publicUrl, domain: 'agents.example.com', customDomains: ['acme.test', 'example.com'] });
+  const hostOf = (custom_url: string) => names.customHostOf({ custom_url });
+
+  it('is the name in it, where the operator allows names of that domain', () => {
+    expect(hostOf('https://Chat.acme.test./')).toBe('chat.acme.test');
+    expect(hostOf('https://acme.test:444')).toBe('acme.test');
+  });
+
+  it.each([
+    'https://chat.other.test',
+    'https://notacme.test',
+    'https://chat.acme.test/agents/hello',
+    'https://chat.acme.test/?x=1',
+    'https://user@chat.acme.test',
+    'http://10.0.0.5',
+    'http://[::1]:2024',
+    'http://localhost:2024',
+  ])('is none for %s', (url) => {
+    expect(hostOf(url)).toBeNull();
+  });
+
+  it('is none for a deployment of a listener, which the gateway does not lead to', () => {
+    expect(names.customHostOf({ custom_url: 'https://chat.acme.test', listener_id: row.id })).toBeNull();
+  });
+
+  it.each(['https://platform.example.com', 'https://agents.example.com', 'https://other.agents.example.com'])(
+    'is refused where it is the platform’s: %s',
+    (url) => {
+      expect(() => hostOf(url)).toThrow("the host of 'source_config.custom_url' is the platform's");
+    },
+  );
+});

@@ -1,0 +1,107 @@
+import type { Deployment } from '@runyard/contracts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OTHER_WORKSPACE } from './support/callers.ts';
+import { type Answer, TestPlatform } from './support/platform.ts';
+
+/** Of a platform that serves deployments below a domain, and whose operator lets them take names of another one. */
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await TestPlatform.start({
+    DEPLOYMENTS_DOMAIN: 'run.example.net',
+    CUSTOM_DOMAINS: 'acme.test,example.com,example.net',
+  });
+});
+afterAll(() => platform.close());
+
+/** Nothing to run yet: it waits for its image. */
+const createAt = (custom_url: string | undefined, workspace_id?: string): Promise<Answer<Deployment>> =>
+  platform.call('POST', '/v2/deployments', {
+    body: {
+      name: `at-${crypto.randomUUID()}`,
+      source: 'external_docker',
+      source_config: { custom_url },
+      source_revision_config: {},
+    },
+    ...(workspace_id && { as: { workspace_id } }),
+  });
+const patchUrl = (id: string, custom_url: string): Promise<Answer<Deployment>> =>
+  platform.call('PATCH', `/v2/deployments/${id}`, { body: { source_config: { custom_url } } });
+
+it('a deployment is shown at the root of a host of its own, by a slug that no other has', async () => {
+  const body = {
+    name: 'Hello',
+    source: 'external_docker',
+    source_config: {},
+    source_revision_config: {},
+  };
+  const [one, other] = await Promise.all([
+    platform.call<Deployment>('POST', '/v2/deployments', { body }),
+    platform.call<Deployment>('POST', '/v2/deployments', { body, as: { workspace_id: OTHER_WORKSPACE } }),
+  ]);
+  const urls = [one, other].map((each) => each.body.host_url);
+  expect(urls).toContain('https://hello.run.example.net');
+  expect(new Set(urls).size).toBe(2);
+  expect([one, other].map((each) => each.body.source_config.custom_url)).toEqual(urls);
+  for (const { body: made } of [one, other]) {
+    const slug = (await platform.routeOf(made.id))?.slug;
+    expect(made.host_url).toBe(`https://${slug}.run.example.net`);
+  }
+});
+
+it('a deployment named like the id of another is not at the host of that one', async () => {
+  const { body: first } = await createAt(undefined);
+  const { body: namesake } = await platform.create({ name: first.id });
+  expect(namesake.host_url).toMatch(
+    /^https:\/\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[0-9a-f]{8}\.run\.example\.net$/,
+  );
+});
+
+it('every address that is shown of a deployment may be sent back, and changes nothing', async () => {
+  const { body: made } = await platform.create();
+  for (const url of [made.host_url as string, `https://agents.example.com/deployments/${made.id}`]) {
+    expect((await patchUrl(made.id, url)).body.source_config.custom_url).toBe(made.host_url);
+  }
+});
+
+it('a custom_url that is all of a host the operator allows leads there through the gateway, until it is another', async () => {
+  const { status, body: made } = await createAt('https://Chat.acme.test/');
+  expect([status, made.host_url]).toEqual([201, 'https://Chat.acme.test']);
+  const first = await platform.routeOf(made.id);
+  expect(first?.custom_host).toBe('chat.acme.test');
+
+  const moved = await patchUrl(made.id, 'https://talk.acme.test');
+  expect(moved.body).toMatchObject({ host_url: 'https://talk.acme.test', latest_revision_id: made.latest_revision_id });
+  const second = await platform.routeOf(made.id);
+  expect(second?.custom_host).toBe('talk.acme.test');
+  expect(second?.version).toBeGreaterThan(first?.version as number);
+
+  // Not all of a host: somebody else leads from there to the gateway.
+  const below = await patchUrl(made.id, 'https://talk.acme.test/agents/hello');
+  expect(below.body.host_url).toMatch(/^https:\/\/at-.*\.run\.example\.net$/);
+  expect((await platform.routeOf(made.id))?.custom_host).toBeNull();
+});
+
+it('a host has one deployment of all workspaces, and comes free with it', async () => {
+  const url = 'https://one.acme.test';
+  const { body: first } = await createAt(url);
+  const refusal = { status: 400, body: { detail: expect.stringContaining("another deployment's: one.acme.test") } };
+  expect(await createAt(`${url}:8443`, OTHER_WORKSPACE)).toMatchObject(refusal);
+  const { body: second } = await createAt(undefined);
+  expect(await patchUrl(second.id, url)).toMatchObject(refusal);
+  expect((await patchUrl(first.id, url)).status).toBe(200);
+  await platform.call('DELETE', `/v2/deployments/${first.id}`);
+  expect((await patchUrl(second.id, url)).status).toBe(200);
+});
+
+it('of several that want a host at once one gets it', async () => {
+  const answers = await Promise.all(Array.from({ length: 6 }, () => createAt('https://race.acme.test')));
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
+});
+
+it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run.example.net'])(
+  'no deployment takes a host of the platform: %s',
+  async (url) => {
+    const detail = expect.stringContaining("the host of 'source_config.custom_url' is the platform's");
+    expect(await createAt(url)).toMatchObject({ status: 400, body: { detail } });
+  },
+);
