@@ -215,7 +215,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       ...logRoutes(new LogService({ database, dataDir: config.DATA_DIR })),
       ...listeners.routes(keys),
       ...oauth,
-      ...routeRoutes(prisma),
+      ...routeRoutes(prisma, hosts),
       ...uploadRoutes(uploads, keys),
       ...pushTokenRoutes(database, registry, keys),
       ...integrationRoutes(integrations, keys),

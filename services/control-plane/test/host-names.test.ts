@@ -4,12 +4,10 @@ import { OTHER_WORKSPACE } from './support/callers.ts';
 import { type Answer, TestPlatform } from './support/platform.ts';
 
 /** Of a platform that serves deployments below a domain, and whose operator lets them take names of another one. */
+const settings = { DEPLOYMENTS_DOMAIN: 'run.example.net', CUSTOM_DOMAINS: 'acme.test,example.com,example.net' };
 let platform: TestPlatform;
 beforeAll(async () => {
-  platform = await TestPlatform.start({
-    DEPLOYMENTS_DOMAIN: 'run.example.net',
-    CUSTOM_DOMAINS: 'acme.test,example.com,example.net',
-  });
+  platform = await TestPlatform.start(settings);
 });
 afterAll(() => platform.close());
 
@@ -105,3 +103,12 @@ it.each(['https://agents.example.com', 'https://run.example.net', 'https://x.run
     expect(await createAt(url)).toMatchObject({ status: 400, body: { detail } });
   },
 );
+
+it('a host leads nowhere any more when the operator takes its domain back', async () => {
+  const { body: made } = await createAt('https://kept.acme.test');
+  expect((await platform.routeOf(made.id))?.custom_host).toBe('kept.acme.test');
+  settings.CUSTOM_DOMAINS = 'other.test';
+  await platform.service.stop();
+  await platform.startService();
+  expect((await platform.routeOf(made.id))?.custom_host).toBeNull();
+});

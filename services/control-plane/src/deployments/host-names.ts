@@ -1,4 +1,5 @@
 import type { SourceConfig } from '@runyard/contracts';
+import { ConfigError } from '@runyard/service-kit';
 import type { Deployment } from '../generated/client.ts';
 import { wrongSource } from './source-fields.ts';
 
@@ -18,16 +19,16 @@ export class HostNames {
   readonly #domain: string | undefined;
   readonly #customDomains: readonly string[];
 
-  /** @throws Error when the platform itself would be at a host that is for deployments */
+  /** @throws ConfigError when the platform itself would be at a host that is for deployments */
   constructor({ publicUrl, domain, customDomains = [] }: HostNamesOptions) {
     this.#publicUrl = publicUrl.replace(/\/+$/, '');
     this.#publicHost = hostOf(new URL(publicUrl));
     this.#domain = domain?.toLowerCase();
     this.#customDomains = customDomains.map((each) => each.toLowerCase());
     if (this.#domain !== undefined && this.#publicHost.endsWith(`.${this.#domain}`)) {
-      throw new Error(
+      throw new ConfigError([
         `PUBLIC_URL (${publicUrl}) is below DEPLOYMENTS_DOMAIN (${domain}), where deployments are: choose another domain.`,
-      );
+      ]);
     }
   }
 
@@ -59,11 +60,21 @@ export class HostNames {
   customHostOf({ custom_url: url, listener_id: listenerId }: SourceConfig): string | null {
     if (url == null || listenerId != null || !isRoot(url)) return null;
     const host = hostOf(new URL(url));
-    if (!this.#customDomains.some((domain) => isAtOrBelow(host, domain))) return null;
-    if (host === this.#publicHost || (this.#domain !== undefined && isAtOrBelow(host, this.#domain))) {
+    if (!this.#isGivenAway(host)) return null;
+    if (!this.mayBeTaken(host)) {
       throw wrongSource(`the host of 'source_config.custom_url' is the platform's: ${host}`);
     }
     return host;
+  }
+
+  /** Whether a host that a deployment has taken is for deployments to take, as the platform's settings are now. */
+  mayBeTaken(host: string): boolean {
+    const isPlatforms = host === this.#publicHost || (this.#domain !== undefined && isAtOrBelow(host, this.#domain));
+    return this.#isGivenAway(host) && !isPlatforms;
+  }
+
+  #isGivenAway(host: string): boolean {
+    return this.#customDomains.some((domain) => isAtOrBelow(host, domain));
   }
 }
 

@@ -1,17 +1,23 @@
 import { getRoutes } from '@runyard/contracts';
 import { type BoundOperation, bind, ok } from '@runyard/service-kit';
+import type { HostNames } from '../deployments/host-names.ts';
 import { routeOf } from '../events/deployment-events.ts';
-import type { PrismaClient } from '../generated/client.ts';
+import type { Deployment, PrismaClient } from '../generated/client.ts';
 
 /** Where every deployment can be reached: what the gateway loads before it follows the events. */
-export function routeRoutes(prisma: PrismaClient): BoundOperation[] {
+export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperation[] {
+  // A domain that the operator no longer gives away leads nowhere from the next start on.
+  const currentRouteOf = (row: Deployment) => {
+    const route = routeOf(row);
+    return row.customHost === null || hosts.mayBeTaken(row.customHost) ? route : { ...route, custom_host: null };
+  };
   return [
     bind(getRoutes, async () => {
       const rows = await prisma.deployment.findMany({
         where: { deleteRequestedAt: null },
         orderBy: { createdAt: 'asc' },
       });
-      return ok({ routes: rows.map(routeOf) });
+      return ok({ routes: rows.map(currentRouteOf) });
     }),
   ];
 }
