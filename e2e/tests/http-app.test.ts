@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { waitFor } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { collect, newClient } from '../harness/client.ts';
 import { controlPlane, createDeployment, type Deployment, untilDeployed } from '../harness/control-plane.ts';
@@ -43,6 +44,23 @@ it('routes and graphs of a project reach their own deployment without a URL or a
   });
   const client = newClient({ apiUrl: deployment.source_config.custom_url });
   expect(await client.runs.wait(null, 'asking', { input: {} })).toEqual({ assistants: 3, header: 'none' });
+});
+
+it('middleware of a project changes the body it parsed, and logs through the logger of the SDK', async () => {
+  const answer = await call('/runs/wait', {
+    method: 'POST',
+    headers: { 'x-tone': 'kind', 'content-type': 'application/json' },
+    body: JSON.stringify({ assistant_id: 'asking', input: {} }),
+  });
+  expect(await answer.json()).toEqual({ assistants: 3, header: 'kind' });
+  const logs = `/deployments/${deployment.id}/revisions/${deployment.latest_revision_id}/logs?type=deploy&query=asked`;
+  const lines = async () => (await controlPlane<{ logs: object[] }>('GET', logs)).body.logs;
+  await waitFor(async () => (await lines()).length > 0, { what: 'the line of the log' });
+  expect((await lines())[0]).toMatchObject({
+    message: 'a run is asked for',
+    level: 'INFO',
+    fields: { data: { tone: 'kind' } },
+  });
 });
 
 it('runs stream through the app of a project as they do without one', async () => {

@@ -1,7 +1,10 @@
 /** Routes of a project's own, and middleware over the server's. */
 import { Client } from '@langchain/langgraph-sdk';
+import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { Hono } from 'hono';
 import { streamText } from 'hono/streaming';
+
+const log = getLogger();
 
 /** Webhooks that came. */
 const received: unknown[] = [];
@@ -13,6 +16,12 @@ export const app = new Hono()
       const body = { ...(await c.req.json()), metadata: { by: 'middleware' } };
       // What was read of a body is what goes on.
       c.req.bodyCache.text = Promise.resolve(JSON.stringify(body)) as unknown as string;
+    }
+    const tone = c.req.header('x-tone');
+    if (tone !== undefined && c.req.path.endsWith('/runs/wait')) {
+      const body = await c.req.json();
+      body.config = { configurable: { 'x-user': tone } };
+      log.info('a run is asked for', { tone });
     }
     await next();
     c.header('x-middleware', 'seen');

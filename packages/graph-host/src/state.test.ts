@@ -137,6 +137,13 @@ it('looks into a subgraph when asked, and names its namespace when not', async (
   expect(tasks[0]?.state).toBeNull();
   const deep = await stateOf('sub', request.threadId, backends, { subgraphs: true });
   expect(deep.tasks[0]).toMatchObject({ checkpoint: null, state: { next: ['inner'], values: { text: 'hi' } } });
+  const state = (deep.tasks as { state: State }[])[0]!.state;
+  expect(state.checkpoint).toEqual({
+    thread_id: request.threadId,
+    checkpoint_ns: checkpoint.checkpoint_ns,
+    checkpoint_id: state.checkpoint_id,
+    checkpoint_map: { '': deep.checkpoint_id, [checkpoint.checkpoint_ns]: state.checkpoint_id },
+  });
   const inside = await stateOf('sub', request.threadId, backends, { checkpointNs: checkpoint.checkpoint_ns });
   expect(inside).toMatchObject({ next: ['inner'], checkpoint: { checkpoint_ns: checkpoint.checkpoint_ns } });
 });

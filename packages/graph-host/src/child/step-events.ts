@@ -59,12 +59,17 @@ function isSnapshotConfig(value: unknown): value is { configurable: Record<strin
 
 /**
  * `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no thread. Without `checkpoint_id` the
- * newest checkpoint there is meant.
+ * newest checkpoint there is meant. Of a graph inside, `checkpoint_map` has the checkpoints of the graphs around it.
  */
 export function checkpointOf(config: unknown): Record<string, unknown> | null {
   if (!isSnapshotConfig(config) || config.configurable?.thread_id === undefined) return null;
-  const { thread_id, checkpoint_id, checkpoint_ns } = config.configurable;
-  return { ...(checkpoint_id !== undefined && { checkpoint_id }), thread_id, checkpoint_ns: checkpoint_ns ?? '' };
+  const { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map } = config.configurable;
+  return {
+    ...(checkpoint_id !== undefined && { checkpoint_id }),
+    thread_id,
+    checkpoint_ns: checkpoint_ns ?? '',
+    ...(checkpoint_map !== undefined && { checkpoint_map }),
+  };
 }
 
 /** A config without the runtime's own objects and without what identifies the caller. */
