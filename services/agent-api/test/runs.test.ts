@@ -76,6 +76,10 @@ describe('creating a run', () => {
     expect(await create({ assistant_id: randomUUID() })).toMatchObject(missing);
     expect(await post(`/threads/${randomUUID()}/runs`, { assistant_id: 'echo' })).toMatchObject(missing);
     expect((await create({ stream_mode: 'zap' })).status).toBe(422);
+    expect(await create({ checkpoint: { thread_id: randomUUID() } })).toMatchObject({
+      status: 422,
+      json: { detail: expect.stringContaining('checkpoint.thread_id') },
+    });
     expect((await create({ context: { a: 1 }, config: { configurable: { b: 1 } } })).status).toBe(400);
     expect(await ask(`${deployment.url}/threads/${thread_id}/runs`, { method: 'POST' })).toMatchObject({
       status: 422,

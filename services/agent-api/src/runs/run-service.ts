@@ -15,6 +15,7 @@ import type { RunStreams } from '@runyard/run-stream';
 import { ConflictError, type Logger, NotFoundError } from '@runyard/service-kit';
 import type { AssistantLookup } from '../assistants/assistant-lookup.ts';
 import { isRestricted, type Scope } from '../scope.ts';
+import { requireOwnCheckpoint } from '../threads/checkpoint-place.ts';
 import type { ThreadStore } from '../threads/thread-store.ts';
 import type { WebhookTargets } from '../webhooks/webhook-targets.ts';
 import type { RunRequest } from './run-arguments.ts';
@@ -141,6 +142,7 @@ export class RunService {
 
   async #prepare(origin: RunOrigin, request: RunRequest): Promise<CreateRun> {
     const { assistants, webhooks, tracingProject } = this.#options;
+    if (origin.threadId !== undefined) requireOwnCheckpoint(origin.threadId, request.checkpoint);
     const assistant = await assistants.find(origin.scope, request.assistant_id);
     const run = toCreateRun(request, assistant, { ...origin, tracingProject });
     return { ...run, webhooks: await webhooks.accept(request.webhook) };

@@ -12,13 +12,22 @@ export interface CheckpointPlace {
  * @throws UnprocessableError when it belongs to another thread
  */
 export function placeOf(threadId: string, checkpoint: CheckpointConfig | null | undefined): CheckpointPlace {
-  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = checkpoint ?? {};
-  if (thread_id && thread_id.toLowerCase() !== threadId.toLowerCase()) {
-    throw new UnprocessableError(`checkpoint.thread_id is ${thread_id}, the thread ${threadId}`);
-  }
+  requireOwnCheckpoint(threadId, checkpoint);
+  const { checkpoint_ns, checkpoint_id, checkpoint_map } = checkpoint ?? {};
   const mapped = checkpoint_map?.[checkpoint_ns ?? ''];
   const checkpointId = checkpoint_id || (typeof mapped === 'string' ? mapped : undefined);
   return { ...(checkpointId && { checkpointId }), ...(checkpoint_ns && { checkpointNs: checkpoint_ns }) };
+}
+
+/** @throws UnprocessableError when the checkpoint belongs to another thread */
+export function requireOwnCheckpoint(
+  threadId: string,
+  checkpoint: Pick<CheckpointConfig, 'thread_id'> | null | undefined,
+): void {
+  const thread_id = checkpoint?.thread_id;
+  if (thread_id && thread_id.toLowerCase() !== threadId.toLowerCase()) {
+    throw new UnprocessableError(`checkpoint.thread_id is ${thread_id}, the thread ${threadId}`);
+  }
 }
 
 /** `before` names a checkpoint by its id, flat, or the way LangGraph writes a config. */

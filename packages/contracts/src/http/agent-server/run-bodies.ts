@@ -51,8 +51,11 @@ const runFields = {
   langsmith_tracer: Type.Optional(Type.Union([LangsmithTracer, Type.Null()])),
 };
 
-/** Where on its thread a run starts instead of at the newest checkpoint. Which thread that is, the path says. */
+/** Where on its thread a run starts instead of at the newest checkpoint. */
 const StartingCheckpoint = Type.Object({
+  thread_id: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'The thread of the path; another one is refused.' }),
+  ),
   checkpoint_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   checkpoint_ns: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { description: 'The namespace that `checkpoint_id` is of.' }),
