@@ -6,6 +6,8 @@ import { coverage } from './framework/coverage.ts';
 import { operationNamed } from './framework/operations.ts';
 import { requestFields } from './framework/request-fields.ts';
 import { PARITY_TABLE, parityTable } from './table.ts';
+import { OMISSIONS } from './upstream/omissions.ts';
+import { missingOf, reasonFor, UPSTREAM } from './upstream/upstream.ts';
 
 describe('the agent server API', () => {
   it.each(coverage(CASES).map((each) => [each.operation.operationId, each] as const))(
@@ -15,6 +17,27 @@ describe('the agent server API', () => {
       expect(unshown).toEqual([]);
     },
   );
+
+  it('has every operation, field and answer that other agent servers have, or says why not', () => {
+    const unexplained = UPSTREAM.flatMap((each) => {
+      const missing = missingOf(each) ?? [undefined];
+      return missing
+        .filter((what) => reasonFor(each.operation, what) === undefined)
+        .map((what) => `${each.operation} ${what ?? ''}`);
+    });
+    expect(unexplained).toEqual([]);
+  });
+
+  it('leaves nothing out that it has', () => {
+    const there = OMISSIONS.flatMap(({ operations, what = [undefined] }) =>
+      operations.flatMap((operation) => {
+        const upstream = UPSTREAM.find((each) => each.operation === operation);
+        const missing: (string | number | undefined)[] = upstream ? (missingOf(upstream) ?? [undefined]) : [];
+        return what.filter((each) => !missing.includes(each)).map((each) => `${operation} ${each ?? ''}`);
+      }),
+    );
+    expect(there).toEqual([]);
+  });
 
   it('has every field that a case claims to show', () => {
     const claimed = CASES.flatMap(({ cases }) =>

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { AGENT_SERVER_LEVEL } from '@runyard/contracts';
 import { CASES } from './cases/index.ts';
 import { coverage, type Shown } from './framework/coverage.ts';
+import { missingOf, reasonFor, UPSTREAM } from './upstream/upstream.ts';
 
 export const PARITY_TABLE = path.resolve(import.meta.dirname, '../../docs/parity.md');
 
@@ -15,8 +16,17 @@ export function parityTable(): string {
     `Generated from the tests by \`npm run generate:parity\` in \`e2e\`; a test fails when it is stale. The level is ${AGENT_SERVER_LEVEL}:`,
     `${operations.length} operations, ${count('fields')} request fields, ${count('statuses')} documented answers.`,
     '',
-    'Each field is shown by a test that passes, and that fails when a proxy on the way takes the field out of the request;',
-    'so none is accepted and ignored. Each answer is held against the schema of the contract. The tests are in `e2e/parity/cases`.',
+    'Each field is shown by a test that passes, and that fails by what it sees (an assertion, no other error) when a proxy on the way takes',
+    'the field out of the request; so none is accepted and ignored. Each answer is held against the schema of the contract. The tests are in `e2e/parity/cases`.',
+    '',
+    `What other agent servers have is listed in \`e2e/parity/upstream\`: ${UPSTREAM.length} operations. What of it is left out here stands with its operation,`,
+    'or in the table below.',
+    '',
+    '| operation that is not served | why |',
+    '| --- | --- |',
+    ...UPSTREAM.filter((each) => missingOf(each) === undefined).map(
+      ({ operation }) => `| ${operation} | ${reasonFor(operation)} |`,
+    ),
     ...operations.flatMap(({ operation, fields, statuses }) => [
       '',
       `## ${operation.method.toUpperCase()} ${operation.path}`,
@@ -27,9 +37,19 @@ export function parityTable(): string {
       '| --- | --- |',
       ...[...fields].map(([field, shown]) => row(`\`${field}\``, shown)),
       ...[...statuses].map(([status, shown]) => row(String(status), shown)),
+      ...leftOut(`${operation.method.toUpperCase()} ${operation.path}`),
     ]),
     '',
   ].join('\n');
+}
+
+/** What other servers have of an operation, and this one has not. */
+function leftOut(operation: string): string[] {
+  const upstream = UPSTREAM.find((each) => each.operation === operation);
+  const missing = (upstream && missingOf(upstream)) ?? [];
+  return missing.map(
+    (what) => `| ${typeof what === 'string' ? `\`${what}\`` : what} | left out: ${reasonFor(operation, what)} |`,
+  );
 }
 
 function row(what: string, shown: Shown[]): string {

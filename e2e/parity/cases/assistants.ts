@@ -6,11 +6,15 @@ import {
   type ParityCase,
   type ParityContext,
   type Request,
+  statusCase,
   type Way,
 } from '../framework/index.ts';
 
-const create = async (way: Way, body: object = {}) =>
-  (await way.call('createAssistant', { body: { graph_id: 'echo', ...body } })).body;
+async function create(way: Way, body: object = {}) {
+  const { status, text, body: assistant } = await way.call('createAssistant', { body: { graph_id: 'echo', ...body } });
+  expect(status, text).toBe(200);
+  return assistant;
+}
 const get = async (way: Way, assistant_id: string) =>
   (await way.call('getAssistant', { params: { assistant_id } })).body;
 const patch = (way: Way, assistant_id: string, body: object) =>
@@ -31,34 +35,6 @@ const contentFields: { field: string; promise: string; given: object; before: ob
     given: { config: { tags: ['new'], run_name: 'mine' } },
     before: { config: { recursion_limit: 9 } },
     kept: { config: { tags: ['new'], run_name: 'mine' } },
-  },
-  {
-    field: 'config.tags',
-    promise: 'is kept for the runs of the assistant',
-    given: { config: { tags: ['new'] } },
-    before: { config: { tags: ['old'] } },
-    kept: { config: { tags: ['new'] } },
-  },
-  {
-    field: 'config.recursion_limit',
-    promise: 'is kept for the runs of the assistant',
-    given: { config: { recursion_limit: 7 } },
-    before: {},
-    kept: { config: { recursion_limit: 7 } },
-  },
-  {
-    field: 'config.configurable',
-    promise: 'is kept, and is the context too',
-    given: { config: { configurable: { tone: 'new' } } },
-    before: { context: { tone: 'old' } },
-    kept: { config: { configurable: { tone: 'new' } }, context: { tone: 'new' } },
-  },
-  {
-    field: 'context',
-    promise: 'is kept, and is the configurable too',
-    given: { context: { tone: 'new' } },
-    before: { context: { tone: 'old' } },
-    kept: { config: { configurable: { tone: 'new' } }, context: { tone: 'new' } },
   },
   {
     field: 'metadata',
@@ -95,6 +71,56 @@ const content: ParityCase[] = contentFields.map(({ field, promise, given, before
       const now = await get(ctx.direct, assistant_id);
       expect(now).toMatchObject(kept);
       if ('config' in kept) expect(now.config).toEqual(kept.config);
+    },
+  }),
+);
+
+/** Each is given when an assistant is made, or over another value when it is changed; its runs get it. */
+const runFields: { field: string; promise: string; given: object; before: object; seen: object }[] = [
+  {
+    field: 'config.tags',
+    promise: 'runs of the assistant have the tags',
+    given: { config: { tags: ['new'] } },
+    before: { config: { tags: ['old'] } },
+    seen: { seen: { tags: expect.arrayContaining(['new']) } },
+  },
+  {
+    field: 'config.recursion_limit',
+    promise: 'runs of the assistant fail when they take more steps',
+    given: { config: { recursion_limit: 1 } },
+    before: { config: { recursion_limit: 9 } },
+    seen: { __error__: { error: 'GraphRecursionError' } },
+  },
+  {
+    field: 'config.configurable',
+    promise: 'runs of the assistant get it, as context too',
+    given: { config: { configurable: { tone: 'new' } } },
+    before: { context: { tone: 'old' } },
+    seen: { seen: { configurable: { tone: 'new' }, context: { tone: 'new' } } },
+  },
+  {
+    field: 'context',
+    promise: 'runs of the assistant get it, as configurable too',
+    given: { context: { tone: 'new' } },
+    before: { context: { tone: 'old' } },
+    seen: { seen: { configurable: { tone: 'new' }, context: { tone: 'new' } } },
+  },
+];
+
+const running: ParityCase[] = runFields.map(({ field, promise, given, before, seen }) =>
+  fieldCase({
+    operations: ['createAssistant', 'patchAssistant'],
+    field: `body.${field}`,
+    promise,
+    run: async (ctx) => {
+      const isNew = ctx.operation === 'createAssistant';
+      const mirror = { graph_id: 'mirror' };
+      const { assistant_id } = await (isNew
+        ? create(ctx, { ...mirror, ...given })
+        : create(ctx.direct, { ...mirror, ...before }));
+      if (!isNew) await patch(ctx, assistant_id, { name: 'changed', ...given });
+      const body = { assistant_id, input: { text: 'hi' } };
+      expect((await ctx.direct.call('waitStatelessRun', { body })).body).toMatchObject(seen);
     },
   }),
 );
@@ -319,12 +345,31 @@ const statuses: ParityCase[] = [
     return { params: { assistant_id }, body: both };
   }),
   answerCase('getAssistantGraph', 422, 'refuses an xray of nothing', { params: assembly, query: { xray: '0' } }),
-  answerCase('getAssistantSchemas', 200, 'tells what the graph takes, gives and keeps', { params: assembly }),
+  statusCase({
+    operation: 'getAssistantSchemas',
+    status: 200,
+    promise: 'tells what the graph takes, gives, keeps and is configured with',
+    run: async (ctx) => {
+      const answer = await ctx.call('getAssistantSchemas', { params: assembly });
+      const screws = { properties: { screws: { type: 'number', description: 'How many were turned.' } } };
+      const pace = { properties: { pace: { enum: ['slow', 'fast'] } } };
+      expect(answer.body).toMatchObject({
+        graph_id: 'assembly',
+        input_schema: screws,
+        output_schema: screws,
+        state_schema: screws,
+        config_schema: pace,
+        context_schema: pace,
+      });
+      return answer;
+    },
+  }),
   answerCase('getAssistantSchemas', 422, 'refuses what is neither an id nor a graph', noAssistant),
 ];
 
 export const cases: ParityCase[] = [
   ...content,
+  ...running,
   ...creating,
   ...searching,
   ...versions,

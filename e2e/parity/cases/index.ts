@@ -1,6 +1,6 @@
 import type { ParityCase } from '../framework/index.ts';
 import { cases as assistants } from './assistants.ts';
-import { cases as crons } from './crons.ts';
+import { CRON_CASES } from './crons/index.ts';
 import { cases as idempotencyKeys } from './idempotency-keys.ts';
 import { RUN_CASES } from './runs/index.ts';
 import { cases as store } from './store.ts';
@@ -15,7 +15,7 @@ import { cases as webhooks } from './webhooks.ts';
 /** Every case, with the file that holds it. */
 export const CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'assistants.ts', cases: assistants },
-  { file: 'crons.ts', cases: crons },
+  ...CRON_CASES,
   { file: 'idempotency-keys.ts', cases: idempotencyKeys },
   { file: 'store.ts', cases: store },
   ...RUN_CASES,

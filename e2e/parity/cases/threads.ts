@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitFor } from '@runyard/test-kit';
 import { expect } from 'vitest';
 import { fieldCase, type ParityContext, statusCase } from '../framework/index.ts';
 
@@ -22,6 +23,16 @@ async function made(context: ParityContext, body: object, before: object = {}) {
 
 async function withState(context: ParityContext, threadId: string, text: string): Promise<void> {
   await context.direct.client.threads.updateState(threadId, { values: human(text), asNode: 'echo' });
+}
+
+/** Minutes: a second. */
+const A_MOMENT = 1 / 60;
+
+/** Resolves when threads are deleted that were made now and live for a moment. */
+async function untilOthersExpired(context: ParityContext): Promise<void> {
+  const thread_id = await existing(context, { ttl: { strategy: 'delete', ttl: A_MOMENT } });
+  const isGone = async () => (await context.direct.call('getThread', { params: { thread_id } })).status === 404;
+  await waitFor(isGone, { what: 'another thread to expire', timeoutMs: 30_000 });
 }
 
 const superstep = (update: object) => ({ graph_id: 'approval', supersteps: [{ updates: [update] }] });
@@ -74,20 +85,35 @@ export const cases = [
       });
     },
   }),
-  ...['body.ttl', 'body.ttl.ttl', 'body.ttl.strategy'].map((field) =>
+  ...['body.ttl', 'body.ttl.ttl'].map((field) =>
     fieldCase({
       operations: CHANGES,
       field,
-      promise: 'the thread is kept that long, and that goes when its time is over',
+      promise: 'the thread is deleted when its time is over',
       run: async (context) => {
-        const { ttl } = await made(context, { metadata: {}, ttl: { strategy: 'keep_latest', ttl: 60 } });
-        expect(ttl).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 60 });
-        const minutes = (Date.parse(ttl.expires_at) - Date.now()) / 60_000;
-        expect(minutes).toBeGreaterThan(58);
-        expect(minutes).toBeLessThanOrEqual(60);
+        const { thread_id } = await made(context, { metadata: {}, ttl: { strategy: 'delete', ttl: A_MOMENT } });
+        await untilOthersExpired(context);
+        expect((await context.direct.call('getThread', { params: { thread_id } })).status).toBe(404);
       },
     }),
   ),
+  fieldCase({
+    operations: CHANGES,
+    field: 'body.ttl.strategy',
+    promise: 'the thread loses its past when its time is over, and is kept',
+    run: async (context) => {
+      const steps = ['one', 'two'].map((text) => ({ updates: [{ values: human(text), as_node: 'echo' }] }));
+      const state = { graph_id: 'echo', supersteps: steps };
+      const ttl = { strategy: 'keep_latest', ttl: A_MOMENT };
+      const isNew = context.operation === 'createThread';
+      const { thread_id } = await made(context, { metadata: {}, ttl, ...(isNew && state) }, state);
+      await untilOthersExpired(context);
+      const params = { thread_id };
+      expect((await context.direct.call('getThread', { params })).status).toBe(200);
+      const { body: history } = await context.direct.call('getThreadHistory', { params, query: { limit: 9 } });
+      expect(history).toMatchObject([{ values: { messages: [{ content: 'one' }, { content: 'two' }] } }]);
+    },
+  }),
   ...['body.supersteps', 'body.supersteps[].updates[].values'].map((field) =>
     fieldCase({
       operations: ['createThread'],
@@ -178,9 +204,10 @@ export const cases = [
       const thread_id = await existing(context, { graph_id: 'echo' });
       for (const text of ['one', 'two']) await withState(context, thread_id, text);
       await context.call('pruneThreads', { body: { thread_ids: [thread_id], strategy: 'keep_latest' } });
-      const [state, ...older] = await context.direct.client.threads.getHistory<{ messages: object[] }>(thread_id);
-      expect(state?.values.messages).toHaveLength(2);
-      expect(older).toEqual([]);
+      const request = { params: { thread_id }, query: { limit: 9 } };
+      const { status, body: history } = await context.direct.call('getThreadHistory', request);
+      expect(status).toBe(200);
+      expect(history).toMatchObject([{ values: { messages: [{ content: 'one' }, { content: 'two' }] } }]);
     },
   }),
   statusCase({
@@ -206,11 +233,23 @@ export const cases = [
   statusCase({
     operation: 'deleteThread',
     status: 204,
-    promise: 'a thread goes with everything of it',
+    promise: 'a thread goes with its state, its history, its runs and its crons',
     run: async (context) => {
+      const { call, client } = context;
       const params = { thread_id: await existing(context) };
-      const answer = await context.call('deleteThread', { params });
-      expect((await context.call('getThread', { params })).status).toBe(404);
+      const { run_id } = await client.runs.create(params.thread_id, 'echo', { input: human('hi') });
+      await client.runs.join(params.thread_id, run_id);
+      const { cron_id } = await client.crons.createForThread(params.thread_id, 'echo', { schedule: '@yearly' });
+      const answer = await call('deleteThread', { params });
+      const left = await Promise.all([
+        call('getThread', { params }),
+        call('getThreadState', { params }),
+        call('getThreadHistory', { params }),
+        call('getRun', { params: { ...params, run_id } }),
+        call('getStatelessRun', { params: { run_id } }),
+        call('getCron', { params: { cron_id } }),
+      ]);
+      expect(left.map(({ status }) => status)).toEqual(left.map(() => 404));
       return answer;
     },
   }),

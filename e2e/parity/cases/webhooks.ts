@@ -51,11 +51,16 @@ export const cases = [
   statusCase({
     operation: 'listWebhookDeliveries',
     status: 200,
-    promise: 'a run that names nobody tells nobody',
-    run: async ({ call, direct }) => {
+    promise: 'a run that names nobody has told nobody when it has ended, one that names somebody has a delivery',
+    run: async (context) => {
+      const { call, direct } = context;
       const { thread_id } = await direct.client.threads.create();
-      const { run_id } = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] } });
-      const answer = await call('listWebhookDeliveries', { params: { thread_id, run_id } });
+      const webhook = (await receiver()).url(`/${randomUUID()}`);
+      const told = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] }, webhook });
+      const silent = await direct.client.runs.create(thread_id, 'echo', { input: { messages: [] } });
+      expect(await logOf(context, told.run_id)).toMatchObject([{ url: webhook }]);
+      await direct.call('joinRun', { params: { thread_id, run_id: silent.run_id } });
+      const answer = await call('listWebhookDeliveries', { params: { thread_id, run_id: silent.run_id } });
       expect(answer.body).toEqual([]);
       return answer;
     },

@@ -1,5 +1,5 @@
 import { AGENT_SERVER_OPERATIONS, type Operation } from '@runyard/contracts';
-import type { ParityCase } from './parity-case.ts';
+import type { ElsewhereCase, ParityCase } from './parity-case.ts';
 import { requestFields } from './request-fields.ts';
 import { wrongRequests } from './wrong-requests.ts';
 
@@ -25,15 +25,23 @@ export interface OperationCoverage {
 
 const GENERATED: Shown = { promise: 'asked for by requests made from the contract', file: 'statuses.test.ts' };
 
+const shownBy = ({ promise, test }: ElsewhereCase): Shown => ({ promise, file: test });
+
 /** For every operation, which case shows which field and which answer. */
 export function coverage(files: { file: string; cases: ParityCase[] }[]): OperationCoverage[] {
   const all = files.flatMap(({ file, cases }) => cases.map((each) => ({ file, ...each })));
   return AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal').map((operation) => {
     const { operationId } = operation;
     const ofFields = all.filter((each) => each.kind === 'field' && each.operations.includes(operationId));
+    const elsewhere = all.flatMap((each) =>
+      each.kind === 'elsewhere' && each.operation === operationId ? [each] : [],
+    );
     const fields = requestFields(operation).map((field): [string, Shown[]] => [
       field,
-      ofFields.filter((each) => each.kind === 'field' && each.field === field),
+      [
+        ...ofFields.filter((each) => each.kind === 'field' && each.field === field),
+        ...elsewhere.filter((each) => each.field === field).map(shownBy),
+      ],
     ]);
     const success = Object.keys(operation.responses).map(Number).sort()[0];
     const statuses = Object.keys(operation.responses).map((key): [number, Shown[]] => {
@@ -42,11 +50,7 @@ export function coverage(files: { file: string; cases: ParityCase[] }[]): Operat
         status,
         [
           ...all.filter((each) => each.kind === 'status' && each.operation === operationId && each.status === status),
-          ...all.flatMap((each) =>
-            each.kind === 'elsewhere' && each.operation === operationId && each.status === status
-              ? [{ promise: each.promise, file: each.test }]
-              : [],
-          ),
+          ...elsewhere.filter((each) => each.status === status).map(shownBy),
           ...(generatedStatuses(operation).includes(status) ? [GENERATED] : []),
           // A case of a field holds every answer against the contract, the usual one foremost.
           ...(status === success ? ofFields.slice(0, 1) : []),

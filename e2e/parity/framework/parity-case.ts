@@ -24,11 +24,14 @@ export interface StatusCase extends CaseBase {
   run(context: ParityContext): Promise<{ status: number }>;
 }
 
-/** A documented answer that only what happens inside the server brings about: a test of the service shows it. */
+/** What only happens inside the server, or between it and others than the client: a test of the part that does it shows it. */
 export interface ElsewhereCase {
   kind: 'elsewhere';
   operation: string;
-  status: number;
+  /** The answer that is shown; left out where it is a field. */
+  status?: number;
+  /** The field that is shown, beside a case that sends it. */
+  field?: string;
   /** The name of that test. */
   promise: string;
   /** Its file, from the root of the repository. */

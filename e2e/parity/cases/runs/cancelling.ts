@@ -24,6 +24,7 @@ export const cases: ParityCase[] = [
       const run = await longRun(context);
       const answer = await context.call('cancelRun', { params: run, query: { wait: '1' } });
       expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ name: 'long', done: expect.any(Array) });
       const { body } = await context.direct.call('getRun', { params: run });
       const reason = 'interrupt requested via POST /threads/{thread_id}/runs/{run_id}/cancel';
       expect(body).toMatchObject({ status: 'interrupted', cancel_reason: reason });

@@ -40,6 +40,7 @@ export const cases: ParityCase[] = [
         params: { thread_id, run_id: run.run_id },
         query: { feedback_keys: ['helpful', 'clear'] },
       });
+      expect(answer.body).toHaveProperty('__feedback__');
       expect(Object.keys(answer.body.__feedback__)).toEqual(['helpful', 'clear']);
     },
   }),

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { ParityCase, ParityContext } from '../../framework/index.ts';
+import { type ParityCase, type ParityContext, shownElsewhere } from '../../framework/index.ts';
 import {
   ATTENDED,
   ask,
+  EVERY_WAY,
   mirrored,
   newThread,
   ON_THREAD,
@@ -85,7 +86,7 @@ export const cases: ParityCase[] = [
   ...(['langsmith_tracer', 'langsmith_tracer.project_name'] as const).flatMap((field) =>
     runFieldCases({
       field,
-      promise: 'a run says to which project its trace goes',
+      promise: 'a run is answered with the project of its trace',
       run: async (context) => {
         const { made } = await mirrored(context, { langsmith_tracer: { project_name: 'mine' } });
         expect((await recordOf(context, made)).langsmith_session_name).toBe('mine');
@@ -94,11 +95,21 @@ export const cases: ParityCase[] = [
   ),
   ...runFieldCases({
     field: 'langsmith_tracer.example_id',
-    promise: 'a trace refers to the example it is an experiment on',
+    promise: 'a run is answered with the example its trace refers to',
     run: async (context) => {
       const example_id = randomUUID();
       const { made } = await mirrored(context, { langsmith_tracer: { example_id } });
       expect((await recordOf(context, made)).kwargs.config.configurable.__langsmith_example_id__).toBe(example_id);
+    },
+  }),
+  ...tracedElsewhere(),
+  ...runFieldCases({
+    field: 'checkpoint.thread_id',
+    operations: ON_THREAD,
+    promise: 'a checkpoint of another thread is refused',
+    run: async (context) => {
+      const checkpoint = { thread_id: randomUUID() };
+      expect((await ask(context, { assistant_id: 'mirror', input: { text: 'hi' }, checkpoint })).status).toBe(422);
     },
   }),
   ...checkpointCases(),
@@ -122,6 +133,20 @@ export const cases: ParityCase[] = [
     },
   }),
 ];
+
+/** Where a trace arrives only LangSmith sees. */
+function tracedElsewhere(): ParityCase[] {
+  return ['langsmith_tracer', 'langsmith_tracer.project_name', 'langsmith_tracer.example_id'].flatMap((field) =>
+    EVERY_WAY.map((operation) =>
+      shownElsewhere({
+        operation,
+        field: `${operation === 'createRunBatch' ? 'body[]' : 'body'}.${field}`,
+        promise: 'sends the trace of a run to the project and the example it was created for',
+        test: 'packages/graph-host/src/tracing.test.ts',
+      }),
+    ),
+  );
+}
 
 function checkpointCases(): ParityCase[] {
   const starts: Record<string, (checkpointId: string) => Record<string, unknown>> = {

@@ -82,6 +82,14 @@ export async function waitingRun({ direct }: ParityContext, threadId?: string) {
   return { thread_id, run_id: run.run_id };
 }
 
+/** A run on a thread that went well. */
+export async function endedRun({ direct }: ParityContext) {
+  const { thread_id } = await direct.client.threads.create();
+  const { run_id } = await direct.client.runs.create(thread_id, 'mirror', { input: { text: 'over' } });
+  await direct.client.runs.join(thread_id, run_id);
+  return { thread_id, run_id };
+}
+
 /** A run that has begun and goes on for so many seconds, if it is let. */
 export async function longRun({ direct }: ParityContext, { seconds = 10 } = {}) {
   const { thread_id } = await direct.client.threads.create();

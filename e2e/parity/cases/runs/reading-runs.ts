@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext, shownElsewhere, statusCase } from '../../framework/index.ts';
-import { newThread, waitingRun } from './making-runs.ts';
+import { endedRun, longRun, newThread, waitingRun } from './making-runs.ts';
 
 export const cases: ParityCase[] = [
   fieldCase({
@@ -70,17 +70,23 @@ export const cases: ParityCase[] = [
     promise: 'is refused with 503 and Retry-After while others fill the budget, and small ones are not',
     test: 'services/agent-api/test/large-results.test.ts',
   }),
-  statusCase({
-    operation: 'deleteRun',
-    status: 204,
-    promise: 'a run that is deleted is gone, whatever it was doing',
-    run: async (context) => {
-      const run = await waitingRun(context);
-      const answer = await context.call('deleteRun', { params: run });
-      expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
-      return answer;
-    },
-  }),
+  ...Object.entries({ 'that waits': waitingRun, 'under way': longRun, 'that has ended': endedRun }).map(
+    ([what, make]) =>
+      statusCase({
+        operation: 'deleteRun',
+        status: 204,
+        promise: `a run ${what} is gone when it is deleted, and its thread is free`,
+        run: async (context) => {
+          const run = await make(context);
+          const answer = await context.call('deleteRun', { params: run });
+          expect((await context.direct.call('getRun', { params: run })).status).toBe(404);
+          const { thread_id } = run;
+          const next = await context.direct.client.runs.wait(thread_id, 'mirror', { input: { text: 'next' } });
+          expect(next).toMatchObject({ text: 'next', trail: expect.arrayContaining(['look', 'after']) });
+          return answer;
+        },
+      }),
+  ),
 ];
 
 /** A thread with three runs, oldest first, none of which has begun. */

@@ -22,7 +22,6 @@ import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 import { DeploymentDatabases } from './deployment-databases.ts';
-import { DeploymentRedis } from './deployment-redis.ts';
 import { platformSettings } from './platform-settings.ts';
 
 /** In what one data plane differs from another: whose deployments it runs, and who is told what became of them. */
@@ -78,8 +77,6 @@ export async function openDataPlane(
   const { DATA_DIR: dataDir } = config;
   const running = new RunningRevisions();
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
-  const redis = new DeploymentRedis({ adminUri: config.DATA_REDIS_URI, users: config.DATA_REDIS_USERS, logger });
-  lifecycle.onStop('Redis users', () => redis.close());
   const abandoned = new AbandonedFiles({ folders: scratchFolders(dataDir), logger });
   abandoned.start();
   lifecycle.onStop('abandoned files', () => abandoned.stop());
@@ -107,7 +104,7 @@ export async function openDataPlane(
     }),
     builds,
     databases,
-    redis,
+    dataRedisUri: config.DATA_REDIS_URI,
     secrets,
     referenced,
     sealer,

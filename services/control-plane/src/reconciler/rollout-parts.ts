@@ -1,7 +1,6 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
 import type { Driver } from '../drivers/driver.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -14,7 +13,7 @@ export interface RolloutParts {
   driver: Driver;
   builds: Pick<Builds, 'isBuilt' | 'kindOf' | 'find' | 'build' | 'ofFolder' | 'keepOnly'>;
   databases: DeploymentDatabases;
-  redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;
+  dataRedisUri: string;
   secrets: SecretSets;
   referenced: ReferencedSecrets;
   /** Seals the passwords of deployment databases. */

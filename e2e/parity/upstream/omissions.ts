@@ -1,0 +1,41 @@
+/** What other agent servers have and this one has not: every difference from `operations.json` is named here, with its reason. */
+export interface Omission {
+  /** As in `operations.json`. */
+  operations: string[];
+  /** Fields and answers; left out: the operation itself is not served. */
+  what?: (string | number)[];
+  why: string;
+}
+
+const SEARCHES = ['POST /assistants/search', 'POST /assistants/count', 'POST /threads/count', 'POST /runs/crons/count'];
+const DELETIONS = [
+  'DELETE /assistants/{assistant_id}',
+  'DELETE /threads/{thread_id}',
+  'DELETE /threads/{thread_id}/runs/{run_id}',
+  'DELETE /runs/crons/{cron_id}',
+];
+const JOINS = ['GET /threads/{thread_id}/runs/{run_id}/join', 'GET /threads/{thread_id}/runs/{run_id}/stream'];
+const STATELESS = ['POST /runs', 'POST /runs/batch', 'POST /runs/stream', 'POST /runs/wait'];
+
+export const OMISSIONS: Omission[] = [
+  { operations: ['POST /a2a/{assistant_id}'], why: 'agent-to-agent messages are not available' },
+  { operations: ['POST /mcp/', 'GET /mcp/', 'DELETE /mcp/'], why: 'the Model Context Protocol is not available' },
+  {
+    operations: ['POST /threads/{thread_id}/stream/events', 'POST /threads/{thread_id}/commands'],
+    why: 'event streaming of version 2 is not available',
+  },
+  { operations: SEARCHES, what: [404], why: 'what matches nothing is an empty answer, or 0' },
+  { operations: DELETIONS, what: [200], why: 'the answer has no body: it is 204' },
+  {
+    operations: JOINS,
+    what: [404],
+    why: 'a run that is not there is told inside the answer, as JavaScript servers do',
+  },
+  { operations: STATELESS, what: [409], why: 'no thread can be busy' },
+  {
+    operations: ['POST /threads/{thread_id}/history'],
+    what: ['thread_id', 'checkpoint_ns', 'checkpoint_id', 'checkpoint_map'].map((name) => `body.before.${name}`),
+    why: '`before` is shown as a whole: it is an id, a checkpoint, or one under `configurable`',
+  },
+  { operations: ['GET /ok'], what: [500], why: 'a server that is not ready answers 503' },
+];
