@@ -169,6 +169,10 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const report = new RunMetricReport(upkeepPool, context.metrics);
   const notReported = (error: unknown) => logger.warn('run metrics not reported, will retry', { error });
   const reporting = setInterval(() => report.report().catch(notReported), REPORT_EVERY_MS);
+  lifecycle.onStop('run metrics', () => {
+    clearInterval(reporting);
+    return report.report().catch(notReported);
+  });
 
   const app = createApp({
     context,
@@ -189,10 +193,6 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   // A worker that cannot say so is found out by its lease; that is no failed stop.
   const unlessAway = (error: unknown) => logger.warn('the database could not be told of the stop', { error });
   lifecycle.onStop('worker registration', () => upkeep.removeWorker(workerId).catch(unlessAway));
-  lifecycle.onStop('run metrics', () => {
-    clearInterval(reporting);
-    return report.report().catch(notReported);
-  });
   lifecycle.onStop('lease', () => lease.close());
   lifecycle.onStop('graph host', () => hosts.close(500), { timeoutMs: 5_000 });
   lifecycle.onStop(
