@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { ByteBudget } from './byte-budget.ts';
+
+const never = new AbortController().signal;
+
+it('who waits for room gets it in turn, and one that leaves makes room for those behind it', async () => {
+  const budget = new ByteBudget(10);
+  expect(await budget.takeInTurn(8, never)).toBe(true);
+  const leaving = new AbortController();
+  const large = budget.takeInTurn(9, leaving.signal);
+  const small = budget.takeInTurn(2, never);
+  // It would fit, and is not let past the one that came before.
+  expect(budget.heldBytes).toBe(8);
+  leaving.abort();
+  expect(await large).toBe(false);
+  expect(await small).toBe(true);
+  expect(budget.heldBytes).toBe(10);
+  budget.giveBack(8);
+  budget.giveBack(2);
+  expect(budget.heldBytes).toBe(0);
+  expect(await budget.takeInTurn(1, AbortSignal.abort())).toBe(false);
+  expect(budget.heldBytes).toBe(0);
+});
