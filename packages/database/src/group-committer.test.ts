@@ -101,6 +101,26 @@ describe('GroupCommitter against Postgres', () => {
     expect(rows[0].value).toEqual({ 'k\ufffd': 'x\ufffdy', s: '\ufffd', fine: '😀 \\u0000' });
   });
 
+  it.each(['57014', '55P03'])(
+    'an item that takes too long, or waits for a lock, fails alone, and the others of its flush go on (%s)',
+    async (code) => {
+      const flush = async (rows: Row[]) => {
+        if (rows.some(({ key }) => key === 'bad')) throw Object.assign(new Error('not in time'), { code });
+        return insertAll(rows);
+      };
+      const committer = new GroupCommitter({ name: 'test', flush, maxItems: 4 });
+      const keys = ['a', 'bad', 'b', 'c', 'later'];
+      const results = await Promise.allSettled(keys.map((key) => committer.submit(row(key))));
+      expect(results.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+      ]);
+    },
+  );
+
   it('a deadlock is retried and nobody learns of it', async () => {
     let attempts = 0;
     const committer = new GroupCommitter({

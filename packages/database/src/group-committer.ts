@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Batch, CommitQueue, type Queued } from './commit-queue.ts';
-import { isDataError, isRetryable, isUnavailable } from './sql-errors.ts';
+import { isRetryable, isUnavailable, mayBeOfOneItem, wasTooMuch } from './sql-errors.ts';
 
 export interface GroupCommitterOptions<Item, Result> {
   /** For messages and metrics. */
@@ -56,10 +56,10 @@ const RETRIES = 4;
  * Writes what many callers submit at about the same time in common transactions. A flush takes all that came while the last one
  * was under way, so a lone item is written at once and a crowd shares its commits; no timer is involved.
  *
- * One caller's data cannot fail another's: when Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23) it is cut in
- * halves and tried again until the refused item stands alone. A deadlock is retried. Any other error, such as a lost
- * connection, is every item's of that flush: whether it took effect is unknown. When the database is away, so it is for what has
- * waited since before that flush: nobody waits for more than two of them.
+ * One caller's item cannot fail another's: when Postgres refuses the data of a flush (SQLSTATE classes 21, 22, 23), does not get
+ * it done in time, or does not get a lock for it, it is cut in halves and tried again until the item to blame stands alone. A
+ * deadlock is retried. Any other error, such as a lost connection, is every item's of that flush: whether it took effect is
+ * unknown. When the database is away, so it is for what has waited since before that flush: nobody waits for more than two of them.
  */
 export class GroupCommitter<Item, Result = void> {
   readonly #options: GroupCommitterOptions<Item, Result>;
@@ -170,7 +170,7 @@ export class GroupCommitter<Item, Result = void> {
         else queued.resolve(result);
       }
     } catch (error) {
-      if (part.length > 1 && isDataError(error)) {
+      if (part.length > 1 && mayBeOfOneItem(error)) {
         report('split');
         const middle = part.length >> 1;
         await this.#writePart(part.slice(0, middle), failedKeys);
@@ -179,7 +179,8 @@ export class GroupCommitter<Item, Result = void> {
       }
       report('failed');
       for (const queued of part) this.#fail(queued, error, failedKeys);
-      if (isUnavailable(error)) for (const waiting of this.#queue.dropSince(startedAt)) waiting.reject(error);
+      if (isUnavailable(error) && !wasTooMuch(error))
+        for (const waiting of this.#queue.dropSince(startedAt)) waiting.reject(error);
     }
   }
 

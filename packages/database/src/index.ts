@@ -11,7 +11,8 @@
  * - `IdempotencyKeys`: creations that are asked for again are made once, by a key of the caller.
  * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
  * - `tellingOutages`: a database that is away as the 503 a caller can act on.
- * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasCutOff`: what kind of failure an error is.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasLocked`, `wasCutOff`, `mayBeOfOneItem`,
+ *   `isPoolBusy`: what kind of failure an error is.
  */
 export { acquireDuties, acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';
@@ -31,10 +32,19 @@ export { boundFor, type KeyedRequest } from './idempotency/keyed-request.ts';
 export { openKeys } from './idempotency/open-keys.ts';
 export { applyMigrations, MigrationError } from './migrations.ts';
 export { outageOf, tellingOutages } from './outages.ts';
-export { openPool, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
+export { isPoolBusy, openPool, PoolBusyError, type PoolOptions, type PoolUse, poolUse } from './pool.ts';
 export { observeDeploymentPools, observePool } from './pool-metrics.ts';
 export { lockFor, openServiceDatabase, type ServiceDatabase, type ServiceDatabaseOptions } from './service-database.ts';
-export { isDataError, isRetryable, isUnavailable, sqlState, wasCutOff, wasTooMuch } from './sql-errors.ts';
+export {
+  isDataError,
+  isRetryable,
+  isUnavailable,
+  mayBeOfOneItem,
+  sqlState,
+  wasCutOff,
+  wasLocked,
+  wasTooMuch,
+} from './sql-errors.ts';
 export { toSqlJson, toSqlText, toSqlValue } from './sql-text.ts';
 export { type TransactionOptions, withTransaction } from './transaction.ts';
 export * from './until-available.ts';

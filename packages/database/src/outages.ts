@@ -1,6 +1,7 @@
 import { type BoundOperation, UnavailableError } from '@runyard/service-kit';
 import { CommitRefusedError } from './group-committer.ts';
-import { isUnavailable } from './sql-errors.ts';
+import { isPoolBusy } from './pool.ts';
+import { isUnavailable, wasLocked, wasTooMuch } from './sql-errors.ts';
 
 /** The operation with outages told as such: a caller gets 503 and when to come back, not a fault of the service. */
 export function tellingOutages({ operation, handler }: BoundOperation): BoundOperation {
@@ -23,9 +24,15 @@ export function outageOf(error: unknown): UnavailableError | undefined {
   }
   // It says itself what is away.
   if (error instanceof UnavailableError) return error;
-  if (!isUnavailable(error)) return undefined;
-  return new UnavailableError('The database is not available', {
-    ...{ cause: error, retryAfterSeconds: 1 },
-    refusal: 'database',
-  });
+  const message = messageOf(error);
+  return message === undefined
+    ? undefined
+    : new UnavailableError(message, { cause: error, retryAfterSeconds: 1, refusal: 'database' });
+}
+
+function messageOf(error: unknown): string | undefined {
+  if (isPoolBusy(error)) return 'Too many requests wait for the database';
+  if (wasLocked(error)) return 'Another operation holds what this one needs';
+  if (wasTooMuch(error)) return 'The database did not get this done in time';
+  return isUnavailable(error) ? 'The database is not available' : undefined;
 }

@@ -5,10 +5,12 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   isDataError,
+  isPoolBusy,
   isRetryable,
   isUnavailable,
   observePool,
   openPool,
+  outageOf,
   poolUse,
   sqlState,
   withTransaction,
@@ -72,13 +74,46 @@ describe('openPool', () => {
     expect(poolUse(pool)).toEqual({ open: 1, idle: 1, waiting: 0, max: 4, queued: 0, failed: 0 });
   });
 
-  it('waiting for a free connection ends in an error that says the database is unavailable', async () => {
-    const pool = open({ max: 1, connectTimeoutMs: 50 });
+  it('waiting for a free connection ends in an error that says the pool is busy, not that the database is away', async () => {
+    const pool = open({ max: 1, connectTimeoutMs: 300 });
     const client = await pool.connect();
     const error = await pool.query('SELECT 1').catch((caught: unknown) => caught);
+    const wrapped = new Error('failed', { cause: await pool.connect().catch((caught: unknown) => caught) });
     client.release();
-    expect(isUnavailable(error)).toBe(true);
-    expect(poolUse(pool)).toMatchObject({ queued: 1, failed: 1 });
+    expect([isPoolBusy(error), isPoolBusy(wrapped), isUnavailable(error)]).toEqual([true, true, false]);
+    expect(outageOf(error)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(poolUse(pool)).toMatchObject({ queued: 2, failed: 2 });
+  });
+
+  it('a caller that waits while the pool is busy gets its turn, however long that takes', async () => {
+    const pool = open({ max: 1, connectTimeoutMs: 300, waitsWhileBusy: true });
+    const client = await pool.connect();
+    const [connect, query] = [pool.connect(), pool.query('SELECT 1 AS one')];
+    // One that came later has waited for as long: those before it wait for the second time.
+    const impatient = open({ max: 1, connectTimeoutMs: 300 });
+    const held = await impatient.connect();
+    await expect(impatient.query('SELECT 1')).rejects.toThrow('in use');
+    held.release();
+    client.release();
+    (await connect).release();
+    expect((await query).rows).toEqual([{ one: 1 }]);
+    expect(poolUse(pool)).toMatchObject({ failed: 0 });
+  });
+
+  it('a caller that waits for a connection to be made to a silent server is told that the database is away', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const pool = open({
+      connectionString: `postgres://a:b@127.0.0.1:${port}/c`,
+      max: 1,
+      connectTimeoutMs: 50,
+      waitsWhileBusy: true,
+    });
+    const errors = await Promise.all([1, 2].map(() => pool.query('SELECT 1').catch((caught: unknown) => caught)));
+    expect(errors.map(isUnavailable)).toEqual([true, true]);
+    expect(errors.map(isPoolBusy)).toEqual([false, false]);
+    silent.close();
   });
 });
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { SilentConnections } from './silent-connections.ts';
-import { sqlState } from './sql-errors.ts';
+import { causesOf, sqlState } from './sql-errors.ts';
 
 export interface PoolOptions {
   connectionString: string;
@@ -16,6 +16,11 @@ export interface PoolOptions {
   idleInTransactionTimeoutMs?: number;
   /** How long a caller waits for a connection, new or freed, before it gets an error. Default 10 s. */
   connectTimeoutMs?: number;
+  /**
+   * Callers wait on, longer than that, while every connection is there and in use: each statement has its time limit, so their
+   * turn comes. Default false: they get `PoolBusyError`.
+   */
+  waitsWhileBusy?: boolean;
   /**
    * When nothing has come for this long while a statement is under way, the server is asked whether it is at work on it; if
    * not, the connection is lost. Default 3 s.
@@ -48,7 +53,7 @@ const CLOSE_MS = 3_000;
 export function openPool(options: PoolOptions): pg.Pool {
   const { connectionString, applicationName, silentMs = 3_000 } = options;
   const silent = new SilentConnections({ connectionString, applicationName, silentMs });
-  const pool = new CountingPool(silent, {
+  const pool = new CountingPool(silent, options.waitsWhileBusy ?? false, {
     connectionString,
     max: options.max,
     min: options.min ?? 0,
@@ -75,24 +80,51 @@ export function openPool(options: PoolOptions): pg.Pool {
 /** Invalid value, unknown name. */
 const REFUSED_SETTING: ReadonlySet<string> = new Set(['22023', '42704']);
 
+/** Every connection of the pool was in use for as long as a caller waits. The database is there. */
+export class PoolBusyError extends Error {
+  constructor() {
+    super('All connections of the pool are in use.');
+    this.name = 'PoolBusyError';
+  }
+}
+
+/** Whether this is why something failed, also when it is the cause of another error. */
+export function isPoolBusy(error: unknown): boolean {
+  return [...causesOf(error)].some((cause) => cause instanceof PoolBusyError);
+}
+
 type ConnectCallback = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
   done: (release?: unknown) => void,
 ) => void;
 
+/** What the pool says to a caller whose turn did not come; one for whom a connection was being made is told otherwise. */
+const QUEUED_TOO_LONG = 'timeout exceeded when trying to connect';
+
 /**
- * Counts what callers met; every query of a pool goes through `connect`. A server that cannot look after its clients is asked for
- * everything else. Its end does not wait for a silent server.
+ * Counts what callers met; every query of a pool goes through `connect`. Tells a pool whose connections are all in use from a
+ * database to which none can be made. A server that cannot look after its clients is asked for everything else. The pool's end does
+ * not wait for a silent server.
  */
 class CountingPool extends pg.Pool {
   queued = 0;
   failed = 0;
   readonly #silent: SilentConnections;
+  readonly #waitsWhileBusy: boolean;
+  /** Connections that are there; others of the pool are being made. */
+  #connected = 0;
 
-  constructor(silent: SilentConnections, config: pg.PoolConfig) {
+  constructor(silent: SilentConnections, waitsWhileBusy: boolean, config: pg.PoolConfig) {
     super(config);
     this.#silent = silent;
+    this.#waitsWhileBusy = waitsWhileBusy;
+    this.on('connect', (client) => {
+      this.#connected += 1;
+      client.once('end', () => {
+        this.#connected -= 1;
+      });
+    });
   }
 
   override end(): Promise<void>;
@@ -109,32 +141,35 @@ class CountingPool extends pg.Pool {
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
     if (this.idleCount === 0 && this.totalCount >= this.options.max) this.queued += 1;
-    if (callback) {
-      const counted: ConnectCallback = (error, client, done) => {
-        if (error) this.failed += 1;
-        callback(error, client, done);
-      };
-      super.connect((error, client, done) => {
-        if (error && this.#asksForLess(error)) super.connect(counted);
-        else counted(error, client, done);
-      });
-      return undefined;
+    const connected = this.#connect(() => super.connect());
+    if (!callback) return connected;
+    connected.then(
+      (client) => callback(undefined, client, (release) => client.release(release as Error | boolean | undefined)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+    return undefined;
+  }
+
+  async #connect(connect: () => Promise<pg.PoolClient>): Promise<pg.PoolClient> {
+    for (;;) {
+      try {
+        return await connect();
+      } catch (error) {
+        if (this.#asksForLess(error)) continue;
+        const isBusy = (error as Error).message === QUEUED_TOO_LONG && this.#connected >= this.options.max;
+        if (isBusy && this.#waitsWhileBusy) continue;
+        this.failed += 1;
+        throw isBusy ? new PoolBusyError() : error;
+      }
     }
-    const connected = super.connect().catch((error: unknown) => {
-      if (this.#asksForLess(error)) return super.connect();
-      throw error;
-    });
-    return connected.catch((error: unknown) => {
-      this.failed += 1;
-      throw error;
-    });
   }
 
   /** Whether the next connection is worth a try: it will not ask for what this one was refused for. */
   #asksForLess(error: unknown): boolean {
     const isRefused = REFUSED_SETTING.has(sqlState(error) ?? '') && (error as Error).message.includes(CHECK_SETTING);
-    if (isRefused) this.options.options = NOTICE_DEAD_PEERS;
-    return isRefused;
+    if (!isRefused || this.options.options === NOTICE_DEAD_PEERS) return false;
+    this.options.options = NOTICE_DEAD_PEERS;
+    return true;
   }
 }
 

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isDataError, isRetryable, isUnavailable, sqlState, wasCutOff, wasTooMuch } from './sql-errors.ts';
+import {
+  isDataError,
+  isRetryable,
+  isUnavailable,
+  mayBeOfOneItem,
+  sqlState,
+  wasCutOff,
+  wasLocked,
+  wasTooMuch,
+} from './sql-errors.ts';
 
 /** Prisma's error over `pg`: a code of its own, and the driver's in a corner. */
 const prismaError = (code: string, cause?: { kind?: string; originalCode?: string }) =>
@@ -23,7 +32,7 @@ describe('the SQLSTATE of an error', () => {
 });
 
 describe('a database that is away', () => {
-  it.each(['57P01', '57P03', '57014', '53300', '53200', '55P03', '25P03', '08006', 'ECONNRESET', 'ETIMEDOUT'])(
+  it.each(['57P01', '57P03', '53300', '53200', '25P03', '08006', 'ECONNRESET', 'ETIMEDOUT'])(
     'is recognised by %s of the driver',
     (code) => {
       expect(isUnavailable(driverError(code))).toBe(true);
@@ -47,6 +56,13 @@ it('a statement that took too long, or for which there was no memory, was too mu
     false,
     false,
   ]);
+});
+
+it('a statement that took too long, a lock that was not got and a deadlock are no outage of the database', () => {
+  const states = ['57014', '55P03', '40P01', '40001'].map(driverError);
+  expect(states.map(isUnavailable)).not.toContain(true);
+  expect(states.map(wasLocked)).toEqual([false, true, false, false]);
+  expect(states.map(mayBeOfOneItem)).toEqual([true, true, false, false]);
 });
 
 it('a connection that was lost over its statement is told from a server that restarts', () => {

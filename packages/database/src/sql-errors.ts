@@ -16,12 +16,19 @@ function driverCauseOf(error: unknown): DriverCause | undefined {
  */
 const SQL_STATE = /^(?!P[1-9])[0-9A-DF-Z][0-9A-Z]{4}$/;
 
+/** An error and what caused it, in turn. */
+export function* causesOf(error: unknown): Generator<Error> {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+    yield current;
+  }
+}
+
 /**
  * The five-character SQLSTATE of a Postgres error, also when it is the cause of another error or when Prisma tells of it;
  * undefined for others.
  */
 export function sqlState(error: unknown): string | undefined {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+  for (const current of causesOf(error)) {
     const driver = driverCauseOf(current);
     const code: unknown = driver?.originalCode ?? driver?.code ?? (current as { code?: unknown }).code;
     if (typeof code === 'string' && SQL_STATE.test(code)) return code;
@@ -56,18 +63,10 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * Shutting down, crashed, starting, gone; statement cancelled by time, lock not got in time, a transaction ended because nobody
- * went on with it. Class 53 besides: too many connections, no memory, no disk.
+ * Shutting down, crashed, starting, gone; a transaction ended because nobody went on with it. Class 53 besides: too many
+ * connections, no memory, no disk.
  */
-const UNAVAILABLE_STATES: ReadonlySet<string> = new Set([
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
-  '57014',
-  '55P03',
-  '25P03',
-]);
+const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
 /** The driver reports these without any code. */
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
@@ -89,11 +88,21 @@ function isUnavailableInPrisma(error: unknown): boolean {
 
 /**
  * Postgres was there and did not get a statement done: it reached its time limit, or there was no memory for it. What it was asked
- * may be too much. Every such error is one of `isUnavailable` as well.
+ * may be too much, and the same again may be so again.
  */
 export function wasTooMuch(error: unknown): boolean {
   const state = sqlState(error);
   return state === '57014' || state === '53200';
+}
+
+/** A lock was not got in time: somebody else holds it, and nothing was changed. */
+export function wasLocked(error: unknown): boolean {
+  return sqlState(error) === '55P03';
+}
+
+/** One of several items that were written together may be why the others were not: apart from it they may be written. */
+export function mayBeOfOneItem(error: unknown): boolean {
+  return isDataError(error) || wasTooMuch(error) || wasLocked(error);
 }
 
 /**
@@ -102,7 +111,7 @@ export function wasTooMuch(error: unknown): boolean {
  * whose server is away): who blames the statement asks first whether the database is there.
  */
 export function wasCutOff(error: unknown): boolean {
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+  for (const current of causesOf(error)) {
     const { code } = current as { code?: unknown };
     if (code === 'ECONNRESET' || current.message.includes('Connection terminated unexpectedly')) return true;
   }
@@ -110,8 +119,9 @@ export function wasCutOff(error: unknown): boolean {
 }
 
 /**
- * Postgres could not be reached, went away or was too slow: worth a 503. Whether the statement took effect is unknown. Knows
- * the errors of `pg` and of Prisma over it.
+ * Postgres could not be reached, went away or has no room: worth another try in a while. Whether the statement took effect is
+ * unknown. A statement that took too long and a lock that was not got are none of it: Postgres was there. Knows the errors of `pg`
+ * and of Prisma over it.
  */
 export function isUnavailable(error: unknown): boolean {
   if (isUnavailableInPrisma(error)) return true;
@@ -119,7 +129,7 @@ export function isUnavailable(error: unknown): boolean {
   if (state !== undefined) {
     return state.startsWith('08') || state.startsWith('53') || UNAVAILABLE_STATES.has(state);
   }
-  for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
+  for (const current of causesOf(error)) {
     const { code } = current as { code?: unknown };
     if (typeof code === 'string' && NETWORK_CODES.has(code)) return true;
     if (UNAVAILABLE_MESSAGES.test(current.message)) return true;

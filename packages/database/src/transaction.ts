@@ -13,6 +13,8 @@ export interface TransactionOptions {
    * False: the commit does not wait for the disk. Only for changes whose loss in a crash of the server is harmless. Default true.
    */
   waitForDisk?: boolean;
+  /** How long each of its statements waits for a lock that somebody else holds (55P03 after that). Default: as the statement may take. */
+  lockTimeoutMs?: number;
 }
 
 /**
@@ -57,9 +59,13 @@ async function runOnce<T>(
   }
 }
 
-function beginStatement({ isolation, waitForDisk }: TransactionOptions): string {
-  const begin = isolation ? `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}` : 'BEGIN';
-  return waitForDisk === false ? `${begin}; SET LOCAL synchronous_commit = off` : begin;
+/** The settings go along with BEGIN: they cost no round trip. */
+function beginStatement({ isolation, waitForDisk, lockTimeoutMs }: TransactionOptions): string {
+  const statements = [isolation ? `BEGIN ISOLATION LEVEL ${isolation.toUpperCase()}` : 'BEGIN'];
+  if (waitForDisk === false) statements.push('SET LOCAL synchronous_commit = off');
+  // 0 would be no limit.
+  if (lockTimeoutMs !== undefined) statements.push(`SET LOCAL lock_timeout = ${Math.max(1, Math.ceil(lockTimeoutMs))}`);
+  return statements.join('; ');
 }
 
 async function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
