@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeyCache } from './key-cache.ts';
 import type { KeyAnswer, KeyQuestion } from './key-check.ts';
 
@@ -7,6 +7,8 @@ const question: KeyQuestion = { key: 'lsv2_sk_secret', audience: 'deployment:d',
 
 describe('the cache of keys', () => {
   let now: number;
+  /** How far the machine's clock was put back. */
+  let behindMs: number;
   let asked: KeyQuestion[];
   let answers: (question: KeyQuestion) => Promise<KeyAnswer>;
   let revoked: string[];
@@ -30,6 +32,7 @@ describe('the cache of keys', () => {
 
   beforeEach(() => {
     now = START;
+    behindMs = 0;
     asked = [];
     revoked = [];
     answers = async () => good();
@@ -39,6 +42,7 @@ describe('the cache of keys', () => {
         return answers(each);
       },
       now: () => now,
+      wallClock: () => now - behindMs,
       onRevoked: (keyId) => revoked.push(keyId),
     });
   });
@@ -76,6 +80,37 @@ describe('the cache of keys', () => {
     now += 4_000;
     answers = async () => ({ kind: 'refused' });
     expect(await cache.check(question)).toEqual({ kind: 'refused' });
+  });
+
+  it('asks again when an answer is 4 s old, and gives up after 60 s, also when the machine’s clock is set back', async () => {
+    await cache.check(question);
+    behindMs = 3_600_000;
+    now += 4_000;
+    answers = async () => ({ kind: 'refused' });
+    expect(await cache.check(question)).toEqual({ kind: 'refused' });
+    answers = async () => good('key-2', 300);
+    now += 2_000;
+    await cache.check(question);
+    answers = async () => {
+      throw new Error('away');
+    };
+    now += 60_000;
+    await expect(cache.check(question)).rejects.toMatchObject({ status: 503 });
+  });
+
+  it('uses the monotonic clock where none is given', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const own = new KeyCache({
+      ask: async () => {
+        asked.push(question);
+        return good();
+      },
+    });
+    await own.check(question);
+    vi.setSystemTime(Date.now() + 3_600_000);
+    await own.check(question);
+    vi.useRealTimers();
+    expect(asked).toHaveLength(1);
   });
 
   it('serves a known key for up to 60 s while org-access is away, then refuses to guess', async () => {
@@ -185,7 +220,7 @@ describe('the cache of keys', () => {
   });
 
   it('stays within its bounds', async () => {
-    const small = new KeyCache({ ask: async () => good(), now: () => now, entriesMax: 10 });
+    const small = new KeyCache({ ask: async () => good(), now: () => now, wallClock: () => now, entriesMax: 10 });
     for (let each = 0; each < 50; each += 1) await small.check({ ...question, key: `key ${each}` });
     expect(small.size).toBe(10);
   });

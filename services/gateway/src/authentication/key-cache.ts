@@ -5,7 +5,10 @@ import type { KeyAnswer, KeyQuestion } from './key-check.ts';
 
 export interface KeyCacheOptions {
   ask(question: KeyQuestion): Promise<KeyAnswer>;
+  /** Monotonic milliseconds: a clock that is set back makes no answer younger. */
   now?: () => number;
+  /** Milliseconds since 1970, by which the lives of principal tokens are told. */
+  wallClock?: () => number;
   entriesMax?: number;
   /** A key id turned out to be no good: its streams are to be cut. */
   onRevoked?(keyId: string): void;
@@ -26,6 +29,8 @@ const TOKEN_MARGIN_MS = 2_000;
 interface Entry {
   answer: KeyAnswer;
   askedAt: number;
+  /** When its principal token expires, by the monotonic clock. */
+  expiresAt: number;
   renewing: boolean;
   /** A hint came that its key was revoked: the next request asks again. */
   isDoubted: boolean;
@@ -39,6 +44,7 @@ interface Entry {
 export class KeyCache {
   readonly #options: KeyCacheOptions;
   readonly #now: () => number;
+  readonly #wallClock: () => number;
   readonly #entries: LRUCache<string, Entry>;
   readonly #asking = new Map<string, Promise<KeyAnswer>>();
   #doubts = 0;
@@ -48,7 +54,8 @@ export class KeyCache {
 
   constructor(options: KeyCacheOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
+    this.#wallClock = options.wallClock ?? Date.now;
     this.#entries = new LRUCache({ max: options.entriesMax ?? 10_000 });
     this.#lastDoubts = new LRUCache({ max: 10_000 });
   }
@@ -95,14 +102,14 @@ export class KeyCache {
     }
   }
 
-  #freshMs({ answer, askedAt }: Entry): number {
+  #freshMs({ answer, askedAt, expiresAt }: Entry): number {
     if (answer.kind !== 'good') return REFUSED_MS;
-    return Math.min(FRESH_MS, answer.claims.exp * 1000 - TOKEN_MARGIN_MS - askedAt);
+    return Math.min(FRESH_MS, expiresAt - TOKEN_MARGIN_MS - askedAt);
   }
 
-  #outlivesOutage({ answer, askedAt }: Entry): boolean {
+  #outlivesOutage({ answer, askedAt, expiresAt }: Entry): boolean {
     const now = this.#now();
-    return answer.kind === 'good' && now - askedAt < STALE_MS && answer.claims.exp * 1000 > now;
+    return answer.kind === 'good' && now - askedAt < STALE_MS && expiresAt > now;
   }
 
   #renew(id: string, question: KeyQuestion, entry: Entry): void {
@@ -140,11 +147,15 @@ export class KeyCache {
       this.#awayUntil = 0;
       const keyId = keyIdOf(answer);
       const isDoubted = keyId !== undefined && (this.#lastDoubts.get(keyId) ?? 0) > doubts;
-      return { answer, askedAt, renewing: false, isDoubted };
+      return { answer, askedAt, expiresAt: this.#expiryOf(answer), renewing: false, isDoubted };
     } catch (error) {
       this.#awayUntil = this.#now() + AWAY_MS;
       throw error;
     }
+  }
+
+  #expiryOf(answer: KeyAnswer): number {
+    return answer.kind === 'good' ? this.#now() + answer.claims.exp * 1000 - this.#wallClock() : this.#now();
   }
 
   /** org-access refused the key: all that is known about it, for any audience, is dropped. */
