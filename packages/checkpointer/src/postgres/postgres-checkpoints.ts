@@ -14,6 +14,8 @@ export interface PostgresCheckpointsOptions {
   /** Of the deployment's database. Its statement timeout must be below the lease of a run. */
   pool: pg.Pool;
   metrics?: Metrics;
+  /** Checkpoints of these threads have become durable. */
+  onCommitted?: (threadIds: Set<string>) => void;
   /** A checkpoint or write was refused because another owner has the thread. */
   onStaleWrite?: () => void;
   /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
@@ -38,7 +40,8 @@ export class PostgresCheckpoints {
   readonly #committer: GroupCommitter<CheckpointOperation, undefined>;
 
   constructor(options: PostgresCheckpointsOptions) {
-    const { pool, metrics, onStaleWrite, unavailableRetryMs = 10_000, readRetryMs, atRest = PLAIN } = options;
+    const { pool, metrics, onStaleWrite, onCommitted, unavailableRetryMs = 10_000, readRetryMs } = options;
+    const { atRest = PLAIN } = options;
     this.#atRest = atRest;
     this.#reader = new CheckpointReader(pool, readRetryMs);
     const flusher = new CheckpointFlusher({ pool, unavailableRetryMs });
@@ -62,6 +65,8 @@ export class PostgresCheckpoints {
           if (result) refused?.inc({ reason: result.reason });
           if (result?.reason === 'fenced') onStaleWrite?.();
         }
+        const durable = operations.filter(({ kind }, index) => kind === 'put' && results[index] === undefined);
+        if (durable.length > 0) onCommitted?.(new Set(durable.map(({ writer }) => writer.fence.threadId)));
         return results;
       },
       sizeOf,

@@ -1,0 +1,73 @@
+import type pg from 'pg';
+
+export interface StateTimesOptions {
+  pool: pg.Pool;
+  /** The times of some threads were not written; the next checkpoint or the end of their runs makes up for it. */
+  onError: (error: unknown) => void;
+}
+
+/** How far the time of a thread's state may be behind its newest checkpoint. */
+const BEHIND_MS = 250;
+
+/**
+ * Moves the time of a thread's state with its checkpoints while a run is under way. Checkpoints do not wait for it: their
+ * transactions lock no thread row and change no index of threads. What is committed within a moment is told by one statement, of a
+ * run that is over by then by its end alone.
+ */
+export class StateTimes {
+  readonly #options: StateTimesOptions;
+  /** When the newest checkpoint of each thread was committed, monotonic. */
+  #committed = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: StateTimesOptions) {
+    this.#options = options;
+  }
+
+  /** Checkpoints of these threads have just become durable. */
+  committed(threadIds: Iterable<string>): void {
+    const now = performance.now();
+    for (const threadId of threadIds) this.#committed.set(threadId, now);
+    if (this.#committed.size > 0) this.#timer ??= setTimeout(() => this.#begin(), BEHIND_MS);
+  }
+
+  /** Resolves when all that was committed is written. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#writing;
+    await this.#write();
+  }
+
+  #begin(): void {
+    this.#writing = this.#write().finally(() => {
+      this.#timer = undefined;
+      this.committed([]);
+    });
+  }
+
+  async #write(): Promise<void> {
+    const committed = [...this.#committed];
+    this.#committed = new Map();
+    if (committed.length === 0) return;
+    const now = performance.now();
+    try {
+      await this.#options.pool.query({
+        name: 'engine_move_state_times',
+        // Whoever has locked a thread ends a run, or accepts one: it is not waited for. A loss in a crash is made up for as well.
+        text: `WITH due AS MATERIALIZED (
+                 SELECT t.thread_id, now() - make_interval(secs => i.age_ms / 1000) AS at
+                 FROM unnest($1::uuid[], $2::float8[]) AS i (thread_id, age_ms) JOIN thread t USING (thread_id)
+                 WHERE t.status = 'busy' AND t.state_updated_at < now() - make_interval(secs => i.age_ms / 1000)
+                 ORDER BY t.thread_id FOR NO KEY UPDATE OF t SKIP LOCKED
+               )
+               UPDATE thread t SET state_updated_at = due.at
+               FROM due, (SELECT set_config('synchronous_commit', 'off', true)) AS lax
+               WHERE t.thread_id = due.thread_id`,
+        values: [committed.map(([threadId]) => threadId), committed.map(([, at]) => now - at)],
+      });
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+}
