@@ -23,6 +23,8 @@ export interface RunEngineOptions {
   now?: () => number;
   /** Called when who lost a thread tried to write a status or a state. */
   onStaleWrite?: () => void;
+  /** Called for a thread whose run could not be taken back from a lost worker. It is tried again, and held up no other. */
+  onTakeBackFailure?: (threadId: string, error: unknown) => void;
   /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
   onWebhooksQueued?: () => void;
 }

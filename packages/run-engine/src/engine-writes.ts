@@ -1,4 +1,4 @@
-import { withTransaction } from '@runyard/database';
+import { type TransactionOptions, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { FencedError } from './errors.ts';
 import type { RunEvents } from './run-events.ts';
@@ -9,6 +9,8 @@ const ATTEMPTS = 5;
 export interface EngineWritesOptions {
   pool: pg.Pool;
   events: RunEvents;
+  /** What a transaction waits for a lock: a request may wait as long, and others need its connection. */
+  lockWaitMs: number;
   onOutboxWritten?: (() => void) | undefined;
   onWebhooksQueued?: (() => void) | undefined;
   onStaleWrite?: (() => void) | undefined;
@@ -23,7 +25,10 @@ export class EngineWrites {
   }
 
   /** A transaction, repeated when it meets a deadlock. */
-  readonly write = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  readonly write = async <T>(
+    work: (client: pg.PoolClient) => Promise<T>,
+    { lockTimeoutMs = this.#options.lockWaitMs }: Pick<TransactionOptions, 'lockTimeoutMs'> = {},
+  ): Promise<T> => {
     const { pool, events } = this.#options;
     let hasWebhooks = false;
     const result = await withTransaction(
@@ -33,7 +38,7 @@ export class EngineWrites {
         hasWebhooks = events.hasQueuedWebhooks(client);
         return written;
       },
-      { attempts: ATTEMPTS },
+      { attempts: ATTEMPTS, lockTimeoutMs },
     );
     this.tell({ hasWebhooks });
     return result;

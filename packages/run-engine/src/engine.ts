@@ -33,6 +33,7 @@ import { createThread } from './threads/create-thread.ts';
 import { type Deletion, deleteThread } from './threads/delete-thread.ts';
 import { ThreadDrafts } from './threads/thread-drafts.ts';
 import { ThreadHistories } from './threads/thread-histories.ts';
+import { ThreadRemovals } from './threads/thread-removals.ts';
 import type { CommitStateUpdate, CreateThread, ThreadRecord, ThreadTtl } from './threads/types.ts';
 import { underKey } from './threads/under-key.ts';
 import { beginStateUpdate, commitStateUpdate } from './threads/update-state.ts';
@@ -41,7 +42,10 @@ import { ClockWatch } from './workers/clock-watch.ts';
 import { drainWorker, registerWorker, removeWorker, renewLease } from './workers/leases.ts';
 import { Rescue } from './workers/rescue.ts';
 import { type SweepOptions, sweep, takeRunsOfLost } from './workers/sweep.ts';
+import type { LapsedWorkersOptions } from './workers/take-runs.ts';
 import type { LeaseRenewal, QueueStatistics, SweepResult, TakenRuns, WorkerRegistration } from './workers/types.ts';
+
+const LOCK_WAIT_MS_MAX = 5_000;
 
 /**
  * The state machine of runs and threads: the only writer of their statuses.
@@ -57,6 +61,8 @@ export class RunEngine {
   readonly histories: ThreadHistories;
   /** Makes threads that begin with a state. */
   readonly drafts: ThreadDrafts;
+  /** Removes what deleted threads have left. */
+  readonly removals: ThreadRemovals;
   /** Puts right what needs no worker. */
   readonly rescue: Rescue;
   readonly #pool: pg.Pool;
@@ -66,6 +72,7 @@ export class RunEngine {
   readonly #atRest: AtRest;
   readonly #writes: EngineWrites;
   readonly #clock: ClockWatch;
+  readonly #lapsed: LapsedWorkersOptions;
   readonly #commits: RunCommits;
 
   constructor(options: RunEngineOptions) {
@@ -84,13 +91,18 @@ export class RunEngine {
     const { pool, threadTtl } = options;
     const [events, atRest] = [this.#events, this.#atRest];
     const { onOutboxWritten, onWebhooksQueued, onStaleWrite } = options;
-    this.#writes = new EngineWrites({ pool, events, onOutboxWritten, onWebhooksQueued, onStaleWrite });
+    // Below the time limit of a worker's statements, which says that the database does not get something done.
+    const lockWaitMs = Math.min(LOCK_WAIT_MS_MAX, leaseMs / 2);
+    this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
     this.crons = new CronFiring({ pool, events, atRest, threadTtl, writes: this.#writes });
     this.histories = new ThreadHistories({ pool, events, threadTtl, write });
-    this.drafts = new ThreadDrafts({ write, threadTtl, atRest });
-    this.rescue = new Rescue({ pool, events, write, ...this.#options });
-    this.#commits = new RunCommits({ write, events, threadTtl });
+    this.removals = new ThreadRemovals(write);
+    const { removals } = this;
+    this.drafts = new ThreadDrafts({ write, removals, threadTtl, atRest });
+    this.#lapsed = { write, events, onFailure: options.onTakeBackFailure, ...this.#options };
+    this.rescue = new Rescue({ pool, ...this.#lapsed });
+    this.#commits = new RunCommits({ write, events, threadTtl, removals, lockWaitMs });
   }
 
   /**
@@ -210,26 +222,23 @@ export class RunEngine {
 
   /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
   sweep(): Promise<SweepResult> {
-    return this.#swept(sweep);
+    return sweep(this.#pool, this.#sweepOptions);
   }
 
   /** Takes back the runs of lapsed workers: the part of a sweep that is not to wait for the one who sweeps. */
   takeRunsOfLost(): Promise<TakenRuns> {
-    return this.#swept(takeRunsOfLost);
+    return takeRunsOfLost(this.#pool, this.#sweepOptions);
   }
 
-  async #swept<Result extends TakenRuns>(
-    work: (db: pg.Pool, options: SweepOptions, events: RunEvents) => Promise<Result>,
-  ): Promise<Result> {
-    const options = { ...this.#options, forgottenAfterMs: 2_000, clock: this.#clock };
-    const result = await work(this.#pool, options, this.#events);
-    if (result.ended.length > 0) this.#writes.tell({ hasWebhooks: true });
-    return result;
+  get #sweepOptions(): SweepOptions {
+    return { ...this.#options, ...this.#lapsed, forgottenAfterMs: 2_000, clock: this.#clock };
   }
 
   /** Throws ConflictError when the thread exists and that is not welcome, KeyTakenError. */
   createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
-    return this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl)));
+    return this.removals.whenFree(thread.threadId, () =>
+      this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl))),
+    );
   }
 
   /** Throws NotFoundError. Answers what streams have to be told: the thread, and its runs that were not over yet. */

@@ -15,9 +15,11 @@ export { ANNOUNCE_EVERY_MS, type ApiServer, ApiServers } from './servers/api-ser
 export { staleWrites } from './stale-writes.ts';
 export { cancelLatency, sweptCounter } from './sweep-metrics.ts';
 export { FIRST_SLICE, type OrphanSlice } from './threads/remove-orphans.ts';
+export { StateTimes } from './threads/state-times.ts';
 export type { StateBehind } from './threads/states-behind.ts';
 export type { ThreadDrafts } from './threads/thread-drafts.ts';
 export type { ThreadHistories } from './threads/thread-histories.ts';
+export type { ThreadRemovals } from './threads/thread-removals.ts';
 export * from './threads/types.ts';
 export * from './types.ts';
 export { RunWakeups, type RunWakeupsOptions } from './wakeups/run-wakeups.ts';

@@ -21,6 +21,29 @@ export async function lockThreads(client: pg.ClientBase, threadIds: string[]): P
   return new Set(rows.map((row) => row.thread_id));
 }
 
+/**
+ * Locks the rows of those threads that nobody else has locked, and waits for none. `held` are those that exist and were not locked:
+ * what is about them waits without the others.
+ */
+export async function lockUnheldThreads(
+  client: pg.ClientBase,
+  threadIds: string[],
+): Promise<{ locked: Set<string>; held: Set<string> }> {
+  const { rows } = await client.query<{ thread_id: string; is_locked: boolean }>({
+    name: 'engine_lock_unheld_threads',
+    text: `WITH locked AS MATERIALIZED (
+             SELECT thread_id FROM thread WHERE thread_id = ANY($1::uuid[]) ORDER BY thread_id
+             FOR NO KEY UPDATE SKIP LOCKED
+           )
+           SELECT t.thread_id, l.thread_id IS NOT NULL AS is_locked
+           FROM thread t LEFT JOIN locked l USING (thread_id) WHERE t.thread_id = ANY($1::uuid[])`,
+    values: [threadIds],
+  });
+  const idsOf = (isLocked: boolean) =>
+    new Set(rows.filter((row) => row.is_locked === isLocked).map((row) => row.thread_id));
+  return { locked: idsOf(true), held: idsOf(false) };
+}
+
 /** Locks fence rows, waiting for the writes in flight under them, and answers their epochs. */
 export async function lockFences(client: pg.ClientBase, threadIds: string[]): Promise<Map<string, bigint>> {
   const { rows } = await client.query<{ thread_id: string; epoch: string }>({

@@ -98,7 +98,7 @@ export async function writeCheckpointUnderFence(
   await client.query(
     `INSERT INTO checkpoint (thread_id, checkpoint_ns, checkpoint_id, run_id, data_type, data, metadata, metadata_type,
                              metadata_data, channel_blobs)
-     VALUES ($1, '', $2, $3, 'json', '{}', '{}', 'json', '{}', '{}')`,
+     VALUES ($1, '', $2, $3, 'json', '{}', '{}', 'json', '{}', jsonb_build_object('messages', jsonb_build_array('1', $2::text)))`,
     [run.threadId, checkpointId, run.runId],
   );
   await client.query(

@@ -32,6 +32,7 @@ it('a finished run keeps its result, its thread gets the values and is idle, and
   expect(finished).toEqual({
     status: 'success',
     isRolledBack: false,
+    isGoingOn: false,
     error: null,
     hasNextRun: false,
     cancelledForMs: null,

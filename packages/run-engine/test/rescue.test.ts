@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success, writeCheckpointUnderFence } from './engine-fixture.ts';
 
 let fixture: EngineFixture;
+const onWebhooksQueued = vi.fn();
 let worker: string;
 beforeAll(async () => {
-  fixture = await openEngine();
+  fixture = await openEngine({ onWebhooksQueued });
 });
 afterAll(() => fixture?.close());
 
@@ -53,6 +54,19 @@ describe('without any worker', () => {
     await order(other, 'rollback');
     expect(await fixture.engine.rescue.endCancelled()).toHaveLength(1);
   });
+});
+
+it('who is to be told of a cancelled run of a lost worker is told at once: the sender of webhooks is woken', async () => {
+  worker = await fixture.worker();
+  const threadId = await fixture.thread();
+  const target = { url: 'https://example.com/hook', host: 'example.com' };
+  await fixture.engine.createRun(aRun({ threadId, webhooks: [target] }));
+  const [run] = await fixture.engine.claimRuns(worker, 1);
+  await order(run!, 'interrupt');
+  await lapse();
+  onWebhooksQueued.mockClear();
+  expect(await fixture.engine.rescue.endCancelled()).toHaveLength(1);
+  expect(onWebhooksQueued).toHaveBeenCalledOnce();
 });
 
 describe('a thread that nothing would free', () => {

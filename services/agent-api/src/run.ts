@@ -66,6 +66,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     onOutboxWritten: () => relay.kick(),
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => staleWrite('status'),
+    onTakeBackFailure: (threadId, error) =>
+      logger.warn('the cancelled run of a lost worker could not be ended', { threadId, error }),
     atRest,
     ...(retention.defaultTtl && { threadTtl: retention.defaultTtl }),
   });

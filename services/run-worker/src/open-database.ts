@@ -31,6 +31,8 @@ export function openDatabase(config: Config, { logger, lifecycle }: ServiceConte
     ...options,
     max: config.DATABASE_POOL_SIZE,
     min: config.DATABASE_POOL_MIN_SIZE,
+    // Runs that keep every connection busy are no outage: the others wait for their turn.
+    waitsWhileBusy: true,
     applicationName: 'runyard-run-worker',
   });
   lifecycle.onStop('database', () => pool.end());

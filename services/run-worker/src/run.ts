@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { PostgresCheckpoints, PostgresStore } from '@runyard/checkpointer';
 import { Duty, untilAvailable } from '@runyard/database';
 import { embeddingsOf, openProject, storeSettings } from '@runyard/graph-host';
-import { ApiServers, RunEngine, RunMetricReport } from '@runyard/run-engine';
+import { ApiServers, RunEngine, RunMetricReport, StateTimes } from '@runyard/run-engine';
 import { atRestWith } from '@runyard/sealing';
 import {
   createApp,
@@ -55,9 +55,15 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const { project, aesKey, ...location } = await openProject(config, process.env);
   for (const warning of project.warnings) logger.warn(warning);
   const atRest = atRestWith(aesKey);
+  const stateTimes = new StateTimes({
+    pool,
+    onError: (error) => logger.warn('the times of states could not be written', { error }),
+  });
+  lifecycle.onStop('times of states', () => stateTimes.close());
   const checkpoints = new PostgresCheckpoints({
     pool,
     metrics: context.metrics,
+    onCommitted: (threadIds) => stateTimes.committed(threadIds),
     onStaleWrite: () => metrics.staleWrite('checkpoint'),
     unavailableRetryMs: leaseMs * 0.5,
     readRetryMs: leaseMs * 0.5,
@@ -71,6 +77,8 @@ export async function run(config: Config, context: ServiceContext): Promise<void
     maxFailures: config.BG_JOB_MAX_RETRIES,
     onWebhooksQueued: () => webhookSignals.send(),
     onStaleWrite: () => metrics.staleWrite('status'),
+    onTakeBackFailure: (threadId: string, error: unknown) =>
+      logger.warn('the run of a lost worker could not be taken back', { threadId, error }),
     atRest,
   };
   const engine = new RunEngine({ ...engineOptions, pool });

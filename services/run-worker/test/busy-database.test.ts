@@ -22,6 +22,31 @@ function blockedConnections() {
   );
 }
 
+it('runs that wait for a connection longer than the pool lets them are neither given back nor charged', async () => {
+  await deployment.startWorker({
+    DATABASE_POOL_SIZE: String(CONNECTIONS),
+    DATABASE_POOL_TIMEOUT_SECONDS: '0.3',
+    // No statement comes to its time limit here.
+    WORKER_LEASE_SECONDS: '30',
+  });
+  const [ledger, gate] = [deployment.file(), deployment.file()];
+  const readers = await Promise.all(
+    Array.from({ length: 2 * CONNECTIONS }, () =>
+      deployment.create('recall', { input: { ledger: ledger.path, gate: gate.path } }),
+    ),
+  );
+  await waitFor(async () => (await ledger.lines()).length === readers.length, { what: 'all runs to be in hand' });
+  const slow = await deployment.pool.connect();
+  await slow.query('BEGIN; LOCK TABLE store_item IN ACCESS EXCLUSIVE MODE');
+  await gate.write('one');
+  await waitFor(async () => (await blockedConnections()).length === CONNECTIONS, { what: 'no connection to be free' });
+  // The others wait three times as long as the pool lets them wait.
+  await deployment.rows('SELECT pg_sleep(1)');
+  await slow.query('COMMIT');
+  slow.release();
+  for (const run of readers) expect(await deployment.ended(run)).toMatchObject({ status: 'success', attempt: 1 });
+});
+
 it('reads of the store that take every connection do not take the lease from the runs beside them', async () => {
   await deployment.startWorker({ DATABASE_POOL_SIZE: String(CONNECTIONS) });
   const [ledger, gate, gateOfReaders] = [deployment.file(), deployment.file(), deployment.file()];

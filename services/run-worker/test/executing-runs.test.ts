@@ -35,6 +35,26 @@ describe('a run', () => {
     expect(json(thread.values)).toEqual({ gate: '', log: ['one'] });
   });
 
+  it('moves the time of its thread’s state with each checkpoint, while it is under way', async () => {
+    const [ledger, gate] = [deployment.file(), deployment.file()];
+    const run = await deployment.create('watchful', { input: { ledger: ledger.path, gate: gate.path } });
+    await waitFor(async () => (await ledger.lines()).length === 1, { what: 'the first step' });
+    const checkpoints = await deployment.rows('SELECT created_at FROM checkpoint WHERE thread_id = $1', [run.threadId]);
+    await waitFor(
+      async () => {
+        const [thread] = await deployment.rows(
+          'SELECT 1 FROM thread WHERE thread_id = $1 AND status = $2 AND state_updated_at > created_at',
+          [run.threadId, 'busy'],
+        );
+        return thread;
+      },
+      { what: 'the time of the state to move' },
+    );
+    expect(checkpoints).not.toEqual([]);
+    await gate.write('one');
+    expect(await deployment.ended(run)).toMatchObject({ status: 'success' });
+  });
+
   it('goes on from the state of the run before it, and runs of a thread keep their order', async () => {
     const threadId = await deployment.thread();
     const runs = await Promise.all(Array.from({ length: 4 }, () => deployment.create('echo', { threadId })));

@@ -1,4 +1,4 @@
-import { CommitRefusedError, isUnavailable, sqlState, wasTooMuch } from '@runyard/database';
+import { CommitRefusedError, isPoolBusy, isUnavailable, sqlState, wasLocked, wasTooMuch } from '@runyard/database';
 import { BackendError } from '../backend.ts';
 
 /** State of more bytes than this may itself be why a small server does not get done with it, or goes down over it. */
@@ -25,10 +25,13 @@ export function backendError(error: unknown): BackendError {
   if (state?.startsWith('21') || state?.startsWith('22') || state?.startsWith('23')) {
     return new BackendError('invalid', 'Postgres refused the data.', { cause: error });
   }
+  return new BackendError('unavailable', outageText(error), { cause: error });
+}
+
+function outageText(error: unknown): string {
+  if (isPoolBusy(error) || wasTooMuch(error) || wasLocked(error)) return 'The database did not get it done in time.';
   const isAway = isUnavailable(error) || error instanceof CommitRefusedError;
-  return new BackendError('unavailable', isAway ? 'The database is not available.' : 'The database failed.', {
-    cause: error,
-  });
+  return isAway ? 'The database is not available.' : 'The database failed.';
 }
 
 /** The same for a write of so many bytes. */

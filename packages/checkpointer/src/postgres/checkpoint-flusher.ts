@@ -1,4 +1,4 @@
-import { isDataError, isRetryable, withTransaction } from '@runyard/database';
+import { isRetryable, mayBeOfOneItem, withTransaction } from '@runyard/database';
 import type pg from 'pg';
 import { BackendError } from '../backend.ts';
 import { writeError } from './backend-errors.ts';
@@ -34,7 +34,7 @@ export class CheckpointFlusher {
       // Safe to repeat: what was committed without our hearing of it is written once more to the same keys.
       if (live.length > 0) await untilAvailable(this.#unavailableRetryMs, () => this.#write(live));
     } catch (error) {
-      if (isRetryable(error) || (live.length > 1 && isDataError(error))) throw error;
+      if (isRetryable(error) || (live.length > 1 && mayBeOfOneItem(error))) throw error;
       for (const operation of live) operation.writer.failure ??= writeError(error, sizeOf(operation));
     }
     return operations.map(({ writer }) => writer.failure);

@@ -1,7 +1,8 @@
 import { isDataError, withTransaction } from '@runyard/database';
 import type { AtRest } from '@runyard/sealing';
 import type pg from 'pg';
-import { lockThreads } from '../locks.ts';
+import { ThreadHeldError } from '../errors.ts';
+import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { createRuns, type RunCreation, toCreation } from '../runs/create-runs.ts';
 import type { CreatedRun } from '../runs/types.ts';
@@ -12,6 +13,8 @@ import type { DueCron, FireCrons, FiredSlot } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
+/** A thread that is held for longer is looked at again. */
+const LOCK_WAIT_MS = 5_000;
 /** How old slots are remembered to have been fired; longer than any clock of a database is put back. */
 const SLOTS_KEPT = '2 days';
 
@@ -31,7 +34,8 @@ export interface FiringParts {
  * together, because the next slot is the first one after the database's present.
  */
 export function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
-  return withTransaction(pool, (client) => fireBatch(client, options, parts), { attempts: ATTEMPTS });
+  const limits = { attempts: ATTEMPTS, lockTimeoutMs: LOCK_WAIT_MS };
+  return withTransaction(pool, (client) => fireBatch(client, options, parts), limits);
 }
 
 /** Milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one. */
@@ -59,6 +63,8 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
     const { cronId, nextRunDate } = cron;
     const slot = { cronId, slot: nextRunDate as Date };
     if (outcome === undefined) return { ...slot, cancelled: [] };
+    // All of it is tried again: another process is making the thread.
+    if (outcome instanceof ThreadHeldError) throw outcome;
     if (outcome instanceof Error) return { ...slot, refusal: outcome, cancelled: [] };
     return { ...slot, run: outcome.run, cancelled: outcome.cancelled };
   });
@@ -142,7 +148,7 @@ async function claimDue(
     threadIds.add(thread_id);
     return true;
   });
-  if (threadIds.size > 0) await lockThreads(client, [...threadIds]);
+  const { held } = await lockUnheldThreads(client, [...threadIds]);
   const { rows } = await client.query<ClaimedRow>({
     name: 'engine_claim_crons',
     text: `SELECT c.*, a.graph_id, a.config AS assistant_config, a.context AS assistant_context,
@@ -151,7 +157,7 @@ async function claimDue(
            FROM cron c JOIN assistant a ON a.assistant_id = c.assistant_id
            WHERE c.cron_id = ANY($1::uuid[]) AND c.enabled AND c.next_run_date <= now()
            ORDER BY c.next_run_date, c.cron_id FOR UPDATE OF c SKIP LOCKED`,
-    values: [chosen.map(({ cron_id }) => cron_id)],
+    values: [chosen.filter(({ thread_id }) => !held.has(thread_id ?? '')).map(({ cron_id }) => cron_id)],
   });
   return { crons: rows.map((row) => claimedCronOf(row, atRest)), now: rows[0]?.present ?? new Date(0) };
 }

@@ -188,17 +188,18 @@ export async function cancelRunsOfThreads(
   }
   const epochOf = (threadId: string) => epochs.get(threadId) ?? 0n;
   const waiting = rows.filter((row) => row.status === 'pending');
-  await endInterrupted(
+  const goingOn = await endInterrupted(
     client,
     waiting.map((row) => waitingRun(row, epochOf(row.thread_id))),
     events,
   );
+  const isInFlight = new Set([...goingOn].map(({ runId }) => runId));
   return rows.map((row) => ({
     runId: row.run_id,
     threadId: row.thread_id,
     attempt: row.attempt,
     action: row.cancel_action,
-    outcome: row.status === 'running' ? 'ordered' : 'ended',
+    outcome: row.status === 'running' || isInFlight.has(row.run_id) ? 'ordered' : 'ended',
     fence: { threadId: row.thread_id, epoch: epochOf(row.thread_id), runId: row.run_id },
   }));
 }

@@ -3,7 +3,8 @@ import type { AtRest } from '@runyard/sealing';
 import { ConflictError, NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { lockThreads } from '../locks.ts';
+import { ThreadHeldError } from '../errors.ts';
+import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { FENCES_OF_MADE, removeLeftovers } from '../threads/leftovers.ts';
 import { expiryIn, ttlParameters } from '../threads/thread-ttl.ts';
@@ -40,7 +41,8 @@ const BUSY = 'Thread is already running a task. Wait for it to finish or choose 
 
 /**
  * Creates runs, at most one per thread, in the caller's transaction. Answers in the order of the batch; an error in an
- * item's place concerns that item alone, and nothing of it was written.
+ * item's place concerns that item alone, and nothing of it was written. It waits for no thread that somebody else has locked: a run
+ * of such a thread is answered by `ThreadHeldError`.
  */
 export async function createRuns(
   client: pg.ClientBase,
@@ -48,14 +50,9 @@ export async function createRuns(
   events: RunEvents,
   threadTtl?: ThreadTtl,
 ): Promise<(CreatedRun | Error)[]> {
-  await makeThreads(
-    client,
-    batch.filter((item) => (item.isStateless ? item.keepsThread : item.ifThreadMissing === 'create')),
-    threadTtl,
-  );
-  const existing = await threadsOf(client, batch);
+  const threads = await threadsOf(client, batch, threadTtl);
   const busy = await busyThreads(client, batch);
-  const refusals = batch.map((item) => refusalOf(item, existing, busy));
+  const refusals = batch.map((item) => refusalOf(item, threads, busy));
   const accepted = batch.filter((_, index) => !refusals[index]);
   if (accepted.length === 0) return refusals as Error[];
 
@@ -69,7 +66,8 @@ export async function createRuns(
   );
 }
 
-function refusalOf(item: RunCreation, existing: Set<string>, busy: Set<string>): Error | undefined {
+function refusalOf(item: RunCreation, { existing, held }: NamedThreads, busy: Set<string>): Error | undefined {
+  if (held.has(item.threadId)) return new ThreadHeldError(item.threadId);
   if (!item.isStateless && !existing.has(item.threadId)) return new NotFoundError('Thread or assistant not found.');
   if (item.multitaskStrategy === 'reject' && busy.has(item.threadId)) {
     return new ConflictError(BUSY, { internal: { threadId: item.threadId } });
@@ -77,14 +75,14 @@ function refusalOf(item: RunCreation, existing: Set<string>, busy: Set<string>):
   return undefined;
 }
 
-/** Threads that may have to be made are made first, in id order: two batches can then only wait for each other one way. */
+/** Makes threads, in id order: two batches can then only wait for each other one way. Answers which; others have made the rest. */
 async function makeThreads(
   client: pg.ClientBase,
   items: RunCreation[],
   threadTtl: ThreadTtl | undefined,
-): Promise<void> {
-  if (items.length === 0) return;
-  const { rows } = await client.query<{ thread_id: string }>({
+): Promise<string[]> {
+  if (items.length === 0) return [];
+  const { rows } = await client.query<{ thread_id: string; was_used: boolean }>({
     name: 'engine_make_threads',
     text: `WITH made AS (
              INSERT INTO thread (thread_id, status, metadata, ttl_strategy, ttl_minutes, expires_at)
@@ -93,7 +91,7 @@ async function makeThreads(
              ORDER BY i.thread_id
              ON CONFLICT DO NOTHING RETURNING thread_id
            ), ${FENCES_OF_MADE}
-           SELECT thread_id FROM fences WHERE was_used`,
+           SELECT thread_id, was_used FROM fences`,
     values: [
       items.map((item) => item.threadId),
       items.map((item) =>
@@ -104,20 +102,43 @@ async function makeThreads(
   });
   await removeLeftovers(
     client,
-    rows.map((row) => row.thread_id),
+    rows.filter((row) => row.was_used).map((row) => row.thread_id),
   );
+  return rows.map((row) => row.thread_id);
 }
 
-/** The threads that are there for the runs that name them, locked. */
-async function threadsOf(client: pg.ClientBase, batch: RunCreation[]): Promise<Set<string>> {
+/** Of the threads that runs name. */
+interface NamedThreads {
+  /** They are there for the runs, and locked. */
+  existing: Set<string>;
+  /** Somebody else has locked them, or is making them. */
+  held: Set<string>;
+}
+
+/** Locks the threads that are there, and makes those that are to be made. */
+async function threadsOf(
+  client: pg.ClientBase,
+  batch: RunCreation[],
+  threadTtl: ThreadTtl | undefined,
+): Promise<NamedThreads> {
   const named = batch.filter((item) => !item.isStateless);
-  if (named.length === 0) return new Set();
-  const existing = await lockThreads(
+  const { locked: existing, held } = await lockNamed(client, named);
+  const missing = named.filter(
+    ({ threadId, ifThreadMissing }) => ifThreadMissing === 'create' && !existing.has(threadId) && !held.has(threadId),
+  );
+  const own = batch.filter((item) => item.isStateless && item.keepsThread);
+  const made = new Set(await makeThreads(client, [...own, ...missing], threadTtl));
+  for (const { threadId } of missing) (made.has(threadId) ? existing : held).add(threadId);
+  for (const threadId of await threadsOutOfScope(client, named)) existing.delete(threadId);
+  return { existing, held };
+}
+
+function lockNamed(client: pg.ClientBase, named: RunCreation[]): ReturnType<typeof lockUnheldThreads> {
+  if (named.length === 0) return Promise.resolve({ locked: new Set(), held: new Set() });
+  return lockUnheldThreads(
     client,
     named.map((item) => item.threadId),
   );
-  for (const threadId of await threadsOutOfScope(client, named)) existing.delete(threadId);
-  return existing;
 }
 
 /** Asked under the lock: a thread that another one has made a moment ago is theirs. */

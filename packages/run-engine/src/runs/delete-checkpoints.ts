@@ -1,17 +1,52 @@
 import type pg from 'pg';
+import { removalTime, removeInSteps } from '../threads/remove-in-steps.ts';
 
-/** Deletes runs' checkpoints and what they wrote to those of others, so that their threads are as they were before them. */
+/**
+ * Deletes runs' checkpoints and what they wrote to those of others, so that their threads are as they were before them. Of runs
+ * with many checkpoints a part: the newest, so that what is left is whole. Answers whether nothing is left.
+ */
 export async function deleteCheckpointsOfRuns(
   client: pg.ClientBase,
   runs: { threadId: string; runId: string }[],
-): Promise<void> {
+): Promise<boolean> {
   const values = [runs.map((run) => run.threadId), runs.map((run) => run.runId)];
+  const isAll = await removeInSteps((limit) => deleteNewest(client, [...values, limit]), removalTime());
+  if (isAll) await restoreWrites(client, values);
+  return isAll;
+}
+
+/** Deletes the newest checkpoints with the values that they brought and all writes at them; answers how many. */
+async function deleteNewest(client: pg.ClientBase, values: unknown[]): Promise<number> {
+  const { rowCount } = await client.query({
+    name: 'engine_delete_newest_checkpoints',
+    text: `WITH newest AS MATERIALIZED (
+             SELECT c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.channel_blobs
+             FROM unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
+             JOIN checkpoint c ON c.thread_id = i.thread_id AND c.run_id = i.run_id
+             ORDER BY c.checkpoint_id DESC LIMIT $3
+           ), writes AS (
+             DELETE FROM checkpoint_write w USING newest n
+             WHERE w.thread_id = n.thread_id AND w.checkpoint_ns = n.checkpoint_ns AND w.checkpoint_id = n.checkpoint_id
+           ), blobs AS (
+             -- By their whole key: a long thread has many others.
+             DELETE FROM checkpoint_blob b USING newest n, jsonb_each(n.channel_blobs) AS named
+             WHERE b.thread_id = n.thread_id AND b.checkpoint_ns = n.checkpoint_ns AND b.channel = named.key
+               AND b.version = named.value ->> 0 AND b.checkpoint_id = named.value ->> 1
+               AND b.checkpoint_id = n.checkpoint_id
+           )
+           DELETE FROM checkpoint c USING newest n
+           WHERE c.thread_id = n.thread_id AND c.checkpoint_ns = n.checkpoint_ns AND c.checkpoint_id = n.checkpoint_id`,
+    values,
+  });
+  return rowCount ?? 0;
+}
+
+/** Takes away what the runs wrote to checkpoints of others, and puts back what that took the place of. */
+async function restoreWrites(client: pg.ClientBase, values: unknown[]): Promise<void> {
   await client.query({
     name: 'engine_delete_run_writes',
     text: `DELETE FROM checkpoint_write w USING unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
-           WHERE w.thread_id = i.thread_id AND (w.run_id = i.run_id OR EXISTS (
-             SELECT 1 FROM checkpoint c WHERE c.thread_id = w.thread_id AND c.checkpoint_ns = w.checkpoint_ns
-               AND c.checkpoint_id = w.checkpoint_id AND c.run_id = i.run_id))`,
+           WHERE w.thread_id = i.thread_id AND w.run_id = i.run_id`,
     values,
   });
   await client.query({
@@ -24,18 +59,6 @@ export async function deleteCheckpointsOfRuns(
                                          type, data)
            SELECT thread_id, checkpoint_ns, checkpoint_id, task_id, idx, task_path, written_by, channel, type, data FROM replaced
            ON CONFLICT DO NOTHING`,
-    values,
-  });
-  await client.query({
-    name: 'engine_delete_run_checkpoints',
-    text: `WITH gone AS (
-             DELETE FROM checkpoint c USING unnest($1::uuid[], $2::uuid[]) AS i (thread_id, run_id)
-             WHERE c.thread_id = i.thread_id AND c.run_id = i.run_id
-             RETURNING c.thread_id, c.checkpoint_ns, c.checkpoint_id
-           )
-           DELETE FROM checkpoint_blob b USING gone
-           WHERE b.thread_id = gone.thread_id AND b.checkpoint_ns = gone.checkpoint_ns
-             AND b.checkpoint_id = gone.checkpoint_id`,
     values,
   });
 }

@@ -1,15 +1,22 @@
 import type pg from 'pg';
 import type { OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
+import { endRuns, interruptedEnding } from './end-runs.ts';
+import { rollBackRuns } from './roll-back-runs.ts';
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 
 /**
  * Ends runs as their orders say while no worker has them: they wait for another attempt after one that was lost or handed back.
- * What earlier attempts committed stays (`interrupt`) or goes (`rollback`). Same locks as `endRuns`; any number per thread.
+ * What earlier attempts committed stays (`interrupt`) or goes (`rollback`). Same locks as `endRuns`; any number per thread. Answers
+ * those whose rollback takes longer.
  */
-export async function endInterrupted(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<void> {
+export async function endInterrupted(
+  client: pg.ClientBase,
+  runs: OwnedRun[],
+  events: RunEvents,
+): Promise<Set<OwnedRun>> {
+  const goingOn = new Set<OwnedRun>();
   for (let left = runs; left.length > 0; ) {
     const firsts = new Set(new Map(left.toReversed().map((run) => [run.threadId, run])).values());
     const round = [...firsts];
@@ -20,7 +27,9 @@ export async function endInterrupted(client: pg.ClientBase, runs: OwnedRun[], ev
       events,
     );
     const rolledBack = round.filter(({ cancelAction }) => cancelAction === 'rollback');
-    await rollBackRuns(client, rolledBack, events);
+    const next = await rollBackRuns(client, rolledBack, events);
+    if (!next) for (const run of rolledBack) goingOn.add(run);
     left = left.filter((run) => !firsts.has(run));
   }
+  return goingOn;
 }

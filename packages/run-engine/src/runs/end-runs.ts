@@ -2,10 +2,8 @@ import { toSqlJson, toSqlText } from '@runyard/database';
 import type pg from 'pg';
 import { NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { settleThreads } from '../threads/settle-threads.ts';
 import { EXPIRY_AFTER_CHANGE } from '../threads/thread-ttl.ts';
 import type { ErrorInfo } from '../types.ts';
-import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
 import type { FinishRun } from './types.ts';
 
 /** How a running run ends. Values, interrupts and checkpoint left null leave the thread's state as it is. */
@@ -93,39 +91,6 @@ export async function endRuns(client: pg.ClientBase, endings: RunEnding[], event
     endings.map(({ run, status }) => ({ ...run, status })),
   );
   return new Map(rows.map((row) => [row.thread_id, row.has_next]));
-}
-
-/**
- * Rolls runs back: they and their checkpoints go, and their threads are as they were before them. Same locks as
- * `endRuns`. For the bus and whoever watches they end as `interrupted`.
- */
-export async function rollBackRuns(client: pg.ClientBase, runs: OwnedRun[], events: RunEvents): Promise<NextRuns> {
-  if (runs.length === 0) return new Map();
-  await deleteCheckpointsOfRuns(client, runs);
-  const next = await endRuns(
-    client,
-    runs.map((run) => ({
-      run,
-      status: 'interrupted',
-      threadStatus: 'idle',
-      values: null,
-      interrupts: null,
-      checkpointId: null,
-      error: null,
-      threadError: { error: 'UserRollback', message: run.cancelReason ?? 'rollback requested' },
-    })),
-    events,
-  );
-  await client.query({
-    name: 'engine_delete_runs',
-    text: 'DELETE FROM run WHERE run_id = ANY($1::uuid[])',
-    values: [runs.map((run) => run.runId)],
-  });
-  await settleThreads(
-    client,
-    runs.filter((run) => run.keepsThread).map((run) => run.threadId),
-  );
-  return next;
 }
 
 /** The ending a durable cancel order asks for, whatever else happened to the run. */

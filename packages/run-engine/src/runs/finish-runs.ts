@@ -1,12 +1,14 @@
 import type pg from 'pg';
-import { FencedError } from '../errors.ts';
-import { lockOwnedRuns, lockThreads, type OwnedRun } from '../locks.ts';
+import { FencedError, ThreadHeldError } from '../errors.ts';
+import { lockOwnedRuns, lockUnheldThreads, type OwnedRun } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
-import { endRuns, interruptedEnding, type RunEnding, rollBackRuns } from './end-runs.ts';
+import { endRuns, interruptedEnding, type RunEnding } from './end-runs.ts';
+import { rollBackRuns } from './roll-back-runs.ts';
 import type { FinishedRun, FinishRun } from './types.ts';
 
 /**
- * Finishes runs, at most one per thread, in the caller's transaction. A stale fence answers its item with `FencedError`.
+ * Finishes runs, at most one per thread, in the caller's transaction. A stale fence answers its item with `FencedError`, a thread
+ * that somebody else has locked with `ThreadHeldError`: the others do not wait for it.
  * A cancel order that was durable before wins over what the worker reports, so a cancelled run never ends as a success.
  */
 export async function finishRuns(
@@ -15,8 +17,11 @@ export async function finishRuns(
   events: RunEvents,
 ): Promise<(FinishedRun | Error)[]> {
   const threadIds = batch.map((item) => item.fence.threadId);
-  await lockThreads(client, threadIds);
-  const owned = await lockOwnedRuns(client, threadIds);
+  const { held } = await lockUnheldThreads(client, threadIds);
+  const owned = await lockOwnedRuns(
+    client,
+    threadIds.filter((threadId) => !held.has(threadId)),
+  );
 
   const endings = new Map<FinishRun, RunEnding>();
   const rollbacks = new Map<FinishRun, OwnedRun>();
@@ -33,16 +38,19 @@ export async function finishRuns(
     const ending = endings.get(item);
     if (ending) {
       const hasNextRun = next.get(item.fence.threadId) ?? false;
-      const { cancelledForMs } = ending.run;
-      return { status: ending.status, isRolledBack: false, error: ending.error, hasNextRun, cancelledForMs };
+      const { status, error, run } = ending;
+      const { cancelledForMs } = run;
+      return { status, isRolledBack: false, isGoingOn: false, error, hasNextRun, cancelledForMs };
     }
+    const { threadId, epoch } = item.fence;
     const rollback = rollbacks.get(item);
     if (rollback) {
-      const hasNextRun = nextOfRolledBack.get(item.fence.threadId) ?? false;
+      const hasNextRun = nextOfRolledBack?.get(threadId) ?? false;
       const { cancelledForMs } = rollback;
-      return { status: 'interrupted', isRolledBack: true, error: null, hasNextRun, cancelledForMs };
+      const isGoingOn = nextOfRolledBack === undefined;
+      return { status: 'interrupted', isRolledBack: true, isGoingOn, error: null, hasNextRun, cancelledForMs };
     }
-    return new FencedError(item.fence.threadId, item.fence.epoch);
+    return held.has(threadId) ? new ThreadHeldError(threadId) : new FencedError(threadId, epoch);
   });
 }
 

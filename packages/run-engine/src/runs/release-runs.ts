@@ -3,7 +3,8 @@ import { FencedError } from '../errors.ts';
 import { lockOwnedRuns, lockThreads, NEXT_EPOCH, type OwnedRun } from '../locks.ts';
 import type { RetryReason, RunEvents } from '../run-events.ts';
 import type { ErrorInfo, Fence } from '../types.ts';
-import { endRuns, interruptedEnding, rollBackRuns } from './end-runs.ts';
+import { endRuns, interruptedEnding } from './end-runs.ts';
+import { rollBackRuns } from './roll-back-runs.ts';
 import type { ReleasedRun, RunRelease } from './types.ts';
 
 /** A running run and why it is taken from its worker. */
@@ -76,7 +77,7 @@ export async function releaseRuns(
     ],
     events,
   );
-  await rollBackRuns(client, rolledBack, events);
+  const isRolledBack = (await rollBackRuns(client, rolledBack, events)) !== undefined;
   await putBack(client, waiting, options);
   await events.retried(
     client,
@@ -85,12 +86,15 @@ export async function releaseRuns(
 
   const results = new Map<string, ReleasedRun>();
   for (const { run } of waiting) results.set(run.runId, { outcome: 'pending' });
-  const ended = ({ runId, cancelledForMs }: OwnedRun, isRolledBack: boolean, error: ErrorInfo | null = null) => {
+  const ended = ({ runId, cancelledForMs }: OwnedRun, isGone: boolean, error: ErrorInfo | null = null) => {
     const status = error ? 'error' : 'interrupted';
-    results.set(runId, { outcome: 'ended', status, error, isRolledBack, cancelledForMs });
+    results.set(runId, { outcome: 'ended', status, error, isRolledBack: isGone, cancelledForMs });
   };
   for (const run of interrupted) ended(run, false);
-  for (const run of rolledBack) ended(run, true);
+  for (const run of rolledBack) {
+    if (isRolledBack) ended(run, true);
+    else results.set(run.runId, { outcome: 'goingOn' });
+  }
   for (const { run, error } of exhausted) ended(run, false, error);
   return results;
 }

@@ -1,50 +1,112 @@
-import { GroupCommitter } from '@runyard/database';
+import { GroupCommitter, wasLocked } from '@runyard/database';
 import type { EngineWrites } from '../engine-writes.ts';
+import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
+import type { ThreadRemovals } from '../threads/thread-removals.ts';
 import type { ThreadTtl } from '../threads/types.ts';
 import type { RunCreation } from './create-runs.ts';
 import { createRunsOnce } from './create-runs-once.ts';
 import { finishRuns } from './finish-runs.ts';
 import type { CreatedRun, FinishedRun, FinishRun } from './types.ts';
+import { WaitingWrites } from './waiting-writes.ts';
+
+/** What a common transaction waits for a lock; whatever needs longer leaves it. */
+const LOCK_WAIT_MS = 100;
 
 export interface RunCommitsOptions {
   write: EngineWrites['write'];
   events: RunEvents;
   threadTtl: ThreadTtl | undefined;
+  removals: ThreadRemovals;
+  /** What is about a thread that somebody else holds waits so long for it. */
+  lockWaitMs: number;
 }
 
-/** The beginnings and ends of runs, those that come at about the same time in common transactions. */
+/**
+ * The beginnings and ends of runs, those that come at about the same time in common transactions. What is about a thread that
+ * somebody else holds leaves these, and waits by itself.
+ */
 export class RunCommits {
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;
+  readonly #waitingCreations: WaitingWrites<RunCreation, CreatedRun>;
   readonly #finishes: GroupCommitter<FinishRun, FinishedRun>;
+  readonly #waitingFinishes: WaitingWrites<FinishRun, FinishedRun>;
 
-  constructor({ write, events, threadTtl }: RunCommitsOptions) {
+  constructor({ write, events, threadTtl, removals, lockWaitMs: waitMs }: RunCommitsOptions) {
     this.#creations = new GroupCommitter({
       name: 'create runs',
-      flush: (batch) => write((client) => createRunsOnce(client, batch, events, threadTtl)),
+      flush: (batch) =>
+        write((client) => createRunsOnce(client, batch, events, threadTtl), { lockTimeoutMs: LOCK_WAIT_MS }),
       keyOf: (item) => item.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => item.size,
     });
+    this.#waitingCreations = new WaitingWrites({
+      name: 'create runs of held threads',
+      threadIdOf: (item) => item.threadId,
+      waitMs,
+      async write(item, lockTimeoutMs) {
+        await removals.finish(item.threadId);
+        const [created] = await write(
+          async (client) => {
+            await lockThreads(client, [item.threadId]);
+            return createRunsOnce(client, [item], events, threadTtl);
+          },
+          { lockTimeoutMs },
+        );
+        return created!;
+      },
+    });
     this.#finishes = new GroupCommitter({
       name: 'finish runs',
-      flush: (batch) => write((client) => finishRuns(client, batch, events)),
+      flush: (batch) => write((client) => finishRuns(client, batch, events), { lockTimeoutMs: LOCK_WAIT_MS }),
       keyOf: (item) => item.fence.threadId,
       maxItemsPerKey: 1,
       sizeOf: (item) => (item.values?.byteLength ?? 0) * 2 + (item.interrupts?.byteLength ?? 0),
     });
+    this.#waitingFinishes = new WaitingWrites({
+      name: 'finish runs of held threads',
+      threadIdOf: (item) => item.fence.threadId,
+      waitMs,
+      async write(item, lockTimeoutMs) {
+        const [finished] = await write(
+          async (client) => {
+            await lockThreads(client, [item.fence.threadId]);
+            return finishRuns(client, [item], events);
+          },
+          { lockTimeoutMs },
+        );
+        return finished!;
+      },
+    });
   }
 
   create(creation: RunCreation): Promise<CreatedRun> {
-    return this.#creations.submit(creation);
+    return submitOrWait(creation, creation.threadId, this.#creations, this.#waitingCreations);
   }
 
   finish(finish: FinishRun): Promise<FinishedRun> {
-    return this.#finishes.submit(finish);
+    return submitOrWait(finish, finish.fence.threadId, this.#finishes, this.#waitingFinishes);
   }
 
   /** Resolves when everything submitted is settled. */
   async close(): Promise<void> {
     await Promise.all([this.#creations.close(), this.#finishes.close()]);
+    await Promise.all([this.#waitingCreations.close(), this.#waitingFinishes.close()]);
+  }
+}
+
+async function submitOrWait<Item, Result>(
+  item: Item,
+  threadId: string,
+  together: GroupCommitter<Item, Result>,
+  waiting: WaitingWrites<Item, Result>,
+): Promise<Result> {
+  if (waiting.has(threadId)) return waiting.submit(item);
+  try {
+    return await together.submit(item);
+  } catch (error) {
+    if (!wasLocked(error)) throw error;
+    return waiting.submit(item);
   }
 }

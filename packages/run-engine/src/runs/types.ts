@@ -161,6 +161,8 @@ export interface FinishedRun {
   status: FinishRun['status'];
   /** The run and its checkpoints are gone (`rollback`). */
   isRolledBack: boolean;
+  /** Its rollback takes longer: the run is over, and is told to be so, once whoever sweeps is done with that. */
+  isGoingOn: boolean;
   error: ErrorInfo | null;
   /** The thread has a run that may start now. */
   hasNextRun: boolean;
@@ -177,4 +179,8 @@ export interface RunRelease {
 }
 
 /** What became of a run that was given back. */
-export type ReleasedRun = { outcome: 'pending' } | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun'>);
+export type ReleasedRun =
+  | { outcome: 'pending' }
+  /** Its rollback takes longer, as for one that is finished. */
+  | { outcome: 'goingOn' }
+  | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun' | 'isGoingOn'>);

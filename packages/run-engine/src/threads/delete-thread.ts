@@ -1,14 +1,16 @@
 import { NotFoundError } from '@runyard/service-kit';
 import type pg from 'pg';
-import { lockFences, lockThreads } from '../locks.ts';
+import { lockFences, lockThreads, takeFences } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import type { DeletedRun } from '../runs/types.ts';
+import { removalTime, removeInSteps } from './remove-in-steps.ts';
+import { noteRemovals, removeCheckpointsOf } from './thread-removals.ts';
 import type { DeletedThread } from './types.ts';
 
 /**
- * Deletes a thread with everything of it in the caller's transaction, also while a run is under way: with the fence gone
- * whatever that run still writes is refused. For the bus its runs in flight end with this, as `interrupted`; they are
- * answered.
+ * Deletes a thread in the caller's transaction, also while a run is under way: with the fence gone or taken whatever that run
+ * still writes is refused. Of a long thread, checkpoints are left to be removed afterwards (`ThreadRemovals`): nobody sees them. For
+ * the bus its runs in flight end with this, as `interrupted`; they are answered.
  */
 export async function deleteThread(client: pg.ClientBase, threadId: string, events: RunEvents): Promise<Deletion> {
   const existing = await lockThreads(client, [threadId]);
@@ -54,16 +56,7 @@ export async function deleteLockedThreads(
       status: 'interrupted',
     })),
   );
-  await client.query({
-    name: 'engine_delete_threads',
-    text: `WITH fences AS (DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])),
-                writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),
-                replaced AS (DELETE FROM checkpoint_write_replaced WHERE thread_id = ANY($1::uuid[])),
-                blobs AS (DELETE FROM checkpoint_blob WHERE thread_id = ANY($1::uuid[])),
-                checkpoints AS (DELETE FROM checkpoint WHERE thread_id = ANY($1::uuid[]))
-           DELETE FROM thread WHERE thread_id = ANY($1::uuid[])`,
-    values: [threadIds],
-  });
+  await deleteRowsOf(client, threadIds);
   // Above the epochs of the runs' workers: nothing they still append comes behind the end.
   const epochOf = (threadId: string) => (epochs.get(threadId) ?? 0n) + 1n;
   return {
@@ -74,4 +67,23 @@ export async function deleteLockedThreads(
       fence: { threadId, epoch: epochOf(threadId), runId },
     })),
   };
+}
+
+async function deleteRowsOf(client: pg.ClientBase, threadIds: string[]): Promise<void> {
+  const isAll = await removeInSteps((limit) => removeCheckpointsOf(client, threadIds, limit), removalTime());
+  await client.query({
+    name: 'engine_delete_threads',
+    text: 'DELETE FROM thread WHERE thread_id = ANY($1::uuid[])',
+    values: [threadIds],
+  });
+  if (isAll) {
+    await client.query({
+      name: 'engine_delete_fences',
+      text: 'DELETE FROM thread_fence WHERE thread_id = ANY($1::uuid[])',
+      values: [threadIds],
+    });
+    return;
+  }
+  await takeFences(client, threadIds);
+  await noteRemovals(client, threadIds);
 }

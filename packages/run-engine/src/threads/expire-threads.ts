@@ -3,7 +3,7 @@ import type { RunEvents } from '../run-events.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
 import { lockFreeThreads } from './prune-threads.ts';
-import type { PrunedThreads, PruneStrategy } from './types.ts';
+import type { PrunedPart, PruneStrategy } from './types.ts';
 
 /** Threads past their time that have no run in flight, longest expired first; a guess without locks. */
 export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<string[]> {
@@ -23,7 +23,7 @@ export async function expireThreads(
   client: pg.ClientBase,
   threadIds: string[],
   events: RunEvents,
-): Promise<PrunedThreads> {
+): Promise<PrunedPart> {
   const free = await lockFreeThreads(client, threadIds);
   const { rows } = await client.query<{ thread_id: string; ttl_strategy: PruneStrategy }>({
     name: 'engine_still_expired_threads',
@@ -34,7 +34,7 @@ export async function expireThreads(
     rows.filter((row) => row.ttl_strategy === strategy).map((row) => row.thread_id);
   const { threads } = await deleteLockedThreads(client, idsOf('delete'), events);
   const prunedIds = idsOf('keep_latest');
-  await keepLatest(client, prunedIds);
+  if (!(await keepLatest(client, prunedIds))) return { deleted: threads, prunedIds: [], leftIds: prunedIds };
   if (prunedIds.length > 0) {
     await client.query({
       name: 'engine_disarm_threads',
@@ -42,5 +42,5 @@ export async function expireThreads(
       values: [prunedIds],
     });
   }
-  return { deleted: threads, prunedIds };
+  return { deleted: threads, prunedIds, leftIds: [] };
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { lockFences, takeFences } from '../locks.ts';
+import { removalTime, removeInSteps } from './remove-in-steps.ts';
 
 /**
  * What the newest state of a thread is made of:
@@ -43,33 +44,64 @@ const KEPT = `
   )`;
 
 /**
- * Deletes all checkpoints of threads but what their newest state needs, in the caller's transaction. Thread rows are locked and
- * no run of theirs is in flight. Whoever was about to write their state loses the fence: it may have read what goes here.
+ * Deletes all checkpoints of threads but what their newest state needs, in the caller's transaction; of long threads a part, the
+ * newest, so that what is left can be read. Answers whether that was all. Thread rows are locked and no run of theirs is in flight.
+ * Whoever was about to write their state loses the fence: it may have read what goes here.
  */
-export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Promise<void> {
-  if (threadIds.length === 0) return;
+export async function keepLatest(client: pg.ClientBase, threadIds: string[]): Promise<boolean> {
+  if (threadIds.length === 0) return true;
   await lockFences(client, threadIds);
   await takeFences(client, threadIds);
+  const time = removalTime();
+  if (!(await removeInSteps((limit) => removeCheckpoints(client, threadIds, limit), time))) return false;
+  // What checkpoints refer to goes once they are gone.
+  if (!(await removeInSteps((limit) => removeUnneeded(client, threadIds, limit), time))) return false;
   await client.query({
-    name: 'engine_keep_latest',
-    text: `WITH RECURSIVE ${KEPT},
-           gone AS (
-             DELETE FROM checkpoint c WHERE c.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
-               SELECT 1 FROM kept k WHERE k.thread_id = c.thread_id AND k.checkpoint_ns = c.checkpoint_ns
-                 AND k.checkpoint_id = c.checkpoint_id)
-           ), gone_writes AS (
-             DELETE FROM checkpoint_write w WHERE w.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
-               SELECT 1 FROM kept k WHERE k.thread_id = w.thread_id AND k.checkpoint_ns = w.checkpoint_ns
-                 AND k.checkpoint_id = w.checkpoint_id)
-           ), gone_blobs AS (
-             DELETE FROM checkpoint_blob b WHERE b.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
-               SELECT 1 FROM kept_blob k WHERE k.thread_id = b.thread_id AND k.checkpoint_ns = b.checkpoint_ns
-                 AND k.channel = b.channel AND k.version = b.version AND k.checkpoint_id = b.checkpoint_id)
-           )
+    name: 'engine_forget_parents',
+    text: `WITH RECURSIVE ${KEPT}
            UPDATE checkpoint c SET parent_checkpoint_id = NULL
            FROM kept k
            WHERE c.thread_id = k.thread_id AND c.checkpoint_ns = k.checkpoint_ns AND c.checkpoint_id = k.checkpoint_id
              AND k.wanted IS NULL AND k.parent_checkpoint_id IS NOT NULL`,
     values: [threadIds],
   });
+  return true;
+}
+
+async function removeCheckpoints(client: pg.ClientBase, threadIds: string[], limit: number): Promise<number> {
+  const { rowCount } = await client.query({
+    name: 'engine_remove_older_checkpoints',
+    text: `WITH RECURSIVE ${KEPT}
+           DELETE FROM checkpoint WHERE ctid = ANY(ARRAY(
+             SELECT c.ctid FROM checkpoint c WHERE c.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+               SELECT 1 FROM kept k WHERE k.thread_id = c.thread_id AND k.checkpoint_ns = c.checkpoint_ns
+                 AND k.checkpoint_id = c.checkpoint_id)
+             ORDER BY c.checkpoint_id DESC LIMIT $2))`,
+    values: [threadIds, limit],
+  });
+  return rowCount ?? 0;
+}
+
+/** Of writes and values each so many; answers how many it found of the kind with more. */
+async function removeUnneeded(client: pg.ClientBase, threadIds: string[], limit: number): Promise<number> {
+  const { rows } = await client.query<{ removed: number }>({
+    name: 'engine_remove_unneeded_values',
+    text: `WITH RECURSIVE ${KEPT},
+           writes AS (
+             DELETE FROM checkpoint_write WHERE ctid = ANY(ARRAY(
+               SELECT w.ctid FROM checkpoint_write w WHERE w.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+                 SELECT 1 FROM kept k WHERE k.thread_id = w.thread_id AND k.checkpoint_ns = w.checkpoint_ns
+                   AND k.checkpoint_id = w.checkpoint_id)
+               LIMIT $2)) RETURNING 1
+           ), blobs AS (
+             DELETE FROM checkpoint_blob WHERE ctid = ANY(ARRAY(
+               SELECT b.ctid FROM checkpoint_blob b WHERE b.thread_id = ANY($1::uuid[]) AND NOT EXISTS (
+                 SELECT 1 FROM kept_blob k WHERE k.thread_id = b.thread_id AND k.checkpoint_ns = b.checkpoint_ns
+                   AND k.channel = b.channel AND k.version = b.version AND k.checkpoint_id = b.checkpoint_id)
+               LIMIT $2)) RETURNING 1
+           )
+           SELECT greatest((SELECT count(*) FROM writes), (SELECT count(*) FROM blobs))::integer AS removed`,
+    values: [threadIds, limit],
+  });
+  return rows[0]!.removed;
 }

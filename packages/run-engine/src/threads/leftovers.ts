@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { NEXT_EPOCH } from '../locks.ts';
+import { refuseWhileRemoved } from './thread-removals.ts';
 
 /**
  * What gives new threads their fences; reads `made (thread_id)`. An id that has a fence before it has a thread was used by a
@@ -13,9 +14,14 @@ export const FENCES_OF_MADE = `
     RETURNING f.thread_id, f.epoch > 0 AS was_used
   )`;
 
-/** Removes the checkpoints of ids that have no thread yet. Their fences are locked. */
+/**
+ * Removes the checkpoints of ids that have no thread yet. Their fences are locked.
+ *
+ * @throws ThreadHeldError when a thread that had one of the ids is still being removed
+ */
 export async function removeLeftovers(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   if (threadIds.length === 0) return;
+  await refuseWhileRemoved(client, threadIds);
   await client.query({
     name: 'engine_remove_leftovers',
     text: `WITH writes AS (DELETE FROM checkpoint_write WHERE thread_id = ANY($1::uuid[])),

@@ -1,32 +1,32 @@
 import type pg from 'pg';
-import { lockThreads } from '../locks.ts';
+import { lockUnheldThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
 import { deleteLockedThreads } from './delete-thread.ts';
 import { keepLatest } from './keep-latest.ts';
-import type { PrunedThreads, PruneStrategy } from './types.ts';
+import type { PrunedPart, PruneStrategy } from './types.ts';
 
 /**
- * Prunes threads in the caller's transaction and answers which. Those that do not exist, and those with a run in flight, are
- * left alone.
+ * Prunes threads in the caller's transaction and answers which, and which are to be gone on with. Those that do not exist, those
+ * with a run in flight and those that somebody else holds are left alone.
  */
 export async function pruneThreads(
   client: pg.ClientBase,
   threadIds: string[],
   strategy: PruneStrategy,
   events: RunEvents,
-): Promise<PrunedThreads> {
+): Promise<PrunedPart> {
   const free = await lockFreeThreads(client, threadIds);
   if (strategy === 'delete') {
     const { threads } = await deleteLockedThreads(client, free, events);
-    return { deleted: threads, prunedIds: [] };
+    return { deleted: threads, prunedIds: [], leftIds: [] };
   }
-  await keepLatest(client, free);
-  return { deleted: [], prunedIds: free };
+  const isAll = await keepLatest(client, free);
+  return { deleted: [], prunedIds: isAll ? free : [], leftIds: isAll ? [] : free };
 }
 
-/** Locks the threads that exist and answers those without a run in flight; none can get one before this transaction is over. */
+/** Locks the threads that nobody holds and answers those without a run in flight; none can get one before this transaction is over. */
 export async function lockFreeThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
-  const existing = [...(await lockThreads(client, threadIds))];
+  const existing = [...(await lockUnheldThreads(client, threadIds)).locked];
   if (existing.length === 0) return [];
   const { rows } = await client.query<{ thread_id: string }>({
     name: 'engine_threads_with_runs',

@@ -8,11 +8,13 @@ import { sealedState } from '../sealed-state.ts';
 import type { Fence, KeyedThread } from '../types.ts';
 import { alreadyExists, insertThread } from './create-thread.ts';
 import { removeLeftovers } from './leftovers.ts';
+import type { ThreadRemovals } from './thread-removals.ts';
 import type { CompleteDraft, ThreadRecord, ThreadTtl } from './types.ts';
 import { bindKey } from './under-key.ts';
 
 export interface ThreadDraftsOptions {
   write: <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
+  removals: ThreadRemovals;
   /** Of threads without one of their own. */
   threadTtl?: ThreadTtl | undefined;
   atRest?: AtRest | undefined;
@@ -32,7 +34,8 @@ export class ThreadDrafts {
 
   /** Throws ConflictError when there is a thread with that id, or a run that uses it. Takes the id from an earlier draft. */
   begin(threadId: string): Promise<Fence> {
-    return this.#options.write((client) => beginDraft(client, threadId));
+    const { write, removals } = this.#options;
+    return removals.whenFree(threadId, () => write((client) => beginDraft(client, threadId)));
   }
 
   /**

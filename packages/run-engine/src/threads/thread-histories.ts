@@ -6,7 +6,15 @@ import { expireThreads, findExpiredThreads } from './expire-threads.ts';
 import { pruneThreads } from './prune-threads.ts';
 import { type OrphanSlice, removeOrphans } from './remove-orphans.ts';
 import { threadStorage } from './thread-storage.ts';
-import type { CopiedThread, CopyThread, PrunedThreads, PruneStrategy, ThreadStorage, ThreadTtl } from './types.ts';
+import type {
+  CopiedThread,
+  CopyThread,
+  PrunedPart,
+  PrunedThreads,
+  PruneStrategy,
+  ThreadStorage,
+  ThreadTtl,
+} from './types.ts';
 import { underKey } from './under-key.ts';
 
 export interface ThreadHistoriesOptions {
@@ -18,7 +26,7 @@ export interface ThreadHistoriesOptions {
   write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
 }
 
-/** Threads that are pruned in one transaction. */
+/** Threads that are pruned together, in transactions that are short. */
 const BATCH = 50;
 
 /** What threads keep of their past: copied, measured, pruned by order or when its time is over, and cleared of leftovers. */
@@ -60,14 +68,16 @@ export class ThreadHistories {
 
   async #inBatches(
     threadIds: string[],
-    work: (client: pg.PoolClient, batch: string[]) => Promise<PrunedThreads>,
+    work: (client: pg.PoolClient, batch: string[]) => Promise<PrunedPart>,
   ): Promise<PrunedThreads> {
     const all: PrunedThreads = { deleted: [], prunedIds: [] };
     for (let start = 0; start < threadIds.length; start += BATCH) {
-      const batch = threadIds.slice(start, start + BATCH);
-      const { deleted, prunedIds } = await this.#options.write((client) => work(client, batch));
-      all.deleted.push(...deleted);
-      all.prunedIds.push(...prunedIds);
+      for (let batch = threadIds.slice(start, start + BATCH); batch.length > 0; ) {
+        const { deleted, prunedIds, leftIds } = await this.#options.write((client) => work(client, batch));
+        all.deleted.push(...deleted);
+        all.prunedIds.push(...prunedIds);
+        batch = leftIds;
+      }
     }
     return all;
   }

@@ -75,6 +75,12 @@ export interface PrunedThreads {
   prunedIds: string[];
 }
 
+/** What one transaction did about some of them. */
+export interface PrunedPart extends PrunedThreads {
+  /** More is to be removed of these. */
+  leftIds: string[];
+}
+
 /** What the checkpoints of a thread take up, in bytes as stored before compression. */
 export interface ThreadStorage {
   checkpoints: { count: number; bytes: number };

@@ -1,15 +1,11 @@
 import type pg from 'pg';
-import type { RunEvents } from '../run-events.ts';
-import type { ReleaseOptions } from '../runs/release-runs.ts';
 import { findStatesBehind, type StateBehind } from '../threads/states-behind.ts';
 import { findStuckThreads, mendThreads } from './stuck-threads.ts';
-import { takeRunsOfLapsedWorkers } from './sweep.ts';
+import { type LapsedWorkersOptions, takeRunsOfLapsedWorkers } from './take-runs.ts';
 import type { SweptRun } from './types.ts';
 
-export interface RescueOptions extends ReleaseOptions {
+export interface RescueOptions extends LapsedWorkersOptions {
   pool: pg.Pool;
-  events: RunEvents;
-  write: <T>(work: (client: pg.PoolClient) => Promise<T>) => Promise<T>;
 }
 
 /** What needs no worker to be put right, for processes that outlive them. */
@@ -22,9 +18,8 @@ export class Rescue {
 
   /** Ends runs as their cancel orders say whose workers are gone; others of such workers are left to be executed. */
   async endCancelled(): Promise<SweptRun[]> {
-    const { pool, events, maxFailures, leaseMs } = this.#options;
-    const options = { maxFailures, leaseMs, cancelledOnly: true };
-    return (await takeRunsOfLapsedWorkers(pool, options, events)).ended;
+    const { pool, ...options } = this.#options;
+    return (await takeRunsOfLapsedWorkers(pool, { ...options, cancelledOnly: true })).ended;
   }
 
   /** Threads whose stored values are older than their newest checkpoint, a few of them, to be read anew. */

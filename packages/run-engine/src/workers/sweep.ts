@@ -1,14 +1,11 @@
-import { withTransaction } from '@runyard/database';
 import type pg from 'pg';
-import { lockOwnedRuns, lockThreads } from '../locks.ts';
-import type { RunEvents } from '../run-events.ts';
-import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
 import type { ClockWatch } from './clock-watch.ts';
 import { databaseTime } from './leases.ts';
 import { refreshTableStatistics } from './table-statistics.ts';
+import { type LapsedWorkersOptions, takeRunsOfLapsedWorkers } from './take-runs.ts';
 import type { SweepResult, TakenRuns } from './types.ts';
 
-export interface SweepOptions extends ReleaseOptions {
+export interface SweepOptions extends LapsedWorkersOptions {
   /** How long the result of an ended run is kept on its row, and the row of one whose thread is not kept. */
   resultTtlMs: number;
   /** A run that is ready this long without having been claimed counts as forgotten. */
@@ -16,13 +13,9 @@ export interface SweepOptions extends ReleaseOptions {
   clock: ClockWatch;
 }
 
-const BATCH = 200;
-const ATTEMPTS = 5;
-const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without finishing the run.' };
-
 /** One pass over what nobody else will look at any more. Safe to run in several processes at once. */
-export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<SweepResult> {
-  const taken = await takeRunsOfLost(db, options, events);
+export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepResult> {
+  const taken = await takeRunsOfLost(db, options);
   await forgetLapsedWorkers(db);
   await refreshTableStatistics(db);
   const removed = await removeOldResults(db, options.resultTtlMs);
@@ -31,71 +24,13 @@ export async function sweep(db: pg.Pool, options: SweepOptions, events: RunEvent
 }
 
 /** The part of a sweep that runs wait for. Safe to run in several processes at once. */
-export async function takeRunsOfLost(db: pg.Pool, options: SweepOptions, events: RunEvents): Promise<TakenRuns> {
+export async function takeRunsOfLost(db: pg.Pool, options: SweepOptions): Promise<TakenRuns> {
   await options.clock.read(
     () => databaseTime(db),
     (ms) => ms,
   );
   // Leases end by the database's clock. Those who live renew theirs after it was set.
-  return options.clock.isBelieved ? takeRunsOfLapsedWorkers(db, options, events) : { resumedRunIds: [], ended: [] };
-}
-
-/** `cancelledOnly`: those that are to end anyway, and not to be executed by anybody. */
-export async function takeRunsOfLapsedWorkers(
-  db: pg.Pool,
-  options: ReleaseOptions & { cancelledOnly?: boolean },
-  events: RunEvents,
-): Promise<TakenRuns> {
-  const result: TakenRuns = { resumedRunIds: [], ended: [] };
-  for (;;) {
-    const threadIds = await lapsedThreads(db, { cancelledOnly: options.cancelledOnly ?? false });
-    if (threadIds.length === 0) return result;
-    await withTransaction(
-      db,
-      async (client) => {
-        await lockThreads(client, threadIds);
-        const owned = await lockOwnedRuns(client, threadIds);
-        // Meanwhile the run may have ended, or its worker may have come back to its lease.
-        const stillLapsed = new Set(await lapsedThreads(client, { among: threadIds }));
-        const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
-        const released = await releaseRuns(
-          client,
-          runs.map((run) => ({ run, failure: WORKER_LOST, isLost: true })),
-          options,
-          events,
-        );
-        for (const run of runs) {
-          const outcome = released.get(run.runId)!;
-          if (outcome.outcome === 'pending') result.resumedRunIds.push(run.runId);
-          else {
-            const { outcome: _ended, ...end } = outcome;
-            // Above the lost attempt's and below the next one's: its worker, should it live, can append nothing behind the end.
-            const fence = { threadId: run.threadId, epoch: run.epoch + 1n, runId: run.runId };
-            result.ended.push({ runId: run.runId, attempt: run.attempt, ...end, fence });
-          }
-        }
-      },
-      { attempts: ATTEMPTS },
-    );
-    if (threadIds.length < BATCH) return result;
-  }
-}
-
-async function lapsedThreads(
-  db: pg.Pool | pg.ClientBase,
-  { among, cancelledOnly = false }: { among?: string[]; cancelledOnly?: boolean },
-): Promise<string[]> {
-  const { rows } = await db.query<{ thread_id: string }>({
-    name: 'engine_threads_of_lapsed',
-    text: `SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
-           WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now()
-             OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0))
-             AND ($1::uuid[] IS NULL OR r.thread_id = ANY($1::uuid[]))
-             AND (NOT $2::boolean OR r.cancel_action IS NOT NULL)
-           LIMIT ${BATCH}`,
-    values: [among ?? null, cancelledOnly],
-  });
-  return rows.map((row) => row.thread_id);
+  return options.clock.isBelieved ? takeRunsOfLapsedWorkers(db, options) : { resumedRunIds: [], ended: [] };
 }
 
 /** A lapsed worker that holds nothing is not coming back; if it does, it registers anew. */

@@ -23,9 +23,11 @@ it('cancelled runs of lost workers go on being ended, and counted, while a graph
     findStatesBehind: async () => [{ threadId: 'hung', metadata: {} }],
     mendThreads: async () => ['mended'],
   };
+  // Something is left twice, and then nothing.
+  const removeNext = vi.fn(async () => removeNext.mock.calls.length < 3);
   const readAnew = vi.fn(() => new Promise<void>(() => {}));
   const rounds = createRescueRounds({
-    engine: { rescue, currentEpoch: async () => undefined },
+    engine: { rescue, removals: { removeNext }, currentEpoch: async () => undefined },
     state: { readAnew },
     pool: { query: async () => ({ rows: [{ name: 'run rescue' }] }) } as unknown as pg.Pool,
     streams: { append: async () => [], publishCancel: async () => undefined },
@@ -37,6 +39,7 @@ it('cancelled runs of lost workers go on being ended, and counted, while a graph
   await waitFor(() => rescue.endCancelled.mock.calls.length > 3, { what: 'further rounds' });
   await rounds.close();
   expect(readAnew).toHaveBeenCalledOnce();
+  expect(removeNext.mock.calls.length).toBeGreaterThan(3);
   const text = await registry.text();
   expect(text).toContain('lg_api_swept_total{what="cancelled"} 1');
   expect(text).toContain('lg_api_swept_total{what="mended"} 1');

@@ -16,6 +16,7 @@ const ROUNDS_PER_MEND = 30;
 export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
   engine: Pick<RunEngine, 'currentEpoch'> & {
     rescue: Pick<RunEngine['rescue'], 'endCancelled' | 'findStatesBehind' | 'mendThreads'>;
+    removals: Pick<RunEngine['removals'], 'removeNext'>;
   };
   state: Pick<StateService, 'readAnew'>;
   pool: pg.Pool;
@@ -27,22 +28,37 @@ export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
 /**
  * Of all processes of the deployment one ends what no worker may be there to end: runs that were cancelled and whose worker is
  * gone. Cancelling needs no worker that way. It also has the state of threads read anew whose newest checkpoint was written by somebody
- * who died before telling what it holds, and once a minute frees threads that nothing else would ever free.
+ * who died before telling what it holds, removes what long threads that were deleted have left, and once a minute frees threads that
+ * nothing else would ever free.
  */
 export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
   const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
   const readings = new StateReadings({ state, logger });
   let rounds = 0;
+  let isRemoving = false;
+  /** In the background: the end of a cancelled run does not wait for it. */
+  const removeLeftovers = async (isClosing: () => boolean) => {
+    if (isRemoving) return;
+    isRemoving = true;
+    try {
+      while (!isClosing() && (await engine.removals.removeNext()));
+    } catch (error) {
+      logger.warn('what deleted threads have left could not be removed', { error });
+    } finally {
+      isRemoving = false;
+    }
+  };
   return new DutyRounds({
     duty: new Duty(pool, { name: 'run rescue', holder: randomUUID(), leaseMs: DUTY_MS }),
     everyMs,
-    async round() {
+    async round(duty) {
       const ended = await engine.rescue.endCancelled();
       metrics.swept.inc({ what: 'cancelled' }, ended.length);
       for (const { cancelledForMs } of ended)
         if (cancelledForMs !== null) metrics.cancelLatency.observe(cancelledForMs);
       await tellEnded(options, ended);
       readings.begin(await engine.rescue.findStatesBehind());
+      void removeLeftovers(() => duty.isClosing);
       rounds += 1;
       if (rounds % ROUNDS_PER_MEND !== 1) return;
       const threadIds = await engine.rescue.mendThreads();

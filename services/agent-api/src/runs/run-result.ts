@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isUnavailable, wasTooMuch } from '@runyard/database';
+import { isPoolBusy, isUnavailable, wasTooMuch } from '@runyard/database';
 import type { RunRecord } from '@runyard/run-engine';
 import { CONTROL_KINDS } from '@runyard/run-stream';
 import { type FollowRun, followRun } from '../streams/follow-run.ts';
@@ -65,7 +65,7 @@ async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Pr
       return await read();
     } catch (error) {
       // What was too much for the database once is so again.
-      if (!isUnavailable(error) || wasTooMuch(error)) throw error;
+      if (wasTooMuch(error) || !(isUnavailable(error) || isPoolBusy(error))) throw error;
     }
     await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LARGE_STATE_BYTES } from '@runyard/checkpointer';
-import { isUnavailable, wasCutOff, wasTooMuch } from '@runyard/database';
+import { isRetryable, isUnavailable, wasCutOff, wasLocked, wasTooMuch } from '@runyard/database';
 import {
   type ClaimedRun,
   type ErrorInfo,
@@ -27,8 +27,9 @@ export interface EndWriterOptions {
 
 /** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
 const RETRY_MS = 500;
-/** So often large final values may be why an end is not written; then they are left out. */
+/** So often an end may be too much for a database that is there. Then it is written with less, or not at all. */
 const TOO_MUCH_MAX = 3;
+const TOO_SLOW = { error: 'StorageTooSlow', message: 'The end of the run could not be stored in time.' };
 
 /** Writes the end of one attempt into Postgres, however long that is away, and tells it on the run's stream once it is durable. */
 export class EndWriter {
@@ -38,11 +39,17 @@ export class EndWriter {
     this.#options = options;
   }
 
-  /** Says whether the thread has a run waiting. Throws FencedError when the run is somebody else's. */
+  /**
+   * Says whether the thread has a run waiting. Throws FencedError when the run is somebody else's, and what was too much for the
+   * database again and again: the run is not in hand any more then, and is given back.
+   */
   async write(ending: Ending, { isHandedBack }: { isHandedBack: boolean }): Promise<{ hasNextRun: boolean }> {
     switch (ending.kind) {
       case 'finish':
-        return this.#finish(ending);
+        return this.#finish(ending).catch((error: unknown) => {
+          if (!wasTooMuch(error)) throw error;
+          return this.#release({ failure: TOO_SLOW }, false);
+        });
       case 'release':
         return this.#release(ending.release, isHandedBack);
       case 'drop':
@@ -65,6 +72,8 @@ export class EndWriter {
       ...(firstEventId !== undefined && { firstEventId }),
     });
     this.#count(finished);
+    // Whoever sweeps goes on with the rollback, and tells the end.
+    if (finished.isGoingOn) return { hasNextRun: false };
     this.#observeCancel(finished);
     this.#tellEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
@@ -76,29 +85,43 @@ export class EndWriter {
     let finish = asked;
     let mayBeWritten = false;
     let tooMuch = 0;
-    return this.#untilWritten(async () => {
+    const write = async (): Promise<FinishedRun> => {
       // Fails, and counts for nothing, while the database is away: only where it has just answered may the values be to blame.
       if (mayBeWritten && isLarge(finish)) await engine.findRuns([finish.runId]);
       try {
         return await engine.finishRun(finish);
       } catch (error) {
         if (isUnavailable(error)) mayBeWritten = true;
-        if (isLarge(finish) && (wasTooMuch(error) || wasCutOff(error))) {
-          tooMuch += 1;
-          if (tooMuch >= TOO_MUCH_MAX) finish = withoutValues(finish);
-        }
+        if (wasTooMuch(error) || (isLarge(finish) && wasCutOff(error))) tooMuch += 1;
         if (!mayBeWritten || !(error instanceof FencedError)) throw error;
         const [now] = await engine.findRuns([finish.runId]);
         if (!now || now.attempt !== run.attempt || now.status === 'pending' || now.status === 'running') throw error;
-        return { status: now.status, error: now.error, isRolledBack: false, hasNextRun: true, cancelledForMs: null };
+        const unknown = { isRolledBack: false, isGoingOn: false, hasNextRun: true, cancelledForMs: null };
+        return { status: now.status, error: now.error, ...unknown };
       }
+    };
+    return this.#untilWritten(write, () => {
+      if (tooMuch < TOO_MUCH_MAX) return false;
+      if (!isLarge(finish)) return true;
+      finish = withoutValues(finish);
+      tooMuch = 0;
+      return false;
     });
   }
 
   async #release(release: RunRelease, isHandedBack: boolean): Promise<{ hasNextRun: boolean }> {
     const { engine, run, metrics } = this.#options;
     const shown = { ...release, ...(release.failure && { failure: sanitized(release.failure) }) };
-    const released = await this.#untilWritten(() => engine.releaseRun(run.fence, shown));
+    let tooMuch = 0;
+    const released = await this.#untilWritten(
+      () => engine.releaseRun(run.fence, shown),
+      (error) => {
+        if (wasTooMuch(error)) tooMuch += 1;
+        return tooMuch >= TOO_MUCH_MAX;
+      },
+    );
+    // Whoever sweeps goes on with the rollback, and tells the end.
+    if (released.outcome === 'goingOn') return { hasNextRun: false };
     if (released.outcome === 'pending') {
       (isHandedBack && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
       return { hasNextRun: true };
@@ -117,13 +140,14 @@ export class EndWriter {
     void publisher.end(error ? [errorEvent(streamed, error), end] : [end]);
   }
 
-  async #untilWritten<T>(write: () => Promise<T>): Promise<T> {
+  /** Tries again while the database is away, or somebody else is in the way. Whether to give up is asked after each failure. */
+  async #untilWritten<T>(write: () => Promise<T>, givesUp: (error: unknown) => boolean): Promise<T> {
     const { logger, run } = this.#options;
     for (;;) {
       try {
         return await write();
       } catch (error) {
-        if (!isUnavailable(error)) throw error;
+        if (givesUp(error) || !mayPass(error)) throw error;
         logger.warn('the end of a run waits for the database', { runId: run.runId, error });
         await pause(RETRY_MS);
       }
@@ -141,6 +165,10 @@ export class EndWriter {
     else metrics.setToError.inc();
     if (error?.error === 'GraphRecursionError') metrics.recursionLimits.inc();
   }
+}
+
+function mayPass(error: unknown): boolean {
+  return isUnavailable(error) || wasTooMuch(error) || wasLocked(error) || isRetryable(error);
 }
 
 function isLarge({ values }: FinishRun): boolean {

@@ -33,7 +33,7 @@ function execute(overrides: Partial<ExecutionDeps> = {}) {
   const engine = {
     finishRun: vi.fn(
       async (finish): Promise<FinishedRun> => ({
-        ...{ ...finish, isRolledBack: false, hasNextRun: true },
+        ...{ ...finish, isRolledBack: false, isGoingOn: false, hasNextRun: true },
         cancelledForMs: null,
       }),
     ),
@@ -176,6 +176,58 @@ it.each([
     error: { error: 'StateTooLargeError', message: 'The final values, 33 MiB, could not be stored in time.' },
   });
   await vi.waitFor(() => expect(streams.kinds()).toEqual(['metadata', 'error', 'run.end']));
+});
+
+it('an end that the database does not get done with is charged to its run, and holds up no slot for ever', async () => {
+  const { execution, fake, engine } = execute();
+  const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  engine.finishRun.mockRejectedValue(tooSlow);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: true });
+  expect(engine.finishRun).toHaveBeenCalledTimes(3);
+  expect(engine.releaseRun.mock.calls).toEqual([
+    [
+      execution.run.fence,
+      { failure: { error: 'StorageTooSlow', message: 'The end of the run could not be stored in time.' } },
+    ],
+  ]);
+});
+
+it('a run that can neither end nor be given back leaves its slot all the same', async () => {
+  const { execution, fake, engine } = execute();
+  const tooSlow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  engine.finishRun.mockRejectedValue(tooSlow);
+  engine.releaseRun.mockRejectedValue(tooSlow);
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: false });
+  expect(engine.releaseRun).toHaveBeenCalledTimes(3);
+});
+
+it.each(['55P03', '40P01'])(
+  'the end of a run waits for whoever is in its way, and is not charged (%s)',
+  async (code) => {
+    const { execution, fake, engine } = execute();
+    for (let time = 0; time < 5; time += 1) {
+      engine.finishRun.mockRejectedValueOnce(Object.assign(new Error('not now'), { code }));
+    }
+    await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+    fake.runs[0]!.settle(DONE);
+    expect(await execution.done).toEqual({ hasNextRun: true });
+    expect(engine.finishRun.mock.lastCall?.[0]).toMatchObject({ status: 'success' });
+    expect(engine.releaseRun).not.toHaveBeenCalled();
+  },
+);
+
+it('the end of a run whose rollback takes longer is not told by its worker', async () => {
+  const { execution, fake, streams, engine } = execute();
+  const end = { status: 'interrupted' as const, error: null, hasNextRun: false, cancelledForMs: 5 };
+  engine.finishRun.mockResolvedValueOnce({ ...end, isRolledBack: true, isGoingOn: true });
+  await vi.waitFor(() => expect(fake.runs).toHaveLength(1));
+  fake.runs[0]!.settle(DONE);
+  expect(await execution.done).toEqual({ hasNextRun: false });
+  expect(streams.kinds()).not.toContain('run.end');
 });
 
 it('large final values are kept however long the database cannot be reached', async () => {

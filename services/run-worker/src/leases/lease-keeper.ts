@@ -141,8 +141,8 @@ export class LeaseKeeper {
     const { engine, logger } = this.#options;
     logger.warn('a claimed run is not in hand: giving it back', { runId: fence.runId });
     await engine.releaseRun(fence).catch((error: unknown) => {
-      // Another worker has swept it.
-      if (!(error instanceof FencedError)) throw error;
+      // Another worker has swept it. Of anything else the next renewal tells again.
+      if (!(error instanceof FencedError)) logger.warn('a run could not be given back', { runId: fence.runId, error });
     });
   }
 }

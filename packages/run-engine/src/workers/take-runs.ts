@@ -1,0 +1,111 @@
+import { isRetryable, mayBeOfOneItem } from '@runyard/database';
+import type pg from 'pg';
+import type { EngineWrites } from '../engine-writes.ts';
+import { lockOwnedRuns, lockUnheldThreads } from '../locks.ts';
+import type { RunEvents } from '../run-events.ts';
+import { type ReleaseOptions, releaseRuns } from '../runs/release-runs.ts';
+import type { TakenRuns } from './types.ts';
+
+export interface LapsedWorkersOptions extends ReleaseOptions {
+  write: EngineWrites['write'];
+  events: RunEvents;
+  /** Told of a thread whose run could not be taken back. Those of others were; it is tried again by the next sweep. */
+  onFailure?: ((threadId: string, error: unknown) => void) | undefined;
+}
+
+const BATCH = 200;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** How long a sweep goes on with rollbacks. Runs of lost workers wait for its end. */
+const ROLLBACKS_MS = 1_000;
+const WORKER_LOST = { error: 'WorkerLost', message: 'The worker stopped without finishing the run.' };
+
+interface Taken extends TakenRuns {
+  /** Threads of runs whose rollback takes longer. */
+  goingOn: string[];
+}
+
+/**
+ * Takes the runs of lapsed workers back, and goes on with rollbacks that were left. A thread that somebody else has locked is left to
+ * the next sweep.
+ *
+ * @param options `cancelledOnly`: those that are to end anyway, and not to be executed by anybody
+ */
+export async function takeRunsOfLapsedWorkers(
+  db: pg.Pool,
+  { cancelledOnly = false, ...options }: LapsedWorkersOptions & { cancelledOnly?: boolean },
+): Promise<TakenRuns> {
+  const result: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
+  for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
+    const threadIds = await lapsedThreads(db, { after, cancelledOnly });
+    await takeTogether(threadIds, options, result);
+    after = threadIds.length < BATCH ? undefined : threadIds.at(-1);
+  }
+  const until = performance.now() + ROLLBACKS_MS;
+  while (result.goingOn.length > 0 && performance.now() < until) {
+    await takeTogether(result.goingOn.splice(0), options, result);
+  }
+  const { resumedRunIds, ended } = result;
+  return { resumedRunIds, ended };
+}
+
+/** In one transaction; when one of them may be why that fails, in halves: the others do not wait for that one. */
+async function takeTogether(threadIds: string[], options: LapsedWorkersOptions, result: Taken): Promise<void> {
+  if (threadIds.length === 0) return;
+  try {
+    const taken = await options.write((client) => takeBack(client, threadIds, options));
+    result.resumedRunIds.push(...taken.resumedRunIds);
+    result.ended.push(...taken.ended);
+    result.goingOn.push(...taken.goingOn);
+  } catch (error) {
+    if (!mayBeOfOneItem(error) && !isRetryable(error)) throw error;
+    if (threadIds.length === 1) return options.onFailure?.(threadIds[0]!, error);
+    const middle = threadIds.length >> 1;
+    await takeTogether(threadIds.slice(0, middle), options, result);
+    await takeTogether(threadIds.slice(middle), options, result);
+  }
+}
+
+async function takeBack(client: pg.ClientBase, all: string[], options: LapsedWorkersOptions): Promise<Taken> {
+  const { held } = await lockUnheldThreads(client, all);
+  const threadIds = all.filter((threadId) => !held.has(threadId));
+  const owned = await lockOwnedRuns(client, threadIds);
+  // Meanwhile the run may have ended, or its worker may have come back to its lease.
+  const stillLapsed = new Set(await lapsedThreads(client, { among: threadIds }));
+  const runs = [...owned.values()].filter((run) => stillLapsed.has(run.threadId));
+  const released = await releaseRuns(
+    client,
+    runs.map((run) => ({ run, failure: WORKER_LOST, isLost: true })),
+    options,
+    options.events,
+  );
+  const taken: Taken = { resumedRunIds: [], ended: [], goingOn: [] };
+  for (const run of runs) {
+    const end = released.get(run.runId)!;
+    if (end.outcome === 'pending') taken.resumedRunIds.push(run.runId);
+    else if (end.outcome === 'goingOn') taken.goingOn.push(run.threadId);
+    else {
+      const { outcome: _ended, ...how } = end;
+      // Above the lost attempt's and below the next one's: its worker, should it live, can append nothing behind the end.
+      const fence = { threadId: run.threadId, epoch: run.epoch + 1n, runId: run.runId };
+      taken.ended.push({ runId: run.runId, attempt: run.attempt, ...how, fence });
+    }
+  }
+  return taken;
+}
+
+async function lapsedThreads(
+  db: pg.Pool | pg.ClientBase,
+  { among, after = FIRST_ID, cancelledOnly = false }: { among?: string[]; after?: string; cancelledOnly?: boolean },
+): Promise<string[]> {
+  const { rows } = await db.query<{ thread_id: string }>({
+    name: 'engine_threads_of_lapsed',
+    text: `SELECT r.thread_id FROM run r LEFT JOIN worker w ON w.worker_id = r.worker_id
+           WHERE r.status = 'running' AND (w.worker_id IS NULL OR w.lease_until <= now()
+             OR w.lease_until > now() + make_interval(secs => w.lease_ms / 500.0))
+             AND ($1::uuid[] IS NULL OR r.thread_id = ANY($1::uuid[]))
+             AND (NOT $2::boolean OR r.cancel_action IS NOT NULL) AND r.thread_id > $3
+           ORDER BY r.thread_id LIMIT ${BATCH}`,
+    values: [among ?? null, cancelledOnly, after],
+  });
+  return rows.map((row) => row.thread_id);
+}
