@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { openPool } from '@runyard/database';
+import { isPoolBusy, openPool } from '@runyard/database';
 import { createTestDatabase } from '@runyard/test-kit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPrisma, Prisma } from './prisma.ts';
@@ -22,4 +22,20 @@ it.each(Object.values(Prisma.ModelName))('describes %s as the migrations made it
     await prisma.$disconnect();
     await pool.end();
   }
+});
+
+it('tells a pool whose connections are all in use from a database that is away', async () => {
+  const pool = openPool({
+    connectionString: database.url,
+    max: 1,
+    connectTimeoutMs: 200,
+    applicationName: 'agent-api-test',
+  });
+  const prisma = openPrisma(pool);
+  const client = await pool.connect();
+  const error = await prisma.assistant.findMany().catch((caught: unknown) => caught);
+  client.release();
+  expect(isPoolBusy(error)).toBe(true);
+  await prisma.$disconnect();
+  await pool.end();
 });
