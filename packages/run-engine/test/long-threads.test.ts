@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ClaimedRun } from '../src/runs/types.ts';
 import { aRun, type EngineFixture, openEngine, success } from './engine-fixture.ts';
 
-/** Every transaction has time for one step: 16 rows. */
-vi.mock('../src/threads/remove-in-steps.ts', async (original) => ({
-  ...(await original<typeof import('../src/threads/remove-in-steps.ts')>()),
-  removalTime: () => ({ until: 0 }),
-}));
+/** A transaction has time for one step: the database takes 20 ms for each of its rows. */
 const STEP = 16;
 const LONG = 40;
 const TABLES = ['checkpoint', 'checkpoint_blob', 'checkpoint_write'];
@@ -14,6 +10,9 @@ const TABLES = ['checkpoint', 'checkpoint_blob', 'checkpoint_write'];
 let fixture: EngineFixture;
 beforeEach(async () => {
   fixture = await openEngine();
+  await fixture.rows(`CREATE FUNCTION take_time() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_sleep(0.02); RETURN OLD; END $$`);
+  await fixture.rows('CREATE TRIGGER slow BEFORE DELETE ON checkpoint FOR EACH ROW EXECUTE FUNCTION take_time()');
 });
 afterEach(() => fixture.close());
 

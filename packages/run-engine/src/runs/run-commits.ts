@@ -1,4 +1,5 @@
 import { GroupCommitter, wasLocked } from '@runyard/database';
+import type pg from 'pg';
 import type { EngineWrites } from '../engine-writes.ts';
 import { lockThreads } from '../locks.ts';
 import type { RunEvents } from '../run-events.ts';
@@ -46,14 +47,11 @@ export class RunCommits {
       threadIdOf: (item) => item.threadId,
       waitMs,
       async write(item, lockTimeoutMs) {
-        await removals.finish(item.threadId);
-        const [created] = await write(
-          async (client) => {
-            await lockThreads(client, [item.threadId]);
-            return createRunsOnce(client, [item], events, threadTtl);
-          },
-          { lockTimeoutMs },
-        );
+        const create = async (client: pg.PoolClient) => {
+          await lockThreads(client, [item.threadId]);
+          return createRunsOnce(client, [item], events, threadTtl);
+        };
+        const [created] = await removals.whenFree(item.threadId, () => write(create, { lockTimeoutMs }));
         return created!;
       },
     });

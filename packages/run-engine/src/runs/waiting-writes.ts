@@ -8,22 +8,28 @@ export interface WaitingWritesOptions<Item, Result> {
   /** For messages and metrics. */
   name: string;
   threadIdOf(item: Item): string;
-  /** How long each waits for its thread; a request may wait as long. */
+  /** How long they wait for a thread that does not become free; a request may wait as long. */
   waitMs: number;
   /** Writes one item; waits so long for its thread at most. */
   write(item: Item, lockTimeoutMs: number): Promise<Result | Error>;
 }
 
+interface Waiting {
+  writes: number;
+  /** When the thread was free for the last time, or the first write began to wait; monotonic. */
+  since: number;
+}
+
 /**
  * Writes whose thread somebody else holds. Each has a transaction of its own that waits for the thread, those of one thread one
- * after another: nobody else waits with them. One that has waited long enough fails with `ThreadHeldError`, or with that Postgres
- * gave it no lock.
+ * after another: nobody else waits with them. When the thread was not free for long enough, they fail with `ThreadHeldError`, or with
+ * that Postgres gave them no lock.
  */
 export class WaitingWrites<Item, Result> {
   readonly #options: WaitingWritesOptions<Item, Result>;
-  readonly #committer: GroupCommitter<{ item: Item; until: number }, Result>;
-  /** How many writes wait for each thread. */
-  readonly #waiting = new Map<string, number>();
+  readonly #committer: GroupCommitter<Item, Result>;
+  /** By thread. */
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: WaitingWritesOptions<Item, Result>) {
     this.#options = options;
@@ -31,8 +37,8 @@ export class WaitingWrites<Item, Result> {
       name: options.name,
       maxItems: 1,
       lanes: LANES,
-      keyOf: ({ item }) => options.threadIdOf(item),
-      flush: async ([waiting]) => [await this.#write(waiting!)],
+      keyOf: (item) => options.threadIdOf(item),
+      flush: async ([item]) => [await this.#write(item!)],
     });
   }
 
@@ -43,13 +49,14 @@ export class WaitingWrites<Item, Result> {
 
   async submit(item: Item): Promise<Result> {
     const threadId = this.#options.threadIdOf(item);
-    this.#waiting.set(threadId, (this.#waiting.get(threadId) ?? 0) + 1);
+    const waiting = this.#waiting.get(threadId) ?? { writes: 0, since: performance.now() };
+    this.#waiting.set(threadId, waiting);
+    waiting.writes += 1;
     try {
-      return await this.#committer.submit({ item, until: performance.now() + this.#options.waitMs });
+      return await this.#committer.submit(item);
     } finally {
-      const left = this.#waiting.get(threadId)! - 1;
-      if (left > 0) this.#waiting.set(threadId, left);
-      else this.#waiting.delete(threadId);
+      waiting.writes -= 1;
+      if (waiting.writes === 0) this.#waiting.delete(threadId);
     }
   }
 
@@ -57,9 +64,14 @@ export class WaitingWrites<Item, Result> {
     return this.#committer.close();
   }
 
-  async #write({ item, until }: { item: Item; until: number }): Promise<Result | Error> {
-    const { write, threadIdOf } = this.#options;
-    const leftMs = until - performance.now();
-    return leftMs > 0 ? write(item, leftMs) : new ThreadHeldError(threadIdOf(item));
+  async #write(item: Item): Promise<Result | Error> {
+    const { write, threadIdOf, waitMs } = this.#options;
+    const threadId = threadIdOf(item);
+    const waiting = this.#waiting.get(threadId)!;
+    const leftMs = waiting.since + waitMs - performance.now();
+    if (leftMs <= 0) return new ThreadHeldError(threadId);
+    const result = await write(item, leftMs);
+    waiting.since = performance.now();
+    return result;
   }
 }
