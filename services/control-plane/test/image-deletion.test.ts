@@ -48,6 +48,43 @@ async function untagged(place: PushedTo, layer: string): Promise<string> {
   return pushed(place, manifestOf(CONFIG, [Buffer.from(layer)]));
 }
 
+describe('a blob that is deleted', () => {
+  const removeBlob = ({ repository, push }: PushedTo, digest: string) =>
+    push.send('DELETE', `/v2/${repository}/blobs/${digest}`);
+
+  it('is gone with its bytes when no image consists of it', async () => {
+    const place = await test.deployment();
+    const { repository, push } = place;
+    const layer = randomBytes(1_000);
+    await push.pushBlob(repository, [layer]);
+    expect((await removeBlob(place, digestOf(layer))).status).toBe(202);
+    expect((await push.send('HEAD', `/v2/${repository}/blobs/${digestOf(layer)}`)).status).toBe(404);
+    expect(await objectsOf(place)).toEqual([]);
+    expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([404, 'BLOB_UNKNOWN']);
+  });
+
+  it('is refused while an image by any name of the deployment consists of it, and pulled as before', async () => {
+    const place = await test.deployment();
+    const { repository, push } = place;
+    const layer = randomBytes(1_000);
+    await push.pushBlob(repository, [layer]);
+    await push.pushImage(`${repository}-two`, 'v1', layer);
+    expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([403, 'DENIED']);
+    const kept = await push.send('GET', `/v2/${repository}/blobs/${digestOf(layer)}`);
+    expect(Buffer.from(await kept.arrayBuffer())).toEqual(layer);
+    expect((await push.send('DELETE', `/v2/${repository}-two/manifests/v1`)).status).toBe(202);
+    expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([404, 'BLOB_UNKNOWN']);
+  });
+
+  it('of another deployment is not there', async () => {
+    const [place, other] = [await test.deployment(), await test.deployment()];
+    const layer = randomBytes(1_000);
+    await other.push.pushBlob(other.repository, [layer]);
+    expect(await errorOf(await removeBlob(place, digestOf(layer)))).toEqual([404, 'BLOB_UNKNOWN']);
+    expect((await other.push.send('HEAD', `/v2/${other.repository}/blobs/${digestOf(layer)}`)).status).toBe(200);
+  });
+});
+
 describe('a tag that is deleted', () => {
   it('is gone, and with the last one of an image the image and the layers that it alone has', async () => {
     const place = await test.deployment();
@@ -150,7 +187,7 @@ describe('a manifest that is deleted by its digest', () => {
       })),
     });
     const path = `/v2/${place.repository}/blobs/${digestOf(layer)}`;
-    for (const digest of [image, ...others.map(digestOf)]) {
+    for (const digest of [image, ...others.map((bytes) => digestOf(bytes))]) {
       expect((await place.push.send('HEAD', path)).status).toBe(200);
       expect((await remove(place, digest)).status).toBe(202);
     }
@@ -253,7 +290,8 @@ describe('deleting', () => {
     [`manifests/${NOWHERE}`, [404, 'MANIFEST_UNKNOWN']],
     ['manifests/a%00b', [404, 'MANIFEST_UNKNOWN']],
     ['manifests/sha256:%00', [404, 'MANIFEST_UNKNOWN']],
-    [`blobs/${NOWHERE}`, [405, 'UNSUPPORTED']],
+    [`blobs/${NOWHERE}`, [404, 'BLOB_UNKNOWN']],
+    ['blobs/sha256:short', [404, 'BLOB_UNKNOWN']],
     ['tags/list', [405, 'UNSUPPORTED']],
     [`referrers/${NOWHERE}`, [405, 'UNSUPPORTED']],
   ])('is refused of what is not there, or does not go by itself: %s', async (path, refusal) => {

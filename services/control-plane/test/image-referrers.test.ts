@@ -95,7 +95,7 @@ describe('what says something of an image', () => {
     for (const manifest of manifests) expect((await pushed(place, manifest)).status).toBe(201);
     const pages = await referrers(place, NOWHERE);
     expect(pages.map((page) => page.length)).toEqual([2, 1]);
-    expect(pages.flat().map(({ digest }) => digest)).toEqual(manifests.map(digestOf).sort());
+    expect(pages.flat().map(({ digest }) => digest)).toEqual(manifests.map((bytes) => digestOf(bytes)).sort());
   });
 });
 

@@ -113,6 +113,33 @@ describe('an image', () => {
     expect(await pages('/v2/_catalog?n=1')).toEqual([[repository], [`registry/${id}/other`], []]);
   });
 
+  it('of sha512 digests is pushed and pulled by them, also in pieces, and named so by revisions', async () => {
+    const place = await test.deployment();
+    const { repository, push } = place;
+    const [config, layer] = [Buffer.from('{"a":1}'), randomBytes(100_000)];
+    const [configDigest, layerDigest] = [digestOf(config, 'sha512'), digestOf(layer, 'sha512')];
+    expect((await push.pushBlob(repository, [config], configDigest)).status).toBe(201);
+    const pieces = [layer.subarray(0, 40_000), layer.subarray(40_000)];
+    const made = await push.pushBlob(repository, pieces, layerDigest);
+    expect([made.status, made.headers.get('docker-content-digest')]).toEqual([201, layerDigest]);
+    const wrong = await push.pushBlob(repository, [layer], digestOf(config, 'sha512'));
+    expect(await errorOf(wrong)).toEqual([400, 'DIGEST_INVALID']);
+
+    const manifest = manifestOf(config, [layer], 'sha512');
+    const digest = digestOf(manifest, 'sha512');
+    const put = await push.putManifest(repository, digest, manifest);
+    expect([put.status, put.headers.get('docker-content-digest')]).toEqual([201, digest]);
+    for (const [path, bytes] of [
+      [`blobs/${layerDigest}`, layer],
+      [`manifests/${digest}`, manifest],
+    ] as const) {
+      const pulled = await push.send('GET', `/v2/${repository}/${path}`);
+      expect(Buffer.from(await pulled.arrayBuffer())).toEqual(bytes);
+    }
+    await test.deployed(place, [`@${digest}`]);
+    expect(await errorOf(await push.send('DELETE', `/v2/${repository}/manifests/${digest}`))).toEqual([403, 'DENIED']);
+  });
+
   it('whose bytes are not what its digest says is refused, and leaves nothing', async () => {
     const { id, repository, push } = await test.deployment();
     const wrong = digestOf(Buffer.from('something else'));

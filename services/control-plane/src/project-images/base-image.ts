@@ -90,5 +90,6 @@ function isIndex(content: Buffer): boolean {
 
 /** @throws BuildFailure when these are not the bytes that the digest is of */
 function checkDigest(content: Buffer, digest: string, name: string): void {
-  if (digestOf(content) !== digest) throw new BuildFailure(`A part of ${name} is not what its digest says: ${digest}`);
+  if (digestOf(content, digest) !== digest)
+    throw new BuildFailure(`A part of ${name} is not what its digest says: ${digest}`);
 }

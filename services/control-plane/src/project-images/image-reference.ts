@@ -1,3 +1,5 @@
+import { DIGEST } from '../registry/digest.ts';
+
 /** Where an image is: its registry, its name there, and which one of that name. */
 export interface ImageReference {
   /** `host[:port]` */
@@ -22,7 +24,7 @@ export function parseImageReference(text: string): ImageReference | null {
   const isOnHub = !hasHost || first === 'docker.io';
   const host = isOnHub ? DOCKER_HUB : first;
   const isWhole = NAME.test(path) && HOST.test(host) && /^\w[\w.-]{0,127}$/.test(tag);
-  if (!isWhole || (digest !== undefined && !/^sha256:[0-9a-f]{64}$/.test(digest))) return null;
+  if (!isWhole || (digest !== undefined && !DIGEST.test(digest))) return null;
   const repository = isOnHub && !path.includes('/') ? `library/${path}` : path;
   return { host, repository, version: digest ?? tag };
 }

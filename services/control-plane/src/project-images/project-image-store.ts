@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import { objectNotes } from '../object-storage/object-notes.ts';
 import { type BlobPart, keysOf } from '../registry/blob-parts.ts';
-import { forgetBlobs, type LinkedManifest, linkedManifests, lockImages } from '../registry/deployment-images.ts';
+import { forgetBlobsOf, type LinkedManifest, linkedManifests, lockImages } from '../registry/deployment-images.ts';
 import { digestOf } from '../registry/digest.ts';
 import { PROJECT_REPOSITORY } from '../registry/registry-address.ts';
 import { CONFIG_TYPE, MANIFEST_TYPE } from './image-content.ts';
@@ -96,7 +96,7 @@ export class ProjectImageStore {
       const isKeptImage = ({ repository, digest }: LinkedManifest) =>
         repository !== PROJECT_REPOSITORY || digests.includes(digest);
       const left = manifests.filter(isKeptImage);
-      return forgetBlobs(transaction, deploymentId, { gone: manifests.filter((each) => !isKeptImage(each)), left });
+      return forgetBlobsOf(transaction, deploymentId, { gone: manifests.filter((each) => !isKeptImage(each)), left });
     });
   }
 

@@ -28,6 +28,15 @@ export async function sendBlob(
   else await pipeline(open(range), res);
 }
 
+/** Not while an image consists of it. */
+export async function deleteBlob(
+  exchange: Exchange,
+  { deploymentId, digest }: Place & { digest: string },
+): Promise<void> {
+  await exchange.parts.deletion.deleteBlob(deploymentId, digest);
+  send(exchange, 202);
+}
+
 /** An upload: begun, gone on with, ended, asked about or given up. */
 export async function answerUpload(exchange: Exchange, place: Place & { id: string }): Promise<void> {
   const { deploymentId, id } = place;

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { v7 as uuidv7 } from 'uuid';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import type { ObjectStorage } from '../object-storage/object-storage.ts';
+import { digestOfStream } from './digest.ts';
 import type { RegistryError } from './registry-error.ts';
 
 /** Some bytes of a blob, as one object of the object storage. */
@@ -108,13 +109,15 @@ async function* bytesBetween(
   }
 }
 
-/** `sha256:<hex>` over all parts together. */
-export async function digestOfParts(objects: ObjectStorage, parts: readonly BlobPart[]): Promise<string> {
+/** Over all parts together, with the algorithm of the digest that they should have. */
+export async function digestOfParts(
+  objects: ObjectStorage,
+  parts: readonly BlobPart[],
+  expected: string,
+): Promise<string> {
   const [first] = parts;
-  if (first && parts.length === 1) return `sha256:${first.sha256}`;
-  const hash = createHash('sha256');
-  for await (const chunk of bytesOf(objects, parts)) hash.update(chunk);
-  return `sha256:${hash.digest('hex')}`;
+  if (first && parts.length === 1 && expected.startsWith('sha256:')) return `sha256:${first.sha256}`;
+  return digestOfStream(bytesOf(objects, parts), expected);
 }
 
 async function* bytesOf(objects: ObjectStorage, parts: readonly BlobPart[]): AsyncGenerator<Buffer> {

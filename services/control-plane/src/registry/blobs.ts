@@ -76,9 +76,9 @@ export class Blobs {
     id: string,
     { digest, body, start }: { digest: string; body: Readable; start?: number | undefined },
   ): Promise<void> {
-    if (!DIGEST.test(digest)) throw new RegistryError('DIGEST_INVALID', 'Digests are sha256:<64 hexadecimal digits>.');
+    if (!DIGEST.test(digest)) throw new RegistryError('DIGEST_INVALID', 'Digests are sha256:<hex> or sha512:<hex>.');
     const upload = await this.append(deploymentId, id, body, start);
-    const actual = await digestOfParts(this.#storage.objects, upload.parts);
+    const actual = await digestOfParts(this.#storage.objects, upload.parts, digest);
     if (actual !== digest) {
       await this.#discard(deploymentId, id);
       throw new RegistryError('DIGEST_INVALID', `The upload has the digest ${actual}, not ${digest}.`);

@@ -75,14 +75,23 @@ function linked({ repository, digest, content, mediaType }: ManifestRow): Linked
  *
  * @returns names of the objects that are nobody's now
  */
-export async function forgetBlobs(
+export function forgetBlobsOf(
   transaction: Prisma.TransactionClient,
   deploymentId: string,
   { gone, left }: { gone: Iterable<LinkedManifest>; left: Iterable<LinkedManifest> },
 ): Promise<string[]> {
   const needed = blobsOf(left);
   const free = [...blobsOf(gone)].filter((digest) => !needed.has(digest));
-  const where = { deploymentId, digest: { in: free } };
+  return forgetBlobs(transaction, deploymentId, free);
+}
+
+/** @returns names of the objects of the blobs, which are nobody's now */
+export async function forgetBlobs(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  digests: string[],
+): Promise<string[]> {
+  const where = { deploymentId, digest: { in: digests } };
   const blobs = await transaction.registryBlob.findMany({ where });
   await transaction.registryBlob.deleteMany({ where });
   const keys = blobs.flatMap(({ parts }) => keysOf(parts as unknown as BlobPart[]));

@@ -1,8 +1,24 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 
-/** The only form of digests that content is kept under. */
-export const DIGEST = /^sha256:[0-9a-f]{64}$/;
+/** The forms of digests that content is kept under. */
+export const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 
-export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+/** @param like a digest of the algorithm to use; left out: the usual one */
+export function digestOf(bytes: Uint8Array, like?: string): string {
+  const algorithm = algorithmOf(like);
+  return written(algorithm, createHash(algorithm).update(bytes));
 }
+
+/** The same of bytes that come in pieces. */
+export async function digestOfStream(pieces: AsyncIterable<Uint8Array>, like: string): Promise<string> {
+  const algorithm = algorithmOf(like);
+  const hash = createHash(algorithm);
+  for await (const piece of pieces) hash.update(piece);
+  return written(algorithm, hash);
+}
+
+function algorithmOf(digest: string | undefined): 'sha256' | 'sha512' {
+  return digest?.startsWith('sha512:') ? 'sha512' : 'sha256';
+}
+
+const written = (algorithm: string, hash: Hash) => `${algorithm}:${hash.digest('hex')}`;

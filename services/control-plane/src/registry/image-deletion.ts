@@ -2,8 +2,9 @@ import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
 import { deletionOf } from './deletions.ts';
-import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
+import { forgetBlobs, forgetBlobsOf, linkedManifests, lockImages } from './deployment-images.ts';
 import { namedImages } from './named-images.ts';
+import { RegistryError } from './registry-error.ts';
 import type { Repository } from './registry-store.ts';
 
 export interface ImageDeletionOptions {
@@ -27,6 +28,34 @@ export class ImageDeletion {
     const keys = await database.change((transaction) => forget(transaction, repository, version, revisionsKept));
     await removals.remove(keys);
   }
+
+  /** @throws RegistryError BLOB_UNKNOWN, and DENIED while an image consists of it */
+  async deleteBlob(deploymentId: string, digest: string): Promise<void> {
+    const { database, removals } = this.#options;
+    await removals.remove(await database.change((transaction) => forgetBlob(transaction, deploymentId, digest)));
+  }
+}
+
+/** Of a blob that no image consists of. @returns names of the objects that are nobody's now */
+async function forgetBlob(
+  transaction: Prisma.TransactionClient,
+  deploymentId: string,
+  digest: string,
+): Promise<string[]> {
+  await lockImages(transaction, deploymentId);
+  const where = { deploymentId_digest: { deploymentId, digest } };
+  if (!(await transaction.registryBlob.findUnique({ where, select: { digest: true } }))) {
+    throw new RegistryError('BLOB_UNKNOWN', `There is no blob ${digest}.`);
+  }
+  const manifests = await linkedManifests(transaction, deploymentId);
+  const user = manifests.find(({ blobs }) => blobs.includes(digest));
+  if (user) {
+    throw new RegistryError(
+      'DENIED',
+      `The image ${user.digest} consists of it, and takes it along when it is deleted.`,
+    );
+  }
+  return forgetBlobs(transaction, deploymentId, [digest]);
 }
 
 /** @returns names of the objects that are nobody's now */
@@ -47,5 +76,5 @@ async function forget(
   await transaction.registryManifest.deleteMany({
     where: { ...where, digest: { in: [...gone].map(({ digest }) => digest) } },
   });
-  return forgetBlobs(transaction, deploymentId, { gone, left });
+  return forgetBlobsOf(transaction, deploymentId, { gone, left });
 }

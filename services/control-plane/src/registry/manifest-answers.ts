@@ -38,7 +38,7 @@ export async function takeManifest(
   });
 }
 
-/** By a tag or a digest. What the image consisted of goes with it: blobs are not deleted by themselves. */
+/** By a tag or a digest. What the image alone consisted of goes with it. */
 export async function deleteManifest(
   exchange: Exchange,
   { deploymentId, name, reference }: Place & { reference: string },

@@ -42,8 +42,8 @@ export class Manifests {
     content: Buffer,
     contentType?: string,
   ): Promise<{ digest: string; subject: string | null }> {
-    const digest = digestOf(content);
     const isByDigest = reference.includes(':');
+    const digest = digestOf(content, isByDigest ? reference : undefined);
     if (isByDigest && reference !== digest) {
       throw new RegistryError('DIGEST_INVALID', `The manifest has the digest ${digest}, not ${reference}.`);
     }

@@ -1,7 +1,7 @@
 import { outageOf } from '@runyard/database';
 import { ClientGoneError, type RequestHandler } from '@runyard/service-kit';
 import { allow, giveToken, grantOf } from './access.ts';
-import { answerUpload, sendBlob } from './blob-answers.ts';
+import { answerUpload, deleteBlob, sendBlob } from './blob-answers.ts';
 import { type Exchange, isRead, type RegistryParts, send, unsupported } from './exchange.ts';
 import {
   deleteManifest,
@@ -46,6 +46,7 @@ async function answer(exchange: Exchange, resource: RegistryResource): Promise<v
   if (resource.kind === 'upload') return answerUpload(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'PUT') return takeManifest(exchange, resource);
   if (resource.kind === 'manifest' && exchange.req.method === 'DELETE') return deleteManifest(exchange, resource);
+  if (resource.kind === 'blob' && exchange.req.method === 'DELETE') return deleteBlob(exchange, resource);
   if (!isRead(exchange)) throw unsupported(exchange);
   switch (resource.kind) {
     case 'catalog':

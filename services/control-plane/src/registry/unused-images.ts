@@ -3,7 +3,7 @@ import type { Lifecycle, Logger } from '@runyard/service-kit';
 import type { Database } from '../database/database.ts';
 import type { Prisma } from '../generated/client.ts';
 import type { ObjectRemovals } from '../object-storage/object-removals.ts';
-import { forgetBlobs, linkedManifests, lockImages } from './deployment-images.ts';
+import { forgetBlobsOf, linkedManifests, lockImages } from './deployment-images.ts';
 import { namedImages } from './named-images.ts';
 import { unneededManifests } from './unneeded-manifests.ts';
 
@@ -94,5 +94,5 @@ async function forgetUnneeded(
     await transaction.registryManifest.deleteMany({ where: { ...where, repository, digest } });
   }
   const left = manifests.filter((manifest) => !unneeded.has(manifest));
-  return forgetBlobs(transaction, deploymentId, { gone: unneeded, left });
+  return forgetBlobsOf(transaction, deploymentId, { gone: unneeded, left });
 }

@@ -52,7 +52,7 @@ export class BaseRegistry {
       os: 'linux',
       created: '2026-01-01T00:00:00Z',
       config: { User: '', Env: ['PATH=/usr/bin', ...env], Entrypoint: ['runyard-agent'], Labels: labels },
-      rootfs: { type: 'layers', diff_ids: layers.map(digestOf) },
+      rootfs: { type: 'layers', diff_ids: layers.map((bytes) => digestOf(bytes)) },
       history: [{ created_by: 'one' }, { created_by: 'two' }],
     };
     const packed = layers.map((layer) => gzipSync(layer));
@@ -75,7 +75,7 @@ export class BaseRegistry {
     });
     const manifests = [forMachine('s390x'), forMachine(MACHINE)];
     this.#content.set('20', Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })));
-    return packed.map(digestOf);
+    return packed.map((bytes) => digestOf(bytes));
   }
 
   /** The bytes by a digest are others now. */

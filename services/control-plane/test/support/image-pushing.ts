@@ -70,8 +70,12 @@ export class ImageClient {
 export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
 export const LIST_TYPE = 'application/vnd.oci.image.index.v1+json';
 
-export function manifestOf(config: Buffer, layers: Buffer[]): Buffer {
-  const described = (bytes: Buffer, mediaType: string) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
+export function manifestOf(config: Buffer, layers: Buffer[], algorithm = 'sha256'): Buffer {
+  const described = (bytes: Buffer, mediaType: string) => ({
+    mediaType,
+    digest: digestOf(bytes, algorithm),
+    size: bytes.length,
+  });
   return Buffer.from(
     JSON.stringify({
       schemaVersion: 2,
@@ -95,8 +99,8 @@ export function listOf(digests: string[]): Buffer {
   return Buffer.from(JSON.stringify({ schemaVersion: 2, manifests: digests.map((digest) => ({ digest, size: 1 })) }));
 }
 
-export function digestOf(bytes: Buffer): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+export function digestOf(bytes: Buffer, algorithm = 'sha256'): string {
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
 }
 
 const toBody = (bytes: Buffer) => Uint8Array.from(bytes);
