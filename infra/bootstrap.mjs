@@ -3,6 +3,7 @@
 //
 // package.json says `exec`, so that no shell stands between npm and this process: npm passes SIGTERM on to its child alone and
 // then waits for it, and a shell would end without telling anybody.
+import { requireContainerEngine } from './bootstrap/container-engine.mjs';
 import { prepare } from './bootstrap/prepare.mjs';
 import { installed, run, StepError } from './bootstrap/steps.mjs';
 import { runChecks, runTests } from './bootstrap/test.mjs';
@@ -26,6 +27,17 @@ const verbs = {
   async check() {
     await prepare();
     conclude(await runChecks());
+  },
+  /** Deployments that are images, on a real container engine: the one that `docker` reaches. */
+  async containers() {
+    await requireContainerEngine();
+    await prepare();
+    process.exitCode = await run(
+      'The tests with containers',
+      installed('vitest'),
+      ['run', '--config', 'e2e/containers/vitest.config.ts', ...args],
+      { allowFailure: true },
+    );
   },
   /** Fails everything on purpose and measures what comes of it; the flags are the fault bench's. */
   async faults() {

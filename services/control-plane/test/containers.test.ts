@@ -182,7 +182,7 @@ describe('a revision whose containers do not reach its database', () => {
       expect(failure).toBeInstanceOf(StartFailure);
       expect(failure).toMatchObject({
         message: expect.stringContaining(
-          `its containers cannot reach the database at host.docker.internal:${port}, which this machine can: connect ECONNREFUSED 127.0.0.9:${port}.`,
+          `its containers cannot reach the database, which this machine can: connect ECONNREFUSED 127.0.0.9:${port} (host.docker.internal:${port}; docs/images.md`,
         ),
       });
       const runs = (await commands()).filter(([command]) => command === 'run');
@@ -225,6 +225,21 @@ async function commandOf(part: string): Promise<number> {
   }
   throw new Error(`nothing runs ${part}`);
 }
+
+it('the images that were pushed for a deployment leave the engine with it, under their names in the registry alone', async () => {
+  const repository = `agents.example.com/registry/${DEPLOYMENT}/agent`;
+  process.env.DOCKER_STAND_IN_IMAGES = `${repository} v2 sha256:22\n${repository} <none> sha256:11\n${repository} v3 <none>\n`;
+  try {
+    await driver().removeLeftovers(DEPLOYMENT);
+  } finally {
+    delete process.env.DOCKER_STAND_IN_IMAGES;
+  }
+  const [list, removal] = (await commands()).filter(([command]) => command === 'image');
+  expect(list).toContain(`--filter=reference=*/registry/${DEPLOYMENT}/*`);
+  expect(removal).toEqual([
+    ...['image', 'rm', `${repository}:v2`, `${repository}@sha256:22`, `${repository}@sha256:11`, `${repository}:v3`],
+  ]);
+});
 
 describe('containers that a killed process left', () => {
   it('are removed before its deployment starts again, and with it; those of others stay', async () => {

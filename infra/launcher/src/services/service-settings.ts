@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, keptSecret, type Servers, type StartedServer } from '@runyard/local-infra';
 import { createDatabases } from './databases.ts';
+import { passedOn } from './passed-on.ts';
 
 /** What one service is told. */
 export interface ServiceSettings {
@@ -27,10 +28,8 @@ export async function serviceSettings(options: {
   servers: Servers;
   /** The gateway's; 0 takes a free one. */
   port: number;
-  /** OUTBOUND_ALLOWED_NETWORKS of the deployments. */
-  outboundNetworks?: string | undefined;
-  /** LISTENER_LEASE_SECONDS of control-plane. */
-  listenerLeaseSeconds?: string | undefined;
+  /** Of whoever starts the platform. */
+  environment: NodeJS.ProcessEnv;
 }): Promise<{ settings: ServiceSettings[]; internalToken: string }> {
   const { dataDir, servers } = options;
   await mkdir(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
@@ -81,8 +80,7 @@ export async function serviceSettings(options: {
       LOCAL_PROJECTS: 'true',
       BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: String(graceSeconds),
       DRAIN_WINDOW_SECONDS: '1',
-      ...(options.listenerLeaseSeconds && { LISTENER_LEASE_SECONDS: options.listenerLeaseSeconds }),
-      ...(options.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: options.outboundNetworks }),
+      ...passedOn(options.environment),
     },
     secrets: {
       ...bus.secrets,

@@ -26,11 +26,7 @@ export async function startServices(options: {
 }): Promise<Services> {
   const logDir = join(options.dataDir, 'logs');
   await mkdir(logDir, { recursive: true });
-  const { settings, internalToken } = await serviceSettings({
-    ...options,
-    outboundNetworks: process.env.OUTBOUND_ALLOWED_NETWORKS,
-    listenerLeaseSeconds: process.env.LISTENER_LEASE_SECONDS,
-  });
+  const { settings, internalToken } = await serviceSettings({ ...options, environment: process.env });
   const starting = settings.map((service) => keepService({ ...options, ...service, logDir }));
   const stop = async () => {
     const started = await Promise.allSettled(starting);

@@ -24,8 +24,7 @@ export async function checkReach(
   const { code, stdout, stderr } = await runEngine(command, args, { signal: AbortSignal.timeout(QUICK_MS) });
   if (code === 0 || code === UNKNOWN_COMMAND || !(await isReachable(database))) return;
   throw new StartFailure(
-    `its containers cannot reach the database at ${name}, which this machine can: ${lastLine(stdout || stderr)}. ` +
-      'docs/images.md says what the network of containers has to let through',
+    `its containers cannot reach the database, which this machine can: ${lastLine(stdout || stderr)} (${name}; docs/images.md, the network of containers)`,
   );
 }
 

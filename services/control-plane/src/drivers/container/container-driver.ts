@@ -11,6 +11,7 @@ import { startRevision } from '../process/start-revision.ts';
 import type { CredentialFor } from '../pull-credential.ts';
 import { checkReach } from './check-reach.ts';
 import { Container } from './container.ts';
+import { removeDeploymentImages } from './deployment-images.ts';
 import { fetchImage, type ImageFacts } from './image.ts';
 import { LoopbackRelay } from './loopback-relay.ts';
 import {
@@ -69,6 +70,7 @@ export class ContainerDriver implements Driver {
   async removeLeftovers(deploymentId: string): Promise<void> {
     const { command, holder } = this.#options;
     await removeOrphans(command, deploymentId, holder);
+    await removeDeploymentImages(command, deploymentId);
   }
 
   async #surroundings(spec: RevisionSpec): Promise<Surroundings> {

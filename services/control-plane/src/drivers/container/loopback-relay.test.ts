@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 function relay(subnets: string[]): LoopbackRelay {
-  const found = JSON.stringify(subnets.map((Subnet) => ({ Subnet })));
+  const found = JSON.stringify(subnets.map((Subnet) => ({ Subnet, ...(Subnet === `${own}/32` && { Gateway: own }) })));
   writeFileSync(command, `#!/bin/sh\necho '${found}'\n`, { mode: 0o755 });
   const opened = new LoopbackRelay({ command, logger: silentLogger });
   closings.push(() => opened.close());

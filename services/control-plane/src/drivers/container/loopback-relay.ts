@@ -1,5 +1,4 @@
 import { BlockList, connect, createServer, type Server, type Socket } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { conforms } from '@runyard/contracts';
 import type { Logger } from '@runyard/service-kit';
 import Type from 'typebox';
@@ -7,9 +6,10 @@ import { StartFailure } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 
-const Subnets = Type.Array(Type.Object({ Subnet: Type.String() }));
+/** Older engines leave the gateway out where it is the usual one. */
+const Subnets = Type.Array(Type.Object({ Subnet: Type.String(), Gateway: Type.Optional(Type.String()) }));
 
-/** The network of the engine that containers are on, as this machine takes part in it. */
+/** The network of the engine that containers are on, and the address in it of the machine that the engine runs on. */
 interface Bridge {
   address: string;
   containers: BlockList;
@@ -40,8 +40,8 @@ export class LoopbackRelay {
   async open(endpoints: Endpoint[]): Promise<string> {
     const bridge = endpoints.length > 0 ? await this.#findBridge() : null;
     if (!bridge) return 'host-gateway';
-    await Promise.all(endpoints.map((endpoint) => this.#relay(bridge, endpoint)));
-    return bridge.address;
+    const isOurs = await Promise.all(endpoints.map((endpoint) => this.#relay(bridge, endpoint)));
+    return isOurs.every(Boolean) ? bridge.address : 'host-gateway';
   }
 
   close(): void {
@@ -54,19 +54,19 @@ export class LoopbackRelay {
     const args = ['network', 'inspect', 'bridge', '--format', '{{json .IPAM.Config}}'];
     const answer = await runEngine(this.#command, args, { signal: AbortSignal.timeout(QUICK_MS) });
     const subnets: unknown = answer.code === 0 ? JSON.parse(answer.stdout || '[]') : [];
+    const found = conforms(Subnets, subnets) ? subnets.find(({ Subnet }) => !Subnet.includes(':')) : undefined;
+    if (!found) return null;
+    const [network = '', prefix] = found.Subnet.split('/');
     const containers = new BlockList();
-    for (const { Subnet } of conforms(Subnets, subnets) ? subnets : []) {
-      const [network = '', prefix] = Subnet.split('/');
-      if (!network.includes(':')) containers.addSubnet(network, Number(prefix));
-    }
-    const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-    const found = own.find(({ family, address }) => family === 'IPv4' && containers.check(address));
-    return found ? { address: found.address, containers } : null;
+    containers.addSubnet(network, Number(prefix));
+    // Its interface is not asked for: while no container runs, systems do not list it.
+    return { address: found.Gateway ?? network.replace(/\d+$/, (last) => String(Number(last) + 1)), containers };
   }
 
-  #relay({ address, containers }: Bridge, endpoint: Endpoint): Promise<void> {
+  /** False when the address is not one of this machine. */
+  #relay({ address, containers }: Bridge, endpoint: Endpoint): Promise<boolean> {
     const place = `${address}:${endpoint.port}`;
-    if (this.#servers.has(place)) return Promise.resolve();
+    if (this.#servers.has(place)) return Promise.resolve(true);
     const server = createServer((inner) => {
       if (containers.check(inner.remoteAddress ?? '')) this.#passOn(inner, endpoint);
       else inner.destroy();
@@ -74,17 +74,16 @@ export class LoopbackRelay {
     this.#servers.set(place, server);
     return new Promise((resolve, reject) => {
       const listen = () => void (this.#isClosed || server.listen(endpoint.port, address));
-      server.on('listening', resolve);
+      server.on('listening', () => resolve(true));
       server.on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'EADDRINUSE') {
           setTimeout(listen, RETRY_MS).unref();
-          resolve();
+          resolve(true);
           return;
         }
         this.#servers.delete(place);
-        reject(
-          new StartFailure(`containers cannot be let reach port ${endpoint.port} of this machine: ${error.message}`),
-        );
+        if (error.code === 'EADDRNOTAVAIL') resolve(false);
+        else reject(new StartFailure(`port ${endpoint.port} of this machine cannot be relayed: ${error.message}`));
       });
       listen();
     });

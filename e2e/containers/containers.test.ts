@@ -1,0 +1,155 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Client } from '@langchain/langgraph-sdk';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newClient } from '../harness/client.ts';
+import { copyProject } from '../harness/official-cli.ts';
+import { type Platform, startPlatform } from '../harness/platform.ts';
+import { linesOf, startRunyard } from '../harness/runyard-cli.ts';
+import { buildBaseImage, containersOf, docker, inventory } from './engine.ts';
+
+/** A graph that asks the server it runs in, which is another container. */
+const ASKER = `
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { Client } from '@langchain/langgraph-sdk';
+const State = Annotation.Root({ assistants: Annotation });
+export const graph = new StateGraph(State)
+  .addNode('ask', async () => ({ assistants: (await new Client({ apiKey: null }).assistants.search()).length }))
+  .addEdge(START, 'ask').addEdge('ask', END).compile();
+`;
+
+let before: Awaited<ReturnType<typeof inventory>>;
+let base: Awaited<ReturnType<typeof buildBaseImage>>;
+let project: Awaited<ReturnType<typeof copyProject>>;
+let platform: Platform;
+let deployment: { id: string; source: string; source_config: { custom_url: string } };
+
+beforeAll(async () => {
+  before = await inventory();
+  project = await copyProject('deployed');
+  await writeFile(path.join(project.folder, '.env'), 'MARK=from-the-env-file\n');
+  await writeFile(path.join(project.folder, 'asker.ts'), ASKER);
+  const config = {
+    node_version: '20',
+    env: '.env',
+    graphs: { greeter: './greeter.ts:graph', asker: './asker.ts:graph' },
+  };
+  await writeFile(path.join(project.folder, 'langgraph.json'), JSON.stringify(config));
+  // Nobody says how containers reach the platform.
+  [base, platform] = await Promise.all([buildBaseImage(), startPlatform()]);
+});
+afterAll(async () => {
+  await platform?.stop();
+  await platform?.remove();
+  await project?.remove();
+  // Where a test failed before the last one, which removes it.
+  await base?.remove().catch(() => undefined);
+});
+
+function runyard(args: string[], of: Platform = platform) {
+  // As the person at this machine reaches its engine.
+  const { HOME, DOCKER_HOST } = process.env;
+  const variables = {
+    RUNYARD_URL: of.url,
+    RUNYARD_API_KEY: of.apiKey,
+    ...(HOME && { HOME }),
+    ...(DOCKER_HOST && { DOCKER_HOST }),
+  };
+  return startRunyard(args, project.folder, variables).ended;
+}
+/** What a command said that had to succeed. */
+async function succeed(command: ReturnType<typeof runyard>): Promise<string> {
+  const { code, output } = await command;
+  if (code !== 0) throw new Error(`it ended with ${code}: ${output}`);
+  return output;
+}
+const deploy = () => runyard(['deploy', '--no-remote', '--no-input', '--name', 'boxed', '--base-image', base.name]);
+const client = (): Client => newClient({ apiUrl: deployment.source_config.custom_url, apiKey: platform.apiKey });
+
+async function greet(): Promise<string> {
+  const values = await client().runs.wait(null, 'greeter', { input: { name: 'ada' } });
+  return (values as { text: string }).text;
+}
+
+/** The only container of a part, when it is another one than those before. */
+async function containerOf(part: string, others: string[] = []): Promise<string> {
+  const found: string[] = [];
+  await expect
+    .poll(
+      async () =>
+        found.splice(0, found.length, ...(await containersOf(deployment.id, part))) &&
+        found.filter((id) => !others.includes(id)),
+      {
+        timeout: 60_000,
+      },
+    )
+    .toHaveLength(1);
+  return found.find((id) => !others.includes(id)) as string;
+}
+
+it('a project that was built into an image on this machine runs in containers of the platform that npm start began', async () => {
+  await succeed(deploy());
+  const listed = await runyard(['deploy', 'list', '--name-contains', 'boxed', '--json']);
+  deployment = linesOf<typeof deployment>(listed)[0]!;
+  expect(deployment.source).toBe('internal_docker');
+  await Promise.all(['agent-api', 'run-worker'].map((part) => containerOf(part)));
+  expect(await greet()).toBe('hello ada from-the-env-file');
+});
+
+it('its graphs reach their own server, and its events reach the bus', async () => {
+  expect(await client().runs.wait(null, 'asker', { input: {} })).toEqual({ assistants: 2 });
+  const metrics = async () => {
+    const headers = { 'x-api-key': platform.apiKey };
+    return (await fetch(`${deployment.source_config.custom_url}/metrics`, { headers })).text();
+  };
+  await expect.poll(metrics, { timeout: 30_000 }).toMatch(/outbox_published_total(\{[^}]*\})? [1-9]/);
+});
+
+it('it is updated in place, and the containers of before end', async () => {
+  const replaced = await Promise.all(['agent-api', 'run-worker'].map((part) => containerOf(part)));
+  const graph = path.join(project.folder, 'greeter.ts');
+  await writeFile(graph, (await readFile(graph, 'utf8')).replace("'hello'", "'goodbye'"));
+  await succeed(deploy());
+  await expect.poll(greet, { timeout: 30_000 }).toBe('goodbye ada from-the-env-file');
+  const running = async () => (await docker('ps', '--no-trunc', '--format', '{{.ID}}')).split('\n');
+  await expect.poll(running, { timeout: 60_000 }).not.toEqual(expect.arrayContaining([expect.toBeOneOf(replaced)]));
+});
+
+it.each(['agent-api', 'run-worker'])('a container of %s that is killed is replaced, and runs go on', async (part) => {
+  const killed = await containerOf(part);
+  await docker('kill', killed);
+  await containerOf(part, [killed]);
+  await expect.poll(() => greet().catch(String), { timeout: 60_000 }).toBe('goodbye ada from-the-env-file');
+});
+
+it('a deployment whose containers cannot reach its database fails within a minute with that sentence', async () => {
+  const cutOff = await startPlatform({ env: { CONTAINER_NETWORK: 'none' } });
+  try {
+    const image = `${new URL(platform.url).host}/registry/${deployment.id}/boxed:latest`;
+    const ended = await runyard(['deploy', '--image', image, '--no-input', '--name', 'cut-off'], cutOff);
+    expect(ended).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/containers cannot reach the database, which this machine can/),
+    });
+    // Since the revision was made: before that the image is pushed.
+    expect(Number(/DEPLOY_FAILED \((\d+)s\)/.exec(ended.output)?.[1])).toBeLessThan(60);
+    const { resources } = (await (
+      await fetch(`${cutOff.url}/v2/deployments?name=cut-off`, { headers: { 'x-api-key': cutOff.apiKey } })
+    ).json()) as { resources: { id: string }[] };
+    await runyard(['deploy', 'delete', resources[0]!.id, '--force'], cutOff);
+  } finally {
+    await cutOff.stop();
+    await cutOff.remove();
+  }
+});
+
+it('once it is deleted and the platform stopped, no container, image, network or process is left', async () => {
+  await succeed(runyard(['deploy', 'delete', deployment.id, '--force']));
+  expect(await docker('ps', '--all', '--quiet', `--filter=label=io.runyard.deployment=${deployment.id}`)).toBe('');
+  expect(await platform.stop()).toMatchObject({ exitCode: 0 });
+  await base.remove();
+  expect(await inventory()).toEqual(before);
+  const processes = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n');
+  expect(processes.filter((line) => line.includes(platform.dataDir))).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const repository = path.resolve(import.meta.dirname, '../..');
+const runFile = promisify(execFile);
+
+/** The engine's answer, without what surrounds it. */
+export async function docker(...args: string[]): Promise<string> {
+  const { stdout } = await runFile('docker', args, { maxBuffer: 64 * 1024 * 1024, cwd: repository });
+  return stdout.trim();
+}
+
+const linesOf = (text: string) => text.split('\n').filter(Boolean).sort();
+
+/** What an engine has that a test could leave behind. Images that have no name are an engine's own: it builds from them again. */
+export async function inventory(): Promise<Record<'containers' | 'images' | 'networks', string[]>> {
+  const [containers, images, networks] = await Promise.all([
+    docker('ps', '--all', '--format', '{{.Names}}'),
+    docker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}'),
+    docker('network', 'ls', '--format', '{{.Name}}'),
+  ]);
+  const named = linesOf(images).filter((image) => !image.includes('<none>'));
+  return { containers: linesOf(containers), images: [...new Set(named)], networks: linesOf(networks) };
+}
+
+/** Ids of the running containers of one part of a deployment. */
+export async function containersOf(deploymentId: string, part: string): Promise<string[]> {
+  const labels = [`io.runyard.deployment=${deploymentId}`, `io.runyard.part=${part}`];
+  const filters = labels.map((label) => `--filter=label=${label}`);
+  return linesOf(await docker('ps', '--no-trunc', '--format', '{{.ID}}', ...filters));
+}
+
+/** The base of images of projects, as this checkout has it; `RUNYARD_TEST_BASE_IMAGE` names one that is built already. */
+export async function buildBaseImage(): Promise<{ name: string; remove(): Promise<unknown> }> {
+  const given = process.env.RUNYARD_TEST_BASE_IMAGE;
+  if (given) return { name: given, remove: async () => undefined };
+  const name = `runyard/agent-server:test-${randomBytes(4).toString('hex')}`;
+  await docker('build', '-f', 'infra/docker/agent-server/Dockerfile', '-t', name, '.');
+  return { name, remove: () => docker('image', 'rm', name) };
+}
