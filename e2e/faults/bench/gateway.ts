@@ -79,6 +79,19 @@ export class BenchGateway {
     });
   }
 
+  /** What the 99th of a hundred creates that were admitted took at most, milliseconds from when it had been read, and how many there were. */
+  async admittedCreates(): Promise<{ p99AtMostMs: number; count: number }> {
+    const answer = await fetch(`${this.part.url}/metrics`, { headers: { authorization: `Bearer ${INTERNAL_TOKEN}` } });
+    const ofCreates = /^runyard_http_requests_latency_bucket\{le="(.+?)",method="POST",.*status="200"\} (\d+)$/gm;
+    const buckets = [...(await answer.text()).matchAll(ofCreates)].map(([, edge, count]) => ({
+      edgeMs: edge === '+Inf' ? Number.POSITIVE_INFINITY : Number(edge),
+      count: Number(count),
+    }));
+    const count = buckets.at(-1)?.count ?? 0;
+    const holding = buckets.find((bucket) => bucket.count >= count * 0.99);
+    return { p99AtMostMs: holding?.edgeMs ?? Number.NaN, count };
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.lines.map((line) => line.heal()));
     await this.part.close();

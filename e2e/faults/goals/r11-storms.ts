@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { percentile, waitFor } from '@runyard/test-kit';
 import type { Bench } from '../bench/bench.ts';
 import { type AcceptedRun, type BenchDeployment, MANY_STREAMS } from '../bench/deployment.ts';
@@ -7,6 +6,7 @@ import { BenchGateway } from '../bench/gateway.ts';
 import type { Goal } from '../bench/goal.ts';
 import type { Call } from '../bench/history.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
+import { StormClient } from '../bench/storm-client.ts';
 
 const INPUT = { steps: 1 };
 /** That the machine sends what it receives adds to the second. */
@@ -26,10 +26,12 @@ export const goal: Goal = {
     // Only now: the first request of the storm is the first it ever sees.
     const gateway = await BenchGateway.start(deployment, bench.servers, {}, { isDirect: true });
     bench.onClose(() => gateway.close());
-    const accepted = await stormOfCreates(bench, deployment, gateway);
+    const client = await StormClient.start();
+    bench.onClose(() => client.close());
+    const accepted = await stormOfCreates(bench, { deployment, gateway, client });
     await measureRecovery(bench, deployment, { usualMs, storm: 'creates' });
     await deployment.truth.untilAllEnded(180_000);
-    await stormOfReconnects(bench, deployment, gateway);
+    await stormOfReconnects(bench, { deployment, gateway, client });
     await measureRecovery(bench, deployment, { usualMs, storm: 'reconnections' });
     await measureRuns(bench, deployment, accepted);
     const died = [...deployment.parts, gateway.part].filter(({ isUp }) => !isUp).map(({ service }) => service);
@@ -49,61 +51,78 @@ function createStateless(deployment: BenchDeployment): Promise<Call> {
   return deployment.call('POST', '/runs', { body: deployment.ledger.runRequest(INPUT) });
 }
 
-async function stormOfCreates(
-  bench: Bench,
-  deployment: BenchDeployment,
-  gateway: BenchGateway,
-): Promise<AcceptedRun[]> {
+interface Parts {
+  deployment: BenchDeployment;
+  gateway: BenchGateway;
+  client: StormClient;
+}
+
+async function stormOfCreates(bench: Bench, { deployment, gateway, client }: Parts): Promise<AcceptedRun[]> {
   const wanted = bench.size({ fast: 200, full: 2_000 });
-  const calls = await inOneSecond(bench, 'creates', wanted, async () => {
-    const threadId = crypto.randomUUID();
-    const call = await gateway.call('POST', `/threads/${threadId}/runs`, { body: deployment.ledger.runRequest(INPUT) });
-    return { threadId, call };
+  const threadIds = Array.from({ length: wanted }, () => crypto.randomUUID());
+  const { calls, sendingSeconds } = await client.send({
+    calls: threadIds.map((threadId) => ({
+      method: 'POST',
+      url: `${gateway.deploymentUrl}/threads/${threadId}/runs`,
+      headers: gateway.headers,
+      body: deployment.ledger.runRequest(INPUT),
+    })),
   });
-  const answers = calls.map(({ call }) => call);
-  const admitted = answers.filter(({ outcome }) => outcome === 'ok');
-  bench.log(`${wanted} creates: ${tally(answers.map(({ status, error }) => status ?? error))}`);
-  bench.measureNone('creates answered otherwise than 2xx, 429 or 503', wrongAnswers(answers), wanted);
+  measureSending(bench, 'creates', sendingSeconds, wanted);
+  const admitted = calls.filter(({ outcome }) => outcome === 'ok');
+  bench.log(`${wanted} creates: ${tally(calls.map(({ status, error }) => status ?? error))}`);
+  bench.measureNone('creates answered otherwise than 2xx, 429 or 503', wrongAnswers(calls), wanted);
+  const limits = { limit: 3, unit: 's', needed: wanted * ADMITTED_SHARE };
+  const atClient = admitted.map(({ ms }) => ms);
   bench.measure({
-    what: 'creates that were admitted, p99',
-    measured:
-      percentile(
-        admitted.map(({ ms }) => ms),
-        0.99,
-      ) / 1_000,
-    limit: 3,
-    unit: 's',
-    samples: admitted.length,
-    needed: wanted * ADMITTED_SHARE,
+    what: 'creates that were admitted, p99 at the client',
+    measured: percentile(atClient, 0.99) / 1_000,
+    samples: atClient.length,
+    ...limits,
   });
-  return calls.flatMap(({ threadId, call }) =>
-    call.outcome === 'ok' ? [{ threadId, runId: (call.body as { run_id: string }).run_id, steps: INPUT.steps }] : [],
+  const { p99AtMostMs, count } = await gateway.admittedCreates();
+  bench.measure({
+    what: 'creates that were admitted, p99 at the gateway is at most',
+    measured: p99AtMostMs / 1_000,
+    samples: count,
+    ...limits,
+  });
+  return calls.flatMap(({ outcome, body }, index) =>
+    outcome === 'ok'
+      ? [{ threadId: threadIds[index]!, runId: (body as { run_id: string }).run_id, steps: INPUT.steps }]
+      : [],
   );
 }
 
-async function stormOfReconnects(bench: Bench, deployment: BenchDeployment, gateway: BenchGateway): Promise<void> {
+async function stormOfReconnects(bench: Bench, { deployment, gateway, client }: Parts): Promise<void> {
   const wanted = bench.size({ fast: 50, full: 500 });
   const runs = await Promise.all(Array.from({ length: Math.ceil(wanted / 10) }, () => streamedRun(deployment)));
   const begun = runs.map(({ run, ids }) => ({ run, ids, at: Math.floor(ids.length / 3) }));
-  const streams = await inOneSecond(bench, 'reconnections', wanted, async (index) => {
-    const { run, ids, at } = begun[index % begun.length]!;
-    const segment = await follow(`${gateway.deploymentUrl}/threads/${run.threadId}/runs/${run.runId}/stream`, {
+  const asked = Array.from({ length: wanted }, (_, index) => begun[index % begun.length]!);
+  const { streams, sendingSeconds } = await client.send({
+    streams: asked.map(({ run, ids, at }) => ({
+      url: `${gateway.deploymentUrl}/threads/${run.threadId}/runs/${run.runId}/stream`,
       headers: gateway.headers,
       lastEventId: ids[at],
-      signal: AbortSignal.timeout(60_000),
-    });
-    return { segment, expected: ids.slice(at + 1) };
+    })),
   });
-  bench.log(`${wanted} reconnections: ${tally(streams.map(({ segment }) => segment.status))}`);
-  const wrong = streams.flatMap(({ segment }) => (isFit(segment) ? [] : [`${segment.status}, ${segment.end}`]));
+  measureSending(bench, 'reconnections', sendingSeconds, wanted);
+  bench.log(`${wanted} reconnections: ${tally(streams.map(({ status }) => status))}`);
+  const wrong = streams.flatMap((stream) => (isFit(stream) ? [] : [`${stream.status}, ${stream.end}`]));
   bench.measureNone('reconnections answered otherwise than 200, 429 or 503', wrong, wanted);
-  const taken = streams.filter(({ segment }) => segment.status === 200);
-  const incomplete = taken.flatMap(({ segment, expected }) => {
-    const ids = segment.events.map(({ id }) => id);
-    return ids.join() === expected.join() ? [] : [`${ids.length} of ${expected.length} events`];
+  const taken = streams
+    .map((stream, index) => ({ stream, from: asked[index]! }))
+    .filter(({ stream }) => stream.status === 200);
+  const incomplete = taken.flatMap(({ stream, from }) => {
+    const expected = from.ids.slice(from.at + 1);
+    return stream.ids.join() === expected.join() ? [] : [`${stream.ids.length} of ${expected.length} events`];
   });
   const needed = wanted * ADMITTED_SHARE;
   bench.measureNone('reconnections that did not get the rest of their stream', incomplete, taken.length, needed);
+}
+
+function measureSending(bench: Bench, what: string, seconds: number, samples: number): void {
+  bench.measure({ what: `${what}: first → last sent`, measured: seconds, limit: STORM_SECONDS, unit: 's', samples });
 }
 
 /** A run that is over, with the ids of its events. */
@@ -115,7 +134,8 @@ async function streamedRun(deployment: BenchDeployment): Promise<{ run: Accepted
   return { run, ids: events.flatMap(({ id }) => (id === undefined ? [] : [id])) };
 }
 
-const isFit = ({ status, end }: Segment) => status === 429 || status === 503 || (status === 200 && end === 'whole');
+const isFit = ({ status, end }: Pick<Segment, 'status' | 'end'>) =>
+  status === 429 || status === 503 || (status === 200 && end === 'whole');
 
 /** Seconds until a create takes no longer than usual again, several times in a row. */
 async function measureRecovery(
@@ -141,31 +161,6 @@ async function measureRecovery(
     unit: 's',
     samples: 1,
   });
-}
-
-/** Starts so many of something evenly within a second; resolves when all are over. */
-async function inOneSecond<T>(
-  bench: Bench,
-  what: string,
-  count: number,
-  start: (index: number) => Promise<T>,
-): Promise<T[]> {
-  const begunAt = performance.now();
-  const all: Promise<T>[] = [];
-  while (all.length < count) {
-    const due = Math.min(count, Math.ceil(((performance.now() - begunAt) / 1_000) * count) + 1);
-    while (all.length < due) all.push(start(all.length));
-    await pause(5);
-  }
-  const seconds = (performance.now() - begunAt) / 1_000;
-  bench.measure({
-    what: `${what}: first → last sent`,
-    measured: seconds,
-    limit: STORM_SECONDS,
-    unit: 's',
-    samples: count,
-  });
-  return Promise.all(all);
 }
 
 function wrongAnswers(calls: readonly Call[]): string[] {

@@ -23,6 +23,7 @@ export type RefusalReason =
   | 'result_bytes'
   | 'requests_of_key'
   | 'requests_of_upstream'
+  | 'arrival_delay'
   | `rate_of_${string}`
   | 'write_queue'
   | 'database'

@@ -15,6 +15,7 @@ import {
 import type { Dispatcher } from 'undici';
 import type { GuessGuard } from './authentication/guess-guard.ts';
 import type { OpenExchanges } from './authentication/open-exchanges.ts';
+import type { ArrivalDelay } from './limits/arrival-delay.ts';
 import type { RateLimits } from './limits/rate-limits.ts';
 import { type RequestBody, takeBody } from './limits/request-body.ts';
 import type { Handover } from './proxy/answer-relay.ts';
@@ -39,6 +40,7 @@ export interface GatewayParts {
   planner: ItineraryPlanner;
   guard: GuessGuard;
   rateLimits: RateLimits;
+  arrivalDelay: ArrivalDelay;
   addresses: ClientAddresses;
   exchanges: OpenExchanges;
   dispatcher: Dispatcher;
@@ -65,6 +67,7 @@ export class Gateway {
   }
 
   readonly onRequest = (req: IncomingMessage, res: ServerResponse): void => {
+    if (this.#parts.arrivalDelay.take(req)) return;
     const destination = this.#resolve(req);
     if (destination === 'own') this.#parts.own(req, res);
     else void this.#serve(req, res, destination);
@@ -103,6 +106,7 @@ export class Gateway {
     let release: (() => void) | undefined;
     res.once('close', () => release?.());
     try {
+      this.#refuseLate();
       this.#admission.enter(res);
       const itinerary = await this.#parts.planner.plan(req, destination);
       ownHeaders.push(...this.#limit(req, destination, itinerary));
@@ -181,6 +185,7 @@ export class Gateway {
     try {
       if (context.lifecycle.isDraining)
         throw new UnavailableError('The gateway is shutting down', { retryAfterSeconds: 1 });
+      this.#refuseLate();
       this.#admission.enter(socket);
       const resolved = this.#resolve(req);
       const destination: Destination = resolved === 'own' ? { kind: 'none' } : resolved;
@@ -207,6 +212,15 @@ export class Gateway {
   ): string[] {
     const trustForwarded = this.#parts.addresses.believes(req);
     return requestHeaders(req, { admission, prefix, requestId, trustForwarded, ...further });
+  }
+
+  /** Before any work is done: of what cannot be served in time, as little as possible. @throws UnavailableError */
+  #refuseLate(): void {
+    if (!this.#parts.arrivalDelay.isTooLong) return;
+    throw new UnavailableError('Requests wait too long at the moment', {
+      retryAfterSeconds: 1,
+      refusal: 'arrival_delay',
+    });
   }
 
   /** Returns what the answer says of it. @throws TooManyRequestsError */

@@ -36,6 +36,11 @@ export const configSchema = Type.Object({
     minimum: 1,
     description: 'Requests that one process of a deployment has not begun to answer; more are refused with 503.',
   }),
+  HTTP_MAX_ARRIVAL_DELAY_SECONDS: Type.Number({
+    default: 1.5,
+    minimum: 0,
+    description: 'Requests that waited longer to be read are refused with 503; 0: however long.',
+  }),
   RATE_LIMIT_RPS: ratePerSecond(2_000, 'Requests of one key'),
   RATE_LIMIT_BURST: burst,
   RATE_LIMIT_TENANT_RPS: ratePerSecond(4_000, 'Requests with the keys of one workspace'),

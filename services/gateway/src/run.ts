@@ -12,6 +12,7 @@ import { OpenExchanges } from './authentication/open-exchanges.ts';
 import { BusHints } from './bus-hints.ts';
 import type { Config } from './config.ts';
 import { checked, InternalClient } from './internal-client.ts';
+import { ArrivalDelay } from './limits/arrival-delay.ts';
 import { RateLimits } from './limits/rate-limits.ts';
 import { RateSharing } from './limits/rate-sharing.ts';
 import { UpstreamLoad } from './limits/upstream-load.ts';
@@ -119,6 +120,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       if (!lifecycle.isDraining) logger.error('the event bus cannot be followed', { error });
     });
 
+  const arrivalDelay = new ArrivalDelay({ maxMs: config.HTTP_MAX_ARRIVAL_DELAY_SECONDS * 1000 });
   const gateway = new Gateway({
     context,
     own: createApp({
@@ -146,6 +148,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
     bodyLimitBytes: config.HTTP_MAX_REQUEST_BODY_BYTES,
     guard,
     rateLimits,
+    arrivalDelay,
     addresses,
   });
   reportSizes(context, { table, keys, exchanges });
@@ -153,6 +156,8 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
   const { HOST: host, PORT: port } = config;
   const { url, server } = await listen(gateway.onRequest, { host, port, backlog: BACKLOG, context, drainMs });
   server.on('upgrade', gateway.onUpgrade);
+  arrivalDelay.observe(server);
+  lifecycle.onStop('arrival delay', () => arrivalDelay.stop());
   lifecycle.onStop('upgraded connections', () => gateway.closeUpgraded());
   lifecycle.ready();
   return { url, feed, following };

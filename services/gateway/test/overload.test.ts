@@ -37,6 +37,33 @@ async function started(env: Record<string, string>, { processes = 1 } = {}) {
   return { route, sent, release, arrived, post: (key: string, accept?: string) => post(route, key, accept) };
 }
 
+it('requests that waited too long to be read get 503 before anything is done for them, and those after the storm are served', async () => {
+  let asked = 0;
+  const upstream = await serve((req, res) => {
+    asked += 1;
+    req.resume();
+    res.end('{}');
+  });
+  upstreams = [upstream];
+  const route = deploymentRoute({ upstreams: [upstream.url] });
+  const controlPlane = await FakeControlPlane.start();
+  controlPlane.routes.push(route);
+  const env = { HTTP_MAX_ARRIVAL_DELAY_SECONDS: '0.05', HTTP_MAX_REQUESTS_PER_UPSTREAM: '5000' };
+  gateway = await startGateway({ controlPlane, env });
+  await gateway.untilReady();
+  const { key } = gateway.orgAccess.issue(route.workspace_id);
+  const storm = await Promise.all(Array.from({ length: 500 }, () => post(route, key)));
+  const late = storm.filter(({ status }) => status === 503);
+  expect(late.length).toBeGreaterThan(0);
+  expect(new Set(late.map(({ headers }) => headers.get('retry-after')))).toEqual(new Set(['1']));
+  expect(await late[0]?.json()).toEqual({ detail: 'Requests wait too long at the moment' });
+  const served = storm.filter(({ status }) => status === 200);
+  expect(served).toHaveLength(storm.length - late.length);
+  expect(asked).toBe(served.length);
+  expect(await refused('arrival_delay', key)).toBe(String(late.length));
+  await waitFor(async () => (await post(route, key)).status === 200, { what: 'a request to be served' });
+});
+
 const urlOf = (route: DeploymentRoute) => `${gateway.url}/deployments/${route.deployment_id}/threads`;
 
 function post(route: DeploymentRoute, key: string, accept = '*/*'): Promise<Response> {

@@ -55,7 +55,9 @@ function report(error: unknown, log: Logger): void {
   }
   const fields = { status: error.status, detail: error.message, ...error.internal };
   // Being unavailable for a while is part of starting, stopping and of others' faults, and probes ask often.
-  if (error.status < 500) log.http('request refused', fields);
+  // What there is no room for is counted, and comes in storms: a line for each would take what room is left.
+  const isCounted = error.refusal !== undefined && error.cause === undefined;
+  if (error.status < 500 || isCounted) log.http('request refused', fields);
   else
     log[error.status === 503 || error.status === 507 ? 'warn' : 'error'](
       'request failed',

@@ -13,7 +13,7 @@ export class RequestMetrics {
       `${prefix}http_requests_latency`,
       'Milliseconds from a request to the end of its answer.',
       labels,
-      [1, 5, 10, 25, 50, 100, 250, 500, 1000, 5000, 15_000, 60_000],
+      [1, 5, 10, 25, 50, 100, 250, 500, 1000, 2000, 3000, 5000, 15_000, 60_000],
     );
     this.#active = metrics.gauge(`${prefix}http_requests_active`, 'HTTP requests being answered, streams included.');
   }
