@@ -105,6 +105,23 @@ describe('deploy logs', () => {
     });
   });
 
+  it.each([
+    ['after what there is', [], 'To go on with what comes, add --follow (-f).\n'],
+    [
+      'where there is nothing yet',
+      ['--name', 'silent'],
+      'There is nothing. To go on with what comes, add --follow (-f).\n',
+    ],
+    ['not of a time that has an end', ['--end-time', '2026-11-21'], ''],
+    ['not to programs', ['--json'], ''],
+  ])('ends with how to follow: %s', async (_, args, err) => {
+    platform.addDeployment('agent');
+    if (args.includes('silent')) platform.addDeployment('silent');
+    else platform.logs.deploy.push(logEntry(1));
+    const ended = await runyard(['deploy', 'logs', '--name', 'agent', ...args], { env: env() });
+    expect(ended).toMatchObject({ exitCode: 0, err });
+  });
+
   it('passes its filters on', async () => {
     const { id } = platform.addDeployment('agent');
     const revision = randomUUID();

@@ -37,7 +37,7 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
     const entries = await tail.last(flags.limit);
     show(entries);
     if (!flags.follow) {
-      if (entries.length === 0) surroundings.stderr.write('There is nothing.\n');
+      surroundings.stderr.write(endingOf(flags, entries));
       return;
     }
     let isAway = false;
@@ -55,6 +55,14 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
       }
     }
   });
+}
+
+/** What a person is told after the entries; programs read entries alone, and nothing comes after a time that has an end. */
+function endingOf({ json, endTime }: LogFlags, entries: LogEntry[]): string {
+  const nothing = entries.length === 0 ? ['There is nothing.'] : [];
+  const further = json || endTime !== undefined ? [] : ['To go on with what comes, add --follow (-f).'];
+  const sentences = [...nothing, ...further];
+  return sentences.length === 0 ? '' : `${sentences.join(' ')}\n`;
 }
 
 async function idByName(
