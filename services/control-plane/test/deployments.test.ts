@@ -394,6 +394,20 @@ describe('the secrets of a deployment', () => {
     expect(reader.body.secrets).toEqual([{ name: 'MODEL_KEY', value: '' }]);
   });
 
+  it.each(['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'])(
+    'are refused where they name a server for the deployment, which nobody would use (%s)',
+    async (name) => {
+      const secrets = [{ name, value: `postgres://me:${CANARY}@db.example.com/agents` }];
+      const refusal = { status: 400, body: { detail: expect.stringContaining(`servers for a deployment: ${name}.`) } };
+      const [made, patched] = [
+        await platform.create({ secrets }),
+        await platform.call('PATCH', `/v2/deployments/${existing.id}`, { body: { secrets } }),
+      ];
+      expect([made, patched]).toMatchObject([refusal, refusal]);
+      expect(JSON.stringify([made, patched])).not.toContain(CANARY);
+    },
+  );
+
   it('are nowhere in the database, in logs or in events', async () => {
     const created = await platform.createHealthy({ secrets: [{ name: 'MODEL_KEY', value: CANARY }] });
     await platform.call('PATCH', `/v2/deployments/${created.id}`, {

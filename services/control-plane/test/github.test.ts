@@ -360,6 +360,14 @@ describe('an integration', () => {
     expect(gone.body).toMatchObject({ detail: expect.stringMatching(/there is no integration/) });
   });
 
+  it('is made by a token alone: there is no application whose picker sessions there could be', async () => {
+    const session = `/v2/integrations/forge-github/picker-sessions/${crypto.randomUUID()}/selection`;
+    for (const method of ['GET', 'POST', 'PUT']) {
+      const answer = await platform.call(method, session, method === 'GET' ? {} : { body: { integration_id: null } });
+      expect(answer).toEqual({ status: 404, body: { detail: 'Not Found' } });
+    }
+  });
+
   it('is made once, however often its request comes', async () => {
     const headers = { ...(await platform.callers.headers()), 'idempotency-key': 'the same' };
     const [one, two] = [

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Sealer } from '@runyard/sealing';
 import { BadRequestError } from '@runyard/service-kit';
 import { describe, expect, it } from 'vitest';
+import { checkReferences } from './secret-references.ts';
 import { checkSecrets, SecretSets } from './secret-set.ts';
 
 describe('the secrets of a deployment', () => {
@@ -18,15 +19,19 @@ describe('the secrets of a deployment', () => {
   );
 
   it('may bring the tracing of a self-hosted installation', () => {
-    const names = [
-      'LANGSMITH_API_KEY',
-      'LANGSMITH_ENDPOINT',
-      'POSTGRES_URI_CUSTOM',
-      'REDIS_URI_CUSTOM',
-      'MOUNT_PREFIX',
-    ];
+    const names = ['LANGSMITH_API_KEY', 'LANGSMITH_ENDPOINT', 'MOUNT_PREFIX'];
     expect(() => checkSecrets(names.map((name) => ({ name, value: 'x' })))).not.toThrow();
   });
+
+  it.each(['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'])(
+    'cannot name a server by %s, as value or reference, where it would be ignored',
+    (name) => {
+      const refusal = `Secrets cannot name servers for a deployment: ${name}.`;
+      expect(() => checkSecrets([{ name, value: 'postgres://mine.example.com/agents' }])).toThrow(refusal);
+      const reference = { name, secret_name: 'servers', secret_key: 'uri' };
+      expect(() => checkReferences([reference], [])).toThrow(refusal);
+    },
+  );
 
   it('cannot have one name twice', () => {
     expect(() =>

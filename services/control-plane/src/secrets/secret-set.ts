@@ -11,8 +11,18 @@ export function checkSecrets(secrets: readonly Secret[]): void {
   if (blank.length > 0) throw new BadRequestError(`Secret values are empty: ${blank.join(', ')}.`);
 }
 
+/** Elsewhere they name servers of one's own for a deployment. Here they would be variables that change nothing. */
+const SERVERS_OF_ONES_OWN = ['POSTGRES_URI_CUSTOM', 'REDIS_URI_CUSTOM'];
+
 /** @throws BadRequestError when they cannot all be variables of one deployment */
 export function checkNames(names: readonly string[]): void {
+  const servers = names.filter((name) => SERVERS_OF_ONES_OWN.includes(name));
+  if (servers.length > 0) {
+    const list = servers.join(', ');
+    throw new BadRequestError(
+      `Secrets cannot name servers for a deployment: ${list}. It gets a database and Redis keys of its own on the servers of its data plane.`,
+    );
+  }
   const reserved = names.filter(isReservedVariable);
   if (reserved.length > 0) {
     throw new BadRequestError(`Secret names are reserved for the platform: ${reserved.join(', ')}.`);
