@@ -86,8 +86,8 @@ function bytesHeard({ stream }: Redis): number {
 /** Redis answered, and the answer is an error: about the command, not the connection. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return false;
-  // These answers mean "not now": starting, read-only replica after a failover, full.
-  return !/^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|BUSY)/.test(error.message);
+  // These answers mean "not now": starting, without its users yet, read-only replica after a failover, full.
+  return !/^(LOADING|WRONGPASS|NOAUTH|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|BUSY)/.test(error.message);
 }
 
 const firstReady = new WeakMap<Redis, Promise<void>>();

@@ -42,7 +42,11 @@ describe('a revision', () => {
       REDIS_KEY_PREFIX: expect.stringContaining(id),
       N_JOBS_PER_WORKER: '3',
     });
-    expect(secrets).toMatchObject({ REDIS_URI: platform.redis.url, DATABASE_URI: expect.stringContaining('runyard_') });
+    expect(secrets).toMatchObject({ DATABASE_URI: expect.stringContaining('runyard_') });
+    const redis = new URL(secrets.REDIS_URI!);
+    expect(redis.username).toBe(`runyard_${id.replaceAll('-', '')}`);
+    expect(redis.host).toBe(new URL(platform.redis.url).host);
+    expect(JSON.stringify(secrets)).not.toContain(new URL(platform.redis.url).password);
     expect(JSON.parse(secrets.PROJECT_ENV!)).toMatchObject({ MODEL_KEY: 'value-of-the-model-key' });
 
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The pause after work that took no time. */
 const PAUSE_MS = 200;
-/** The pause after work is at least this many times as long as the work took. */
+/** The pause after work is this many times as long as the work took, where that is longer. */
 const PAUSE_FACTOR = 9;
+/** The longest pause: nobody waits longer for a change because a look was slow. */
+const PAUSE_MAX_MS = 1_000;
 
 /**
  * Runs work that anybody may ask for as often as they like: at once when it has rested, and once more after the pause when it
- * was asked for meanwhile. So the last request is never lost, and a flood of them takes at most a tenth of the time.
+ * was asked for meanwhile. So the last request is never lost, and a flood of them takes little of the time.
  */
 export class Throttle {
   readonly #work: () => Promise<void> | void;
@@ -35,7 +37,7 @@ export class Throttle {
       const startedAt = performance.now();
       await this.#work();
       const tookMs = performance.now() - startedAt;
-      const pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs);
+      const pauseMs = Math.min(Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs), PAUSE_MAX_MS);
       await sleep(pauseMs, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
     }
     this.#isRunning = false;

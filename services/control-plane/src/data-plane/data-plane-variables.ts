@@ -9,7 +9,15 @@ export const dataPlaneVariables = {
     minLength: 1,
     description: 'Postgres server of the deployments, as a role that may create roles and databases.',
   }),
-  DATA_REDIS_URI: Type.String({ minLength: 1, description: 'Redis server of the deployments.' }),
+  DATA_REDIS_URI: Type.String({
+    minLength: 1,
+    description: 'Redis server of the deployments, as an account that may make users (`ACL SETUSER`).',
+  }),
+  DATA_REDIS_USERS: Type.Union([Type.Literal('own'), Type.Literal('shared')], {
+    default: 'own',
+    description:
+      '`own`: each deployment has a Redis user that reaches its keys alone. `shared`: all have the account of `DATA_REDIS_URI`.',
+  }),
   AGENT_API_COMMAND: Type.String({ minLength: 1, description: 'Entry file of agent-api.' }),
   RUN_WORKER_COMMAND: Type.String({ minLength: 1, description: 'Entry file of run-worker.' }),
   DEPLOYMENTS_HOST: Type.String({

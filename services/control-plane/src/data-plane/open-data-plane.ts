@@ -22,6 +22,7 @@ import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 import type { DataPlaneSettings } from './data-plane-variables.ts';
 import { DeploymentDatabases } from './deployment-databases.ts';
+import { DeploymentRedis } from './deployment-redis.ts';
 import { platformSettings } from './platform-settings.ts';
 
 /** In what one data plane differs from another: whose deployments it runs, and who is told what became of them. */
@@ -77,6 +78,8 @@ export async function openDataPlane(
   const { DATA_DIR: dataDir } = config;
   const running = new RunningRevisions();
   const databases = new DeploymentDatabases(config.DATA_POSTGRES_URI);
+  const redis = new DeploymentRedis({ adminUri: config.DATA_REDIS_URI, users: config.DATA_REDIS_USERS, logger });
+  lifecycle.onStop('Redis users', () => redis.close());
   const abandoned = new AbandonedFiles({ folders: scratchFolders(dataDir), logger });
   abandoned.start();
   lifecycle.onStop('abandoned files', () => abandoned.stop());
@@ -104,7 +107,7 @@ export async function openDataPlane(
     }),
     builds,
     databases,
-    dataRedisUri: config.DATA_REDIS_URI,
+    redis,
     secrets,
     referenced,
     sealer,

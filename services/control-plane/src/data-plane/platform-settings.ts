@@ -10,14 +10,12 @@ export function platformSettings(
     host: config.DEPLOYMENTS_HOST,
     publicUrl,
     jwksUrl,
-    redisUri: config.DATA_REDIS_URI,
     graceSeconds: config.BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS,
     outboundNetworks: config.OUTBOUND_ALLOWED_NETWORKS,
     logLevel: config.LOG_LEVEL,
     eventBus: {
       kind: config.EVENT_BUS,
       kafkaBrokers: config.KAFKA_BROKERS,
-      redisUri: config.EVENT_BUS_REDIS_URI,
       topicPrefix: config.TOPIC_PREFIX,
     },
   };

@@ -9,7 +9,6 @@ export interface PlatformSettings {
   publicUrl: string;
   /** Where principal tokens are checked. */
   jwksUrl: string;
-  redisUri: string;
   graceSeconds: number;
   /** Networks that deployments may send requests of their callers to, although they are not public. */
   outboundNetworks?: string[] | undefined;
@@ -19,7 +18,6 @@ export interface PlatformSettings {
     kafkaBrokers?: string;
     /** Where brokers are reached whose address is a loopback one; undefined: there. */
     kafkaLoopbackHost?: string;
-    redisUri?: string;
     topicPrefix: string;
   };
 }
@@ -58,15 +56,15 @@ export function partVariables(
       EVENT_BUS: platform.eventBus.kind,
       ...(platform.eventBus.kafkaBrokers && { KAFKA_BROKERS: platform.eventBus.kafkaBrokers }),
       ...(platform.eventBus.kafkaLoopbackHost && { KAFKA_LOOPBACK_HOST: platform.eventBus.kafkaLoopbackHost }),
-      TOPIC_PREFIX: platform.eventBus.topicPrefix,
+      // Over Redis its events go into a stream of its own: nobody can be let append to a shared one without reading and deleting it.
+      TOPIC_PREFIX: platform.eventBus.kind === 'redis' ? spec.redisKeyPrefix : platform.eventBus.topicPrefix,
       ...(platform.outboundNetworks && { OUTBOUND_ALLOWED_NETWORKS: platform.outboundNetworks.join(',') }),
       // Of the process that runs the project's code.
       ...(heapMb && { GRAPH_HOST_HEAP_MB: String(heapMb) }),
     },
     secrets: {
       DATABASE_URI: spec.databaseUri,
-      REDIS_URI: platform.redisUri,
-      ...(platform.eventBus.redisUri && { EVENT_BUS_REDIS_URI: platform.eventBus.redisUri }),
+      REDIS_URI: spec.redisUri,
       // The project's own `env` is read by who runs the project, under these.
       PROJECT_ENV: JSON.stringify(spec.secrets),
     },

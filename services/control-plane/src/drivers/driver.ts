@@ -26,6 +26,8 @@ export interface RevisionSpec {
   resources: ResourceSpec;
   /** With the password. */
   databaseUri: string;
+  /** With the password; reaches what begins with `redisKeyPrefix` alone. */
+  redisUri: string;
   redisKeyPrefix: string;
   /** The deployment's own variables. */
   secrets: Record<string, string>;

@@ -7,15 +7,13 @@ import {
 import { isUnavailable } from '@runyard/database';
 import type { Logger } from '@runyard/service-kit';
 import { BuildFailure } from '../builds/build-failure.ts';
-import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
-import { removeRedisKeys } from '../data-plane/deployment-keys.ts';
 import type { RunningRevision } from '../drivers/driver.ts';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 import { isEmpty } from '../revisions/empty-revision.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { isImageSource } from '../sources/image-sources.ts';
-import { ensureDatabase, specOf } from './revision-specs.ts';
-import { databaseFor, fail, RevisionEnded, reach, skipSuperseded } from './revision-steps.ts';
+import { ensureStorage, type StorageAccess, specOf } from './revision-specs.ts';
+import { fail, RevisionEnded, reach, skipSuperseded, storageFor } from './revision-steps.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 import { Serving, SHORT_GRACE_MS, type StopOptions } from './serving.ts';
@@ -109,7 +107,7 @@ export class DeploymentRollout {
     if (this.#serving.revisionId === undefined && !goesOn) await store.setUpstreams(this.#id, []);
     if (!revision) return 'settled';
     try {
-      const access = await ensureDatabase(this.#parts, deployment);
+      const access = await ensureStorage(this.#parts, deployment);
       // What was built may be on the disk of another machine, or gone with this one's.
       await this.#build(deployment, revision);
       const running = await this.#start(revision, access, { isFirst: false });
@@ -127,7 +125,7 @@ export class DeploymentRollout {
   async #reactivate(deployment: RolloutDeployment): Promise<void> {
     const { revisionId } = this.#serving;
     if (revisionId === undefined) return;
-    const access = await ensureDatabase(this.#parts, deployment);
+    const access = await ensureStorage(this.#parts, deployment);
     await this.#parts.databases.activateRevision(access, revisionId);
     this.#isActivationOpen = false;
   }
@@ -140,12 +138,12 @@ export class DeploymentRollout {
       await store.moveRevision(revision, 'QUEUED');
       return true;
     }
-    let access: DatabaseAccess;
+    let access: StorageAccess;
     let running: RunningRevision;
     const interrupted = this.#working.signal;
     const reached = (status: RevisionStatus) => reach(store, revision, status);
     try {
-      access = await databaseFor(this.#parts, deployment, revision, this.#logger);
+      access = await storageFor(this.#parts, deployment, revision, this.#logger);
       await reached('QUEUED');
       if (this.#parts.builds.isBuilt(revision.source)) await reached('AWAITING_BUILD');
       await this.#build(deployment, revision, () => reached('BUILDING'));
@@ -179,7 +177,7 @@ export class DeploymentRollout {
     await builds.build(deployment, revision, { signal: this.#working.signal, onBegin });
   }
 
-  async #activate(revision: RolloutRevision, running: RunningRevision, access: DatabaseAccess): Promise<boolean> {
+  async #activate(revision: RolloutRevision, running: RunningRevision, access: StorageAccess): Promise<boolean> {
     const { databases, store } = this.#parts;
     const replaced = this.#serving.revisionId;
     let isActive: boolean;
@@ -208,7 +206,7 @@ export class DeploymentRollout {
 
   #start(
     revision: RolloutRevision,
-    access: DatabaseAccess,
+    access: StorageAccess,
     options: { isFirst: boolean; onBegin?: () => Promise<void> },
   ): Promise<RunningRevision> {
     const { driver, startSlots, deployTimeoutMs } = this.#parts;
@@ -235,11 +233,11 @@ export class DeploymentRollout {
   }
 
   async #remove(): Promise<StepResult> {
-    const { store, databases, dataRedisUri, removeFiles } = this.#parts;
+    const { store, databases, redis, removeFiles } = this.#parts;
     await this.stop(SHORT_GRACE_MS);
     try {
       await databases.drop(this.#id);
-      await removeRedisKeys(dataRedisUri, this.#id);
+      await redis.remove(this.#id);
       await removeFiles(this.#id);
       await store.remove(this.#id);
     } catch (error) {

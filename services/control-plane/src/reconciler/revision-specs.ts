@@ -1,6 +1,6 @@
 import type { Secret, SecretReference, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { type DatabaseAccess, DeploymentDatabases } from '../data-plane/deployment-databases.ts';
-import { redisKeyPrefix } from '../data-plane/deployment-keys.ts';
+import { redisKeyPrefix } from '../data-plane/deployment-redis.ts';
 import type { Artifact, RevisionSpec } from '../drivers/driver.ts';
 import { resourcesOf } from '../drivers/scale-bounds.ts';
 import { isImageSource } from '../sources/image-sources.ts';
@@ -8,15 +8,30 @@ import { openLocalDirectory } from '../sources/local-directory.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision } from './rollout-store.ts';
 
-/** Makes the deployment's database on its first use; its password is written down before the role gets it. */
-export async function ensureDatabase(
+/** How to reach what one deployment keeps, as its own users. */
+export interface StorageAccess extends DatabaseAccess {
+  redisUri: string;
+}
+
+/** Makes the deployment's database on its first use, and its Redis user. */
+export async function ensureStorage(
+  parts: Pick<RolloutParts, 'store' | 'databases' | 'redis' | 'sealer'>,
+  deployment: RolloutDeployment,
+): Promise<StorageAccess> {
+  const password = await ensureDatabase(parts, deployment);
+  const { uri: redisUri } = await parts.redis.ensure(deployment.id, password);
+  return { ...parts.databases.accessTo(deployment.id, password), redisUri };
+}
+
+/** Returns the password of the database's role, which is written down before the role gets it. */
+async function ensureDatabase(
   { store, databases, sealer }: Pick<RolloutParts, 'store' | 'databases' | 'sealer'>,
   deployment: RolloutDeployment,
-): Promise<DatabaseAccess> {
+): Promise<string> {
   const { id, sealedDatabasePassword, status } = deployment;
   const place = `deployment/${id}/database-password`;
   if (sealedDatabasePassword && status === 'READY') {
-    return databases.accessTo(id, sealer.open(sealedDatabasePassword, place));
+    return sealer.open(sealedDatabasePassword, place);
   }
   const sealed =
     sealedDatabasePassword ??
@@ -24,7 +39,7 @@ export async function ensureDatabase(
   const password = sealer.open(sealed, place);
   await databases.ensure(id, password);
   await store.databaseIsReady(id);
-  return databases.accessTo(id, password);
+  return password;
 }
 
 /**
@@ -35,7 +50,7 @@ export async function ensureDatabase(
 export async function specOf(
   parts: Pick<RolloutParts, 'store' | 'secrets' | 'referenced' | 'builds'>,
   revision: RolloutRevision,
-  access: DatabaseAccess,
+  access: StorageAccess,
   { isFirst, signal }: { isFirst: boolean; signal: AbortSignal },
 ): Promise<RevisionSpec> {
   const { deploymentId } = revision;
@@ -50,6 +65,7 @@ export async function specOf(
     artifact: await artifactOf(parts, revision, signal),
     resources: resourcesOf(source),
     databaseUri: access.uri,
+    redisUri: access.redisUri,
     redisKeyPrefix: redisKeyPrefix(deploymentId),
     secrets: Object.fromEntries(secrets.map(({ name, value }) => [name, value])),
   };

@@ -2,11 +2,10 @@ import type { RevisionStatus } from '@runyard/contracts';
 import { isUnavailable } from '@runyard/database';
 import { AppError, type Logger, sanitizeErrorText } from '@runyard/service-kit';
 import { BuildFailure } from '../builds/build-failure.ts';
-import type { DatabaseAccess } from '../data-plane/deployment-databases.ts';
 import { StartFailure } from '../drivers/driver.ts';
 import { hasReached, isWaiting } from '../revisions/revision-progress.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
-import { ensureDatabase } from './revision-specs.ts';
+import { ensureStorage, type StorageAccess } from './revision-specs.ts';
 import type { RolloutParts } from './rollout-parts.ts';
 import type { RolloutDeployment, RolloutRevision, RolloutStore } from './rollout-store.ts';
 
@@ -43,19 +42,23 @@ export async function reach(store: RolloutStore, revision: RolloutRevision, stat
 }
 
 /** Makes the deployment's database where it is not there. @throws RevisionEnded when it cannot be made, and never could */
-export async function databaseFor(
+export async function storageFor(
   parts: RolloutParts,
   deployment: RolloutDeployment,
   revision: RolloutRevision,
   logger: Logger,
-): Promise<DatabaseAccess> {
+): Promise<StorageAccess> {
   try {
-    return await ensureDatabase(parts, deployment);
+    return await ensureStorage(parts, deployment);
   } catch (error) {
     if (isUnavailable(error)) throw error;
-    logger.error('the database of a deployment could not be made', { error });
+    logger.error('the storage of a deployment could not be made', { error });
     const reason = sanitizeErrorText((error as Error).message);
-    await parts.store.moveRevision(revision, 'CREATE_FAILED', `Its database could not be made: ${reason}`);
+    await parts.store.moveRevision(
+      revision,
+      'CREATE_FAILED',
+      `Its database or Redis user could not be made: ${reason}`,
+    );
     throw new RevisionEnded();
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '@runyard/service-kit';
 import type { Builds } from '../builds/builds.ts';
 import type { DeploymentDatabases } from '../data-plane/deployment-databases.ts';
+import type { DeploymentRedis } from '../data-plane/deployment-redis.ts';
 import type { Driver } from '../drivers/driver.ts';
 import type { ReferencedSecrets } from '../secrets/secret-references.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
@@ -13,7 +14,7 @@ export interface RolloutParts {
   driver: Driver;
   builds: Pick<Builds, 'isBuilt' | 'kindOf' | 'find' | 'build' | 'ofFolder' | 'keepOnly'>;
   databases: DeploymentDatabases;
-  dataRedisUri: string;
+  redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;
   secrets: SecretSets;
   referenced: ReferencedSecrets;
   /** Seals the passwords of deployment databases. */

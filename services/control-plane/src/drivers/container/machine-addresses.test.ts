@@ -6,10 +6,10 @@ import { asSeenFromContainers, loopbackEndpoints } from './machine-addresses.ts'
 const addresses = (
   changes: Partial<PlatformSettings> = {},
   databaseUri = 'postgres://role:p%40ss@127.0.0.1:5433/db',
+  redisUri = 'redis://:secret@localhost',
 ) => ({
-  spec: { databaseUri } as RevisionSpec,
+  spec: { databaseUri, redisUri } as RevisionSpec,
   platform: {
-    redisUri: 'redis://:secret@localhost',
     jwksUrl: 'http://[::1]:4001/.well-known/jwks.json',
     publicUrl: 'http://127.0.0.1:2024',
     eventBus: { kind: 'kafka', kafkaBrokers: '127.0.0.1:9092, kafka.example.com:9093', topicPrefix: '' },
@@ -21,8 +21,8 @@ describe('a container on this machine', () => {
   it('is told the name of the machine in place of its loopback addresses, with ports, passwords and paths as they were', () => {
     const { spec, platform } = asSeenFromContainers(addresses());
     expect(spec.databaseUri).toBe('postgres://role:p%40ss@host.docker.internal:5433/db');
+    expect(spec.redisUri).toBe('redis://:secret@host.docker.internal');
     expect(platform).toMatchObject({
-      redisUri: 'redis://:secret@host.docker.internal',
       jwksUrl: 'http://host.docker.internal:4001/.well-known/jwks.json',
       publicUrl: 'http://127.0.0.1:2024',
       eventBus: { kafkaBrokers: '127.0.0.1:9092, kafka.example.com:9093', kafkaLoopbackHost: 'host.docker.internal' },
@@ -38,11 +38,11 @@ describe('a container on this machine', () => {
   it('is told other addresses as they are', () => {
     const elsewhere = addresses(
       {
-        redisUri: 'redis://redis.example.com',
         jwksUrl: 'https://keys.example.com/jwks.json',
-        eventBus: { kind: 'redis', redisUri: 'redis://redis.example.com', topicPrefix: '' },
+        eventBus: { kind: 'redis', topicPrefix: '' },
       },
       'postgres://role:password@postgres.example.com/db',
+      'redis://redis.example.com',
     );
     expect(asSeenFromContainers(elsewhere)).toEqual(elsewhere);
     expect(loopbackEndpoints(elsewhere)).toEqual([]);

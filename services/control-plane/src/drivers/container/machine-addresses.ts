@@ -33,8 +33,8 @@ export function endpointOf(uri: string): Endpoint {
 
 /** The servers of the revision that listen on this machine's loopback interface: no container reaches them there. */
 export function loopbackEndpoints({ spec, platform }: Addresses): Endpoint[] {
-  const { redisUri: busUri, kafkaBrokers = '' } = platform.eventBus;
-  const uris = [spec.databaseUri, platform.redisUri, platform.jwksUrl, ...(busUri ? [busUri] : [])];
+  const { kafkaBrokers = '' } = platform.eventBus;
+  const uris = [spec.databaseUri, spec.redisUri, platform.jwksUrl];
   const brokers = kafkaBrokers.split(',').filter(Boolean);
   const endpoints = [...uris, ...brokers.map((broker) => `kafka://${broker.trim()}`)].map(endpointOf);
   return endpoints.filter(({ host }) => isLoopback(host));
@@ -47,14 +47,12 @@ export function loopbackEndpoints({ spec, platform }: Addresses): Endpoint[] {
 export function asSeenFromContainers({ spec, platform }: Addresses): Addresses {
   const { eventBus } = platform;
   return {
-    spec: { ...spec, databaseUri: throughMachine(spec.databaseUri) },
+    spec: { ...spec, databaseUri: throughMachine(spec.databaseUri), redisUri: throughMachine(spec.redisUri) },
     platform: {
       ...platform,
-      redisUri: throughMachine(platform.redisUri),
       jwksUrl: throughMachine(platform.jwksUrl),
       eventBus: {
         ...eventBus,
-        ...(eventBus.redisUri && { redisUri: throughMachine(eventBus.redisUri) }),
         ...(eventBus.kafkaBrokers && { kafkaLoopbackHost: MACHINE_NAME }),
       },
     },

@@ -65,7 +65,11 @@ export class KubernetesDriver implements Driver {
     if (spec.artifact.kind !== 'image') throw new Error('a project is not run as pods');
     const { artifact: image, deploymentId, revisionId } = spec;
     const { openLog, lastLineAt, platform, credentialFor, coolDownSeconds, autoscaler, countsBefore } = this.#options;
-    const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
+    const secrets = [
+      ...Object.values(spec.secrets),
+      new URL(spec.databaseUri).password,
+      new URL(spec.redisUri).password,
+    ];
     const logsSince = await lastLineAt({ deploymentId, revisionId });
     const log = openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
     let revision: KubernetesRevision | undefined;

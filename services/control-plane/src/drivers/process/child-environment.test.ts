@@ -8,7 +8,6 @@ const platform: PlatformSettings = {
   host: '127.0.0.1',
   publicUrl: 'http://runyard.example.com/',
   jwksUrl: 'http://org-access.example.com/.well-known/jwks.json',
-  redisUri: 'redis://:redis-password@redis.example.com',
   graceSeconds: 180,
   logLevel: 'info',
   eventBus: { kind: 'kafka', kafkaBrokers: 'kafka.example.com:9092', topicPrefix: '' },
@@ -26,6 +25,7 @@ function spec(secrets: Record<string, string>): RevisionSpec {
     artifact: { kind: 'project', project: project() },
     resources: {},
     databaseUri: 'postgres://role:database-password@postgres.example.com/database',
+    redisUri: 'redis://user:redis-password@redis.example.com',
     redisKeyPrefix: 'runyard:deployment',
     secrets,
   };
@@ -38,7 +38,10 @@ describe('the environment of a process', () => {
     for (const secret of ['platform-secret', 'redis-password', 'database-password', 'model-key']) {
       expect(JSON.stringify(env)).not.toContain(secret);
     }
-    expect(secrets).toMatchObject({ PROJECT_ENV: '{"MODEL_KEY":"model-key"}', REDIS_URI: platform.redisUri });
+    expect(secrets).toMatchObject({
+      PROJECT_ENV: '{"MODEL_KEY":"model-key"}',
+      REDIS_URI: 'redis://user:redis-password@redis.example.com',
+    });
     expect(secrets.DATABASE_URI).toContain('database-password');
     delete process.env.SOMETHING_OF_THE_PLATFORM;
   });

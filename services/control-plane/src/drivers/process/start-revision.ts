@@ -17,7 +17,7 @@ export async function startRevision(
   prepare: (log: RevisionLog, signal: AbortSignal) => Promise<Launcher>,
 ): Promise<RunningRevision> {
   const { deploymentId, revisionId } = spec;
-  const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password];
+  const secrets = [...Object.values(spec.secrets), new URL(spec.databaseUri).password, new URL(spec.redisUri).password];
   const log = await options.openLog({ deploymentId, revisionId, kind: 'deploy' }, { secrets });
   let revision: KeptRevision | undefined;
   try {
