@@ -11,7 +11,7 @@ const kinds = { 'stateless, thread not kept': false, 'stateless, thread kept': t
 
 const fixture = await openEngine();
 const worker = await fixture.worker();
-await fixture.pool.query("UPDATE worker SET lease_until = now() + interval '1 day'");
+await fixture.pool.query("UPDATE worker SET lease_until = now() + interval '1 day', lease_ms = 86400000");
 // As a worker does; above all it keeps the planner's statistics fresh.
 let sweep: Promise<unknown> = Promise.resolve();
 const sweeping = setInterval(() => {
