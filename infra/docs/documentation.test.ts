@@ -45,3 +45,17 @@ it.each([
     .map(([name, { default: value }]) => `${name} is ${String(value)}, the page says ${shipped.get(name)}`);
   expect(wrong).toEqual([]);
 });
+
+it('every test that the page about security names is there', () => {
+  const named = [...textOf('docs/security.md').matchAll(/`([\w./-]+\.test\.ts)`: "([^"]+)"/g)];
+  expect(named.length).toBeGreaterThan(15);
+  const missing = named
+    .filter(([, file, name]) => !existsSync(join(repository, file!)) || !textOf(file!).includes(name!))
+    .map(([text]) => text);
+  expect(missing).toEqual([]);
+});
+
+it('the page about security has a line for each goal', () => {
+  const goals = [...textOf('docs/security.md').matchAll(/^\| (S\d+) /gm)].map(([, goal]) => goal);
+  expect(goals).toEqual(Array.from({ length: 15 }, (_, index) => `S${index + 1}`));
+});

@@ -4,6 +4,7 @@ export { LineSplitter } from './output-lines.ts';
 export * from './parent/bundle-ui.ts';
 export { embeddingsOf } from './parent/embed-texts.ts';
 export { startGraphHost } from './parent/graph-host.ts';
+export { type HostUser, hostUserOf } from './parent/host-user.ts';
 export { isFrom, type LoopbackServer, openLoopback } from './parent/local-server.ts';
 export { SocketFolder } from './parent/socket-folder.ts';
 export * from './project/index.ts';

@@ -1,6 +1,7 @@
 /** What a parent (run-worker, agent-api, build) asks of a graph host and what it gets. Wire form: `protocol/`. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { Loopback } from './local-http.ts';
+import type { HostUser } from './parent/host-user.ts';
 import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
 
@@ -11,6 +12,8 @@ export interface GraphHostOptions {
   configPath: string;
   /** The whole environment of the child: an allow-list made by the parent. Nothing is inherited. */
   environment: Record<string, string>;
+  /** Whom the child runs as; default: this process's user. */
+  user?: HostUser | undefined;
   /** The server of the deployment, for clients that the project's code makes without a URL. */
   loopback?: Loopback;
   /** V8 old-space limit of the child. */

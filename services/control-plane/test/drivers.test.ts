@@ -12,7 +12,7 @@ import { AGENT, containerOptions } from './support/stand-in-engine.ts';
 const IMAGE = 'registry.example.com/team/agent@sha256:0123';
 
 itConforms('process', async (surroundings) => ({
-  driver: new ProcessDriver({ ...surroundings, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
+  driver: new ProcessDriver({ ...surroundings, users: null, agentApiEntry: AGENT, runWorkerEntry: AGENT }),
   artifact: {
     kind: 'project',
     project: { directory: '/srv/project', configPath: '/srv/project/langgraph.json', hasCustomAuth: false, env: {} },

@@ -9,6 +9,7 @@ import { LineSplitter } from '../output-lines.ts';
 import type { ProjectUi } from '../project/read-project.ts';
 import type { HostLog } from '../types.ts';
 import type { BundleAnswer, BundleRequest, UiFile } from '../ui-bundler/messages.ts';
+import type { HostUser } from './host-user.ts';
 
 export type { UiFile } from '../ui-bundler/messages.ts';
 
@@ -18,6 +19,8 @@ export interface BundleUiOptions {
   directory: string;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
+  /** Whom the bundler runs as; default: this process's user. */
+  user?: HostUser | undefined;
   /** What the bundler prints, for example warnings. */
   onLog(line: HostLog): void;
   /** Ends the work. */
@@ -45,6 +48,7 @@ async function bundled({
   ui,
   directory,
   environment,
+  user,
   onLog,
   signal,
   timeoutMs,
@@ -53,7 +57,7 @@ async function bundled({
   const child = spawn(
     process.execPath,
     ['--experimental-import-meta-resolve', '--disable-warning=ExperimentalWarning', '--import', loader, childEntry()],
-    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' },
+    { cwd: directory, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced', ...user },
   );
   const stop = () => child.kill('SIGKILL');
   signal.addEventListener('abort', stop);

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
 import { LineSplitter } from '../output-lines.ts';
 import { childFiles } from './child-files.ts';
+import type { HostUser } from './host-user.ts';
 
 export interface SpawnedChild {
   process: ChildProcess;
@@ -16,6 +17,7 @@ export interface SpawnOptions {
   projectDir: string;
   environment: Record<string, string>;
   heapLimitMb: number | undefined;
+  user: HostUser | undefined;
   /** A line the child printed past its own capture: a library that writes to the descriptor itself, V8's last words. */
   onOutput(level: 'info' | 'error', line: string): void;
 }
@@ -29,7 +31,7 @@ const LAST_WORDS_MS = 200;
 /** Of -1000 (never) to 1000 (first of all). */
 const OOM_SCORE = '500';
 
-export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: SpawnOptions): SpawnedChild {
+export function spawnChild({ projectDir, environment, heapLimitMb, user, onOutput }: SpawnOptions): SpawnedChild {
   const child = spawn(
     process.execPath,
     [
@@ -42,13 +44,13 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
       childFiles.loader,
       childFiles.entry,
     ],
-    { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
+    { cwd: projectDir, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'], ...user },
   );
   if (child.pid !== undefined) offerToKernel(child.pid);
   drain(child.stdout as Readable, (line) => onOutput('info', line));
   drain(child.stderr as Readable, (line) => onOutput('error', line));
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(`the process could not be started: ${error.message}`));
+    child.once('error', (error) => resolve(failedStart(error, projectDir, user)));
     child.once('exit', (code, signal) => {
       const reason = signal ? `ended by ${signal}` : `exited with code ${code}`;
       // Its last words may still be in the pipe; a process it started may keep that open for good.
@@ -57,6 +59,12 @@ export function spawnChild({ projectDir, environment, heapLimitMb, onOutput }: S
     });
   });
   return { process: child, socket: child.stdio[3] as unknown as Duplex, exited };
+}
+
+function failedStart(error: NodeJS.ErrnoException, projectDir: string, user: HostUser | undefined): string {
+  if (user && error.code === 'EACCES')
+    return `could not be started: the folder ${projectDir} is closed to user ${user.uid}`;
+  return `could not be started: ${error.message}`;
 }
 
 /** When the machine has no memory left, Linux is to take the process with the project's code, not its parent. */

@@ -66,6 +66,7 @@ class ChildGraphHost implements GraphHost {
       projectDir: options.projectDir,
       environment: options.environment,
       heapLimitMb: options.heapLimitMb,
+      user: options.user,
       onOutput: (level, message) => this.#output.add(level, message),
     });
     this.#connection = new Connection({

@@ -21,6 +21,7 @@ export async function openLoopback(folder: SocketFolder, onRequest: RequestListe
     server.once('error', reject);
     server.listen(socketPath, resolve);
   });
+  await folder.admit(socketPath);
   return {
     socketPath,
     token,

@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { chown, lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HostUser } from './host-user.ts';
 
 /** While nobody listens in it yet. */
 const BEGUN = 'runyard-new-';
@@ -10,7 +11,8 @@ const BEGUN = 'runyard-new-';
 const MADE = `runyard-${createHash('sha256').update(hostname()).digest('hex').slice(0, 6)}-`;
 
 /**
- * A folder for sockets that only this user can enter; named pipes have no folder.
+ * A folder for sockets that only its user can enter: this process's, or the one that the project's code runs as, whose home it is
+ * then. Named pipes have no folder.
  *
  * A process that is killed leaves its folder behind, and the next one of the user removes it. What tells the two apart is not an
  * id, which another process or another container may have by now, but a socket: whoever has a folder listens in it from before
@@ -19,13 +21,15 @@ const MADE = `runyard-${createHash('sha256').update(hostname()).digest('hex').sl
 export class SocketFolder {
   readonly #path: string | null;
   readonly #presence: Server | undefined;
+  readonly #user: HostUser | undefined;
 
-  private constructor(path: string | null, presence?: Server) {
+  private constructor(path: string | null, presence?: Server, user?: HostUser) {
     this.#path = path;
     this.#presence = presence;
+    this.#user = user;
   }
 
-  static async open(): Promise<SocketFolder> {
+  static async open(user?: HostUser): Promise<SocketFolder> {
     if (process.platform === 'win32') return new SocketFolder(null);
     await removeDeserted();
     const begun = await mkdtemp(join(tmpdir(), BEGUN));
@@ -33,7 +37,8 @@ export class SocketFolder {
       const presence = await listen(join(begun, newName()));
       const path = join(tmpdir(), MADE + begun.slice(-6));
       await rename(begun, path);
-      return new SocketFolder(path, presence);
+      if (user) await chown(path, user.uid, user.gid);
+      return new SocketFolder(path, presence, user);
     } catch (error) {
       await rm(begun, { recursive: true, force: true });
       throw error;
@@ -43,6 +48,16 @@ export class SocketFolder {
   /** A path where nobody listens yet. Short: the limit of a socket's path is about a hundred bytes. */
   newPath(): string {
     return this.#path === null ? `\\\\.\\pipe\\runyard-${randomUUID()}` : join(this.#path, newName());
+  }
+
+  /** Lets the folder's user connect to a socket of this process. */
+  async admit(socketPath: string): Promise<void> {
+    if (this.#user) await chown(socketPath, this.#user.uid, this.#user.gid);
+  }
+
+  /** Of an environment for the folder's user: who runs as somebody else has no home of its own. */
+  withHome(environment: Record<string, string>): Record<string, string> {
+    return this.#user && this.#path !== null ? { ...environment, HOME: this.#path } : environment;
   }
 
   async remove(): Promise<void> {
@@ -78,7 +93,9 @@ async function removeDeserted(): Promise<void> {
 async function isDeserted(path: string): Promise<boolean> {
   try {
     const folder = await lstat(path);
-    if (!folder.isDirectory() || folder.uid !== process.getuid?.()) return false;
+    const uid = process.getuid?.();
+    // Root has given its folders to others.
+    if (!folder.isDirectory() || (folder.uid !== uid && uid !== 0)) return false;
     const heard = await Promise.all((await readdir(path)).map((name) => isHeard(join(path, name))));
     return !heard.includes(true);
   } catch {

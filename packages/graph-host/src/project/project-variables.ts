@@ -15,6 +15,12 @@ export const projectVariables = {
     Type.String({ minLength: 1, description: 'Public URL of the deployment; runs carry it in their metadata.' }),
   ),
   GRAPH_HOST_HEAP_MB: Type.Optional(Type.Integer({ minimum: 64, description: 'V8 heap limit of the graph host.' })),
+  GRAPH_HOST_USER: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,10}:\\d{1,10}$',
+      description: "Whom the project's code runs as where this service is root, as `20000:20000`.",
+    }),
+  ),
   GRAPH_HOST_SILENT_SECONDS: Type.Integer({
     default: 60,
     minimum: 5,

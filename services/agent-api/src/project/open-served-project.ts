@@ -1,4 +1,4 @@
-import { openProject, type Project, startGraphHost } from '@runyard/graph-host';
+import { type HostUser, hostUserOf, openProject, type Project, startGraphHost } from '@runyard/graph-host';
 import { type AtRest, atRestWith } from '@runyard/sealing';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
@@ -10,6 +10,8 @@ export interface ServedProject {
   project: Project;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
+  /** Whom the project's code runs as; undefined: this process's user. */
+  user: HostUser | undefined;
   atRest: AtRest;
   /** This server, as the project's code reaches it. */
   own: OwnServer;
@@ -25,10 +27,11 @@ export interface ServedProject {
  */
 export async function openServedProject(config: Config, { logger, lifecycle }: ServiceContext): Promise<ServedProject> {
   const { project, aesKey, ...location } = await openProject(config, process.env);
-  const { environment } = location;
+  const user = hostUserOf(config.GRAPH_HOST_USER);
   for (const warning of project.warnings) logger.warn(warning);
-  refuseUnmetProtection(project, { ...process.env, ...environment });
-  const own = await OwnServer.open();
+  refuseUnmetProtection(project, { ...process.env, ...location.environment });
+  const own = await OwnServer.open(user);
+  const environment = own.folder.withHome(location.environment);
   lifecycle.onStop('own server', () => own.close());
   const host = new ServingHost({
     logger,
@@ -36,6 +39,8 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
     start: (onExit) =>
       startGraphHost({
         ...location,
+        environment,
+        user,
         loopback: own.loopback,
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         onLog: logOfProject(logger),
@@ -45,5 +50,5 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   lifecycle.onStop('graph host', () => host.close());
   const loaded = host.start();
   loaded.catch(() => undefined); // Whoever opens the service awaits it later; until then other parts may fail first.
-  return { project, environment, atRest: atRestWith(aesKey), own, host, loaded };
+  return { project, environment, user, atRest: atRestWith(aesKey), own, host, loaded };
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   EXCHANGE_HEADER,
+  type HostUser,
   isFrom,
   LOOPBACK_HEADER,
   type Loopback,
@@ -28,7 +29,7 @@ interface Exchange {
 }
 
 /**
- * This very server as the project's code reaches it: over a Unix socket that only this user can open, with a token only
+ * This very server as the project's code reaches it: over a Unix socket that only this user, and the project's, can open, with a token only
  * the project's process was given. What comes this way is either the code's own request, with the deployment's rights, or
  * the rest of a request from outside, with the rights of its caller and counted once.
  */
@@ -46,8 +47,9 @@ export class OwnServer {
     this.folder = folder;
   }
 
-  static async open(): Promise<OwnServer> {
-    const own = new OwnServer(await SocketFolder.open());
+  /** @param user whom the project's code runs as, when it is another than this process's */
+  static async open(user?: HostUser): Promise<OwnServer> {
+    const own = new OwnServer(await SocketFolder.open(user));
     own.#server = await openLoopback(own.folder, (req, res) => own.#onRequest(req, res));
     return own;
   }

@@ -20,7 +20,7 @@ const CONTENT_TYPES: Record<string, string> = {
 
 /** The components of the project for pages. They are being bundled when this returns, so that other parts open meanwhile. */
 export function openUi(
-  { project, environment }: Pick<ServedProject, 'project' | 'environment'>,
+  { project, environment, user }: Pick<ServedProject, 'project' | 'environment' | 'user'>,
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
 ): Ui {
   const bundles = new Map<string, UiFile[]>();
@@ -52,7 +52,14 @@ export function openUi(
     if (ui === null || Object.keys(ui.files).length === 0 || http?.disable_ui) return;
     const stopping = new AbortController();
     lifecycle.onStop('ui bundler', () => stopping.abort());
-    const files = await bundleUi({ ui, directory, environment, onLog: logOfProject(logger), signal: stopping.signal });
+    const files = await bundleUi({
+      ui,
+      directory,
+      environment,
+      user,
+      onLog: logOfProject(logger),
+      signal: stopping.signal,
+    });
     for (const [agent, its] of files) bundles.set(agent, its);
   }
 }

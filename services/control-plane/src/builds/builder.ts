@@ -106,14 +106,16 @@ class Build {
     await this.#user?.give(this.#root, this.#folders.home, this.#folders.cache);
     await this.#install(dirname(project.configPath));
     if (input.buildCommand !== null) await this.#runOwn(input.buildCommand, dirname(project.configPath));
-    await this.#user?.takeBack(this.#root);
     // Its own build command may have written what it is read from.
     const built = await this.#openProject();
     this.#say('Loading the graphs');
     const graphs = await inspectProject(built, secrets, {
       signal,
+      user: this.#user,
+      home: this.#folders.home,
       onLog: ({ level, message }) => this.#write(message, level === 'warn' ? 'WARNING' : toLevel(level)),
     });
+    await this.#user?.takeBack(this.#root);
     this.#say(`Built with ${graphs.length === 1 ? 'the graph' : 'the graphs'} ${graphs.join(', ')}`);
     return built;
   }

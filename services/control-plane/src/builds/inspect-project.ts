@@ -1,6 +1,7 @@
 import { GraphLoadError, type HostLog, openProject, startGraphHost } from '@runyard/graph-host';
 import type { LocalProject } from '../sources/local-directory.ts';
 import { BuildFailure } from './build-failure.ts';
+import type { BuildUser } from './build-user.ts';
 
 const LOAD_TIMEOUT_MS = 120_000;
 
@@ -13,9 +14,9 @@ const LOAD_TIMEOUT_MS = 120_000;
 export async function inspectProject(
   project: LocalProject,
   secrets: Record<string, string>,
-  options: { signal: AbortSignal; onLog: (line: HostLog) => void },
+  options: { signal: AbortSignal; user: BuildUser | null; home: string; onLog: (line: HostLog) => void },
 ): Promise<string[]> {
-  const { signal, onLog } = options;
+  const { signal, user, home, onLog } = options;
   try {
     const { projectDir, configPath, environment } = await openProject(
       { PROJECT_DIR: project.directory, LANGGRAPH_CONFIG_PATH: project.configPath, PROJECT_ENV: secrets },
@@ -24,7 +25,8 @@ export async function inspectProject(
     const host = await startGraphHost({
       projectDir,
       configPath,
-      environment,
+      environment: user ? { ...environment, HOME: home } : environment,
+      user: user ?? undefined,
       startTimeoutMs: LOAD_TIMEOUT_MS,
       startSignal: signal,
       onLog,

@@ -24,6 +24,13 @@ export const dataPlaneVariables = {
     default: '127.0.0.1',
     description: 'Name or address that deployments listen on and the gateway reaches them at.',
   }),
+  PROJECT_USERS: Type.Optional(
+    Type.String({
+      pattern: '^\\d{1,10}-\\d{1,10}$',
+      description:
+        'Users that the code of projects runs as where this service is root, one for each deployment, as `100000-999999999`.',
+    }),
+  ),
   ...containerVariables,
   ...kubernetesVariables,
   SECRET_REFERENCES_DIR: Type.Optional(

@@ -5,6 +5,7 @@ import type { Driver } from '../drivers/driver.ts';
 import { DriversByArtifact } from '../drivers/drivers-by-artifact.ts';
 import { type ImageDriver, openImageDriver } from '../drivers/open-image-driver.ts';
 import { ProcessDriver } from '../drivers/process/process-driver.ts';
+import { openProjectUsers } from '../drivers/process/project-users.ts';
 import type { GivesCredentials } from '../drivers/pull-credential.ts';
 import { RunningRevisions } from '../drivers/running-revisions.ts';
 import { logSegments } from '../logs/log-segments.ts';
@@ -96,6 +97,7 @@ export async function openDataPlane(
   lifecycle.onStop('image driver', async () => images.close?.());
   const projects = new ProcessDriver({
     ...keeping,
+    users: await openProjectUsers(config.PROJECT_USERS, dataDir),
     agentApiEntry: config.AGENT_API_COMMAND,
     runWorkerEntry: config.RUN_WORKER_COMMAND,
   });

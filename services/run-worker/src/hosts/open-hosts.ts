@@ -1,4 +1,4 @@
-import { type OpenProject, openLoopback, SocketFolder, startGraphHost } from '@runyard/graph-host';
+import { hostUserOf, type OpenProject, openLoopback, SocketFolder, startGraphHost } from '@runyard/graph-host';
 import type { ApiServers } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
@@ -21,7 +21,8 @@ export async function openHosts(
 ): Promise<HostSupervisor> {
   const forwarding = new ServerForwarding({ findServer: () => servers.find(config.REVISION_ID), waiting, logger });
   lifecycle.onStop('own server', () => forwarding.close());
-  const sockets = await SocketFolder.open();
+  const user = hostUserOf(config.GRAPH_HOST_USER);
+  const sockets = await SocketFolder.open(user);
   lifecycle.onStop('sockets', () => sockets.remove());
   const { socketPath, token, close } = await openLoopback(sockets, forwarding.onRequest);
   lifecycle.onStop('loopback', close);
@@ -30,6 +31,8 @@ export async function openHosts(
     start: (onExit) =>
       startGraphHost({
         ...project,
+        environment: sockets.withHome(project.environment),
+        user,
         loopback: { socketPath, token },
         ...(config.GRAPH_HOST_HEAP_MB !== undefined && { heapLimitMb: config.GRAPH_HOST_HEAP_MB }),
         limits: { eventBytes: config.STREAM_MESSAGE_MAX_BYTES },

@@ -4,9 +4,12 @@ import type { Driver, RevisionSpec, RunningRevision, StartOptions } from '../dri
 import { Child } from './child.ts';
 import { childVariables } from './child-environment.ts';
 import type { KeepingOptions } from './launcher.ts';
+import type { ProjectUsers } from './project-users.ts';
 import { startRevision } from './start-revision.ts';
 
 export interface ProcessDriverOptions extends KeepingOptions {
+  /** Whom projects run as; null: this service's user. */
+  users: ProjectUsers | null;
   agentApiEntry: string;
   runWorkerEntry: string;
   platform: PlatformSettings;
@@ -23,7 +26,7 @@ export class ProcessDriver implements Driver {
   async start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision> {
     if (spec.artifact.kind !== 'project') throw new Error('an image is not run as processes');
     const { project } = spec.artifact;
-    const { platform, agentApiEntry, runWorkerEntry } = this.#options;
+    const { platform, users, agentApiEntry, runWorkerEntry } = this.#options;
     return startRevision(spec, options, this.#options, async () => ({
       hasCustomAuth: project.hasCustomAuth,
       graceMs: graceSecondsOf({ ...project.env, ...spec.secrets }, platform.graceSeconds) * 1000,
@@ -31,7 +34,8 @@ export class ProcessDriver implements Driver {
       launch: ({ role }, { port }, onLine) => {
         const { env, secrets } = childVariables(spec, project, platform, role);
         const entry = role === 'agent-api' ? agentApiEntry : runWorkerEntry;
-        return new Child({ entry, env: { ...env, PORT: String(port) }, secrets, onLine });
+        const user = users && { GRAPH_HOST_USER: users.of(spec.deploymentId) };
+        return new Child({ entry, env: { ...env, ...user, PORT: String(port) }, secrets, onLine });
       },
     }));
   }

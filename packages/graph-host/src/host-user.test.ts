@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it, vi } from 'vitest';
+import { fixtures, startHost } from '../test/host-under-test.ts';
+import { hostUserOf, openLoopback, SocketFolder } from './index.ts';
+
+const isRoot = process.geteuid?.() === 0;
+
+it('a user for hosts is refused where it could not be kept to', () => {
+  vi.spyOn(process, 'geteuid').mockReturnValue(1000);
+  expect(() => hostUserOf('20000:20000')).toThrow('GRAPH_HOST_USER can only be set');
+  vi.restoreAllMocks();
+  expect(hostUserOf(undefined)).toBeUndefined();
+});
+
+it.runIf(isRoot).each(['0:100', '100:0'])('a host is never root by its setting (%s)', (setting) => {
+  expect(() => hostUserOf(setting)).toThrow('other than root');
+});
+
+it.runIf(isRoot)(
+  'a host of another user serves its app, reaches its own server, and has a home of its own',
+  async () => {
+    const user = { uid: 20_000, gid: 20_001 };
+    const folder = await SocketFolder.open(user);
+    const loopback = await openLoopback(folder, (_req, res) => void res.writeHead(201).end('built in'));
+    const environment = folder.withHome({ LANGGRAPH_API_URL: 'https://example.com/deployments/7', HOME: '/root' });
+    const host = await startHost('basic', { user, loopback, environment });
+    try {
+      expect(await readFile(`/proc/${host.pid}/status`, 'utf8')).toMatch(
+        /^Uid:\t20000\t20000\t20000\t20000\nGid:\t20001\t20001/m,
+      );
+      expect(await readFile(`/proc/${host.pid}/status`, 'utf8')).toMatch(/^Groups:\t *$/m);
+      const home = await stat(environment.HOME!);
+      expect([home.uid, home.mode & 0o777]).toEqual([20_000, 0o700]);
+      const socketPath = folder.newPath();
+      await host.serveApp({ file: `${fixtures}basic/http-app.ts`, symbol: 'app' }, socketPath);
+      const sent = request({
+        socketPath,
+        path: '/assistants/search',
+        headers: { host: 'example.com', 'x-runyard-exchange': 'e' },
+      });
+      const [response] = (await once(sent.end(), 'response')) as [IncomingMessage];
+      expect([response.statusCode, await text(response)]).toEqual([201, 'built in']);
+    } finally {
+      await host.close();
+      await loopback.close();
+      await folder.remove();
+    }
+  },
+);
