@@ -56,6 +56,11 @@ export interface StoredCheckpoint {
   /** Only channels that hold a value. */
   channelValues: { channel: string; value: SerializedValue }[];
   pendingWrites: PendingWrite[];
+  /**
+   * Interrupts and the answers to them (writes to `__interrupt__` and `__resume__`) as they were before the run that reads wrote
+   * any here. Left out where it has written none, and for who reads without being a run.
+   */
+  interruptsBeforeRun?: PendingWrite[];
 }
 
 export interface CheckpointQuery {

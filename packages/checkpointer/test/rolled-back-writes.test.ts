@@ -3,7 +3,7 @@ import { Annotation, Command, END, interrupt, START, StateGraph } from '@langcha
 import * as checkpointModule from '@langchain/langgraph-checkpoint';
 import { type ClaimedRun, RunEngine } from '@runyard/run-engine';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSaver } from '../src/index.ts';
+import { createSaver, type PendingWrite } from '../src/index.ts';
 import { type DeploymentDatabase, openCheckpoints, openDeploymentDatabase } from './deployment-database.ts';
 
 let database: DeploymentDatabase;
@@ -47,6 +47,8 @@ const finish = ({ fence, runId }: ClaimedRun) =>
     ...{ fence, runId, status: 'success', threadStatus: 'interrupted' },
     ...{ values: null, interrupts: null, checkpointId: null, error: null },
   });
+const rowsOfCheckpoints = async (threadId: string) =>
+  (await database.pool.query('SELECT * FROM checkpoint WHERE thread_id = $1 ORDER BY checkpoint_id', [threadId])).rows;
 const rowsOf = async (table: string, threadId: string) =>
   (await database.pool.query(`SELECT * FROM ${table} WHERE thread_id = $1 ORDER BY task_id, idx`, [threadId])).rows;
 
@@ -75,4 +77,52 @@ it('a question that a run has put another in the place of is asked again when th
   expect([values.answers, tasks[0]!.interrupts[0]!.value]).toEqual([[], 'second?']);
   await finish(again);
   expect(await rowsOf('checkpoint_write_replaced', threadId)).toEqual([]);
+});
+
+it('a run reads, beside what is written, the questions and answers as they were before it wrote any', async () => {
+  const threadId = randomUUID();
+  const config = { configurable: { thread_id: threadId } };
+  await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
+  const read = async ({ fence }: ClaimedRun) => {
+    const stored = await openCheckpoints(database.pool).forRun(fence).get(threadId, '');
+    const shown = (writes: PendingWrite[] = []) =>
+      writes.map(({ channel, value }) => `${channel} ${Buffer.from(value.data).toString()}`).sort();
+    return {
+      now: shown(stored!.pendingWrites),
+      before: stored!.interruptsBeforeRun && shown(stored!.interruptsBeforeRun),
+    };
+  };
+  const asking = await claim(threadId);
+  await graphOf(asking).invoke({ answers: [] }, config);
+  await finish(asking);
+
+  const answering = await claim(threadId);
+  const asked = await read(answering);
+  expect(asked).toEqual({ now: [expect.stringContaining('first?')], before: undefined });
+  await graphOf(answering).invoke(new Command({ resume: 'yes' }), config);
+  const answered = await read(answering);
+  expect(answered.now).toContainEqual(expect.stringMatching(/__interrupt__ .*second\?/));
+  expect(answered.now).toContainEqual('__resume__ ["yes"]');
+  expect(answered.before).toEqual(asked.now);
+  await finish(answering);
+
+  const next = await claim(threadId);
+  expect(await read(next)).toEqual({ now: answered.now, before: undefined });
+  await finish(next);
+});
+
+it('a checkpoint that a run found and put again stays when that run is rolled back', async () => {
+  const threadId = randomUUID();
+  const config = { configurable: { thread_id: threadId } };
+  await engine.createThread({ threadId, metadata: {}, ifExists: 'raise' });
+  const asking = await claim(threadId);
+  await graphOf(asking).invoke({ answers: [] }, config);
+  await finish(asking);
+  const before = await rowsOfCheckpoints(threadId);
+
+  const answering = await claim(threadId);
+  await graphOf(answering).invoke(new Command({ resume: 'yes' }), { ...config, durability: 'exit' });
+  await engine.requestCancel({ threadId }, 'rollback', 'asked');
+  expect(await finish(answering)).toMatchObject({ isRolledBack: true });
+  expect(await rowsOfCheckpoints(threadId)).toEqual(before);
 });

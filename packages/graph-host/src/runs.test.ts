@@ -10,6 +10,7 @@ import {
   startRun,
 } from '../test/host-under-test.ts';
 import { MemoryStore } from '../test/memory-backends.ts';
+import type { RunRequest } from './index.ts';
 
 let host: HostUnderTest;
 beforeAll(async () => {
@@ -64,6 +65,25 @@ it('takes answers that are false, zero or empty', async () => {
   expect(third.values).toEqual({ topic: 'done with false and 0', answers: [false, 0] });
 });
 
+it.each(['plain', 'by id'])(
+  'keeps an answer, given %s, that a run failed to take for the next run that goes on',
+  async (how) => {
+    const backends = memoryBackends();
+    const threadId = randomUUID();
+    const run = (request: Partial<RunRequest>) =>
+      runToEnd(host, runRequest('questions', { threadId, ...request }), backends);
+    const { values } = await run({ input: { where: 'broken' } });
+    const [{ id }] = values!.__interrupt__ as [{ id: string }];
+    const resume = how === 'plain' ? 'yes' : { [id]: 'yes' };
+    const failed = await run({ command: { resume }, config: { configurable: { fails: true } } });
+    expect(failed.outcome).toMatchObject({ kind: 'failed', error: { message: 'not now' } });
+    const next = await run({});
+    expect(next.values).toMatchObject({ answers: [{ broken: 'yes' }], __interrupt__: [{ value: 'last' }] });
+    const again = await run({});
+    expect(again.values).toMatchObject({ __interrupt__: [{ value: 'last' }] });
+  },
+);
+
 it.each(['input', 'args'])(
   'moves to a node and writes state by command, with what the node gets as %s',
   async (name) => {
@@ -99,7 +119,7 @@ it('goes on from the last checkpoint of an earlier attempt without applying the 
   const backends = memoryBackends();
   const request = runRequest('steps', { input: { until: 4 }, interruptAfter: '*' });
   await runToEnd(host, request, backends);
-  const again = { ...request, attempt: 2, continuesAttempt: true, interruptAfter: [] };
+  const again = { ...request, attempt: 2, interruptAfter: [] };
   const { values } = await runToEnd(host, again, backends);
   expect(values).toEqual({ count: 4, until: 4 });
   const states = await host.getHistory({ graphId: 'steps', threadId: request.threadId, limit: 20 }, backends);
@@ -116,7 +136,7 @@ it('begins at a given checkpoint, and a repeated attempt goes on from what it ma
   const fork = runRequest('steps', { threadId: request.threadId, config: { configurable: { checkpoint_id } } });
   const forked = await runToEnd(host, fork, backends);
   expect(forked.values).toMatchObject({ count: 2 });
-  const again = await runToEnd(host, { ...fork, attempt: 2, continuesAttempt: true }, backends);
+  const again = await runToEnd(host, { ...fork, attempt: 2 }, backends);
   expect(again.outcome.kind).toBe('done');
   expect(again.values).toMatchObject({ count: 2 });
 });
@@ -232,7 +252,7 @@ it('drains at a step boundary, and another attempt goes on from there without re
   await until(() => run.events.length > 3);
   run.drain();
   expect(await run.settled).toEqual({ kind: 'drained' });
-  const rest = await runToEnd(host, { ...request, attempt: 2, continuesAttempt: true }, backends);
+  const rest = await runToEnd(host, { ...request, attempt: 2 }, backends);
   expect(rest.values).toEqual({ count: 200, until: 200 });
   const counts = [...run.events.map(({ data }) => JSON.parse(data)), ...rest.events.map(({ data }) => data)].map(
     (update) => update.step.count,

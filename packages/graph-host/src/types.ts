@@ -67,12 +67,11 @@ export interface RunRequest {
   threadId: string;
   assistantId: string;
   graphId: string;
+  /** Counted from 1. A later one goes on from what the thread's checkpoints say the earlier ones did. */
   attempt: number;
   /** JSON value, or undefined for none. */
   input?: unknown;
   command?: { resume?: unknown; update?: unknown; goto?: unknown };
-  /** An earlier attempt of this run committed a checkpoint: go on from there instead of applying the input again. */
-  continuesAttempt: boolean;
   /** LangGraph config; thread, run and checkpoint ids are among `configurable`. */
   config: {
     configurable: Record<string, unknown>;

@@ -65,7 +65,6 @@ export function runRequest(graphId: string, request: Partial<RunRequest> = {}): 
     assistantId: '00000000-0000-5000-8000-000000000001',
     graphId,
     attempt: 1,
-    continuesAttempt: false,
     streamModes: ['values'],
     streamSubgraphs: false,
     durability: 'async',
@@ -90,11 +89,17 @@ export function startRun(
   backends: GraphBackends = memoryBackends(),
 ): RunHandle & { events: RunEvent[] } {
   const events: RunEvent[] = [];
-  const handle = host.startRun(request, backends, {
-    onEvents: (batch) => {
-      events.push(...batch);
+  const { checkpoints } = backends;
+  const ofRun = checkpoints instanceof MemoryCheckpoints ? checkpoints.ofRun(request.runId) : checkpoints;
+  const handle = host.startRun(
+    request,
+    { ...backends, ...(ofRun && { checkpoints: ofRun }) },
+    {
+      onEvents: (batch) => {
+        events.push(...batch);
+      },
     },
-  });
+  );
   const { settled, stopped } = handle;
   return { events, settled, stopped, abort: (reason) => handle.abort(reason), drain: () => handle.drain() };
 }

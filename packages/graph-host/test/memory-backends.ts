@@ -1,21 +1,40 @@
 /** Checkpoints and store in memory, with switches for the moments a test needs to hold open. */
-import type {
-  CheckpointBackend,
-  CheckpointPut,
-  CheckpointQuery,
-  SerializedValue,
-  StoreBackend,
-  StoredCheckpoint,
-  StoredItem,
-  StoreOperation,
-  StoreResult,
-  WritesPut,
+import {
+  BackendError,
+  type CheckpointBackend,
+  type CheckpointPut,
+  type CheckpointQuery,
+  type PendingWrite,
+  type SerializedValue,
+  type StoreBackend,
+  type StoredCheckpoint,
+  type StoredItem,
+  type StoreOperation,
+  type StoreResult,
+  type WritesPut,
 } from '@runyard/checkpointer';
 
-type Stored = StoredCheckpoint & { values: Map<string, SerializedValue>; metadataJson: Record<string, unknown> };
+interface Write extends PendingWrite {
+  index: number;
+  runId: string | undefined;
+}
+
+type Stored = Omit<StoredCheckpoint, 'pendingWrites'> & {
+  values: Map<string, SerializedValue>;
+  metadataJson: Record<string, unknown>;
+  runId: string | undefined;
+};
+
+interface Writes {
+  pending: Write[];
+  /** Writes that others took the place of, each with the run that replaced it. */
+  replaced: { by: string | undefined; write: Write }[];
+}
 
 export class MemoryCheckpoints implements CheckpointBackend {
   readonly stored: Stored[] = [];
+  /** By the place of their checkpoint, which may be put after them. */
+  readonly #writes = new Map<string, Writes>();
   /** Every operation by name, in the order it was asked for. */
   readonly operations: string[] = [];
   /** Awaited before a put ends; replace it to hold or refuse puts. */
@@ -31,12 +50,40 @@ export class MemoryCheckpoints implements CheckpointBackend {
     return result;
   }
 
-  async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    this.operations.push('get');
-    return (await this.list({ threadId, namespace, checkpointId, limit: 1 }))[0];
+  /**
+   * As a run has them.
+   *
+   * @param operationsMax after so many puts and writes its worker is lost: all later ones are refused
+   */
+  ofRun(runId: string, operationsMax = Number.POSITIVE_INFINITY): CheckpointBackend {
+    let left = operationsMax;
+    const unlessLost = (operate: () => Promise<void>) => {
+      left -= 1;
+      return left < 0 ? Promise.reject(new BackendError('fenced', 'the worker is lost')) : operate();
+    };
+    return {
+      get: (...place) => this.get(...place, runId),
+      list: (query) => this.list(query, runId),
+      put: (put) => unlessLost(() => this.put(put, runId)),
+      putWrites: (put) => unlessLost(() => this.putWrites(put, runId)),
+      deleteThread: () => this.deleteThread(),
+    };
   }
 
-  async list({ threadId, namespace, checkpointId, beforeCheckpointId, filter, limit }: CheckpointQuery) {
+  async get(
+    threadId: string,
+    namespace: string,
+    checkpointId?: string,
+    runId?: string,
+  ): Promise<StoredCheckpoint | undefined> {
+    this.operations.push('get');
+    return (await this.list({ threadId, namespace, checkpointId, limit: 1 }, runId))[0];
+  }
+
+  async list(
+    { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit }: CheckpointQuery,
+    runId?: string,
+  ): Promise<StoredCheckpoint[]> {
     return this.stored
       .filter(
         ({ key, metadataJson }) =>
@@ -48,18 +95,15 @@ export class MemoryCheckpoints implements CheckpointBackend {
       )
       .sort((a, b) => (a.key.checkpointId < b.key.checkpointId ? 1 : -1))
       .slice(0, limit)
-      .map((stored) => ({
-        ...stored,
-        channelValues: [...stored.values].map(([channel, value]) => ({ channel, value })),
-      }));
+      .map((stored) => storedAsReadBy(runId, stored, this.#writesAt(stored.key)));
   }
 
-  put(put: CheckpointPut): Promise<void> {
+  put(put: CheckpointPut, runId?: string): Promise<void> {
     this.operations.push('put');
-    return this.#inOrder(() => this.#put(put));
+    return this.#inOrder(() => this.#put(put, runId));
   }
 
-  async #put(put: CheckpointPut): Promise<void> {
+  async #put(put: CheckpointPut, runId?: string): Promise<void> {
     await this.beforePut(put);
     const parent = this.#find({ ...put.key, checkpointId: put.parentCheckpointId ?? '' });
     const values = new Map(parent?.values);
@@ -70,7 +114,9 @@ export class MemoryCheckpoints implements CheckpointBackend {
     }
     const { key, parentCheckpointId, metadataJson } = put;
     const [checkpoint, metadata] = [copy(put.checkpoint), copy(put.metadata)];
-    const pendingWrites = this.#find(key)?.pendingWrites ?? [];
+    const before = this.#find(key);
+    if (before && before.runId !== runId) return;
+    if (before) this.stored.splice(this.stored.indexOf(before), 1);
     this.stored.push({
       key,
       parentCheckpointId,
@@ -78,28 +124,36 @@ export class MemoryCheckpoints implements CheckpointBackend {
       metadata,
       metadataJson,
       values,
-      pendingWrites,
+      runId,
       channelValues: [],
     });
   }
 
-  putWrites(put: WritesPut): Promise<void> {
+  putWrites(put: WritesPut, runId?: string): Promise<void> {
     this.operations.push('putWrites');
-    return this.#inOrder(() => this.#putWrites(put));
+    return this.#inOrder(() => this.#putWrites(put, runId));
   }
 
-  async #putWrites(put: WritesPut): Promise<void> {
+  async #putWrites(put: WritesPut, runId?: string): Promise<void> {
     await this.beforeWrites(put);
-    const stored = this.#find(put.key);
+    const { pending, replaced } = this.#writesAt(put.key);
     for (const { channel, value, index } of put.writes) {
-      const pending = stored?.pendingWrites ?? [];
-      const before = pending.findIndex((write) => write.taskId === put.taskId && write.channel === channel);
-      if (before >= 0 && index < 0) pending.splice(before, 1);
-      pending.push({ taskId: put.taskId, channel, value: copy(value) });
+      const before = pending.find((write) => write.taskId === put.taskId && write.index === index);
+      if (before && index >= 0) continue;
+      if (before) pending.splice(pending.indexOf(before), 1);
+      if (before && before.runId !== runId) replaced.push({ by: runId, write: before });
+      pending.push({ taskId: put.taskId, channel, value: copy(value), index, runId });
     }
   }
 
   async deleteThread(): Promise<void> {}
+
+  #writesAt(key: Stored['key']): Writes {
+    const place = JSON.stringify([key.threadId, key.namespace, key.checkpointId]);
+    const writes = this.#writes.get(place) ?? { pending: [], replaced: [] };
+    this.#writes.set(place, writes);
+    return writes;
+  }
 
   #find(key: Stored['key']): Stored | undefined {
     return this.stored.find(
@@ -109,6 +163,31 @@ export class MemoryCheckpoints implements CheckpointBackend {
         stored.key.checkpointId === key.checkpointId,
     );
   }
+}
+
+function storedAsReadBy(runId: string | undefined, stored: Stored, { pending, replaced }: Writes): StoredCheckpoint {
+  const { key, parentCheckpointId, checkpoint, metadata, values } = stored;
+  const interrupts = pending.filter(isOfInterrupt);
+  const before = [
+    ...interrupts.filter((write) => write.runId !== runId),
+    ...replaced.flatMap(({ by, write }) => (by === runId && isOfInterrupt(write) ? [write] : [])),
+  ];
+  const hasOwn = runId !== undefined && interrupts.some((write) => write.runId === runId);
+  return {
+    ...{ key, checkpoint, metadata },
+    ...(parentCheckpointId !== undefined && { parentCheckpointId }),
+    channelValues: [...values].map(([channel, value]) => ({ channel, value })),
+    pendingWrites: pending.map(pendingWriteOf),
+    ...(hasOwn && { interruptsBeforeRun: before.map(pendingWriteOf) }),
+  };
+}
+
+function isOfInterrupt({ channel }: Write): boolean {
+  return channel === '__interrupt__' || channel === '__resume__';
+}
+
+function pendingWriteOf({ taskId, channel, value }: Write): PendingWrite {
+  return { taskId, channel, value };
 }
 
 /** The bytes belong to the message they came in. */

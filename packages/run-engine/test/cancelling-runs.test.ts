@@ -169,7 +169,7 @@ describe('a cancelled run', () => {
       const { run, cancelled } = await fixture.engine.createRun(aRun({ threadId, multitaskStrategy }));
       expect(cancelled).toMatchObject([{ outcome: 'ended', action: multitaskStrategy }]);
       expect(await threadOf(threadId)).toMatchObject({ status: 'busy' });
-      expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: run.runId, hasCheckpoint: false }]);
+      expect(await fixture.engine.claimRuns(worker, 10)).toMatchObject([{ runId: run.runId }]);
     }
   });
 

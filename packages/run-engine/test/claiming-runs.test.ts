@@ -27,7 +27,6 @@ describe('a claim', () => {
       attempt: 1,
       kwargs: { input: 1 },
       metadata: { a: 1 },
-      hasCheckpoint: false,
       keepsThread: false,
       fence: { threadId: run.threadId, runId: run.runId },
     });

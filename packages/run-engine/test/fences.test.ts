@@ -59,19 +59,8 @@ it('a take-over waits for the batch in flight, and the next attempt sees what it
 
   expect(await sweep).toMatchObject({ resumedRunIds: [run.runId] });
   const [retaken] = await fixture.engine.claimRuns(await fixture.worker(), 1);
-  expect(retaken).toMatchObject({ runId: run.runId, hasCheckpoint: true });
-});
-
-it('the next attempt knows that the answer to an interrupt is stored already', async () => {
-  const { run } = await claimedRun();
-  await fixture.pool.query(
-    `INSERT INTO checkpoint_write (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, run_id, channel, type, data)
-     VALUES ($1, '', 'earlier', 'task', -4, $2, '__resume__', 'json', '1')`,
-    [run.threadId, run.runId],
-  );
-  await fixture.engine.releaseRun(run.fence);
-  const [again] = await fixture.engine.claimRuns(await fixture.worker(), 1);
-  expect(again).toMatchObject({ hasCheckpoint: false, hasResumed: true });
+  expect(retaken).toMatchObject({ runId: run.runId });
+  expect(await fixture.rows('SELECT run_id FROM checkpoint')).toEqual([{ run_id: run.runId }]);
 });
 
 it('a stale finish is refused, and the other finishes of its batch are not', async () => {

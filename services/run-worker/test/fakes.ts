@@ -30,8 +30,6 @@ export function claimedRun(overrides: Partial<ClaimedRun> = {}): ClaimedRun {
       durability: 'async',
     },
     fence: { threadId, epoch: 7n, runId },
-    hasCheckpoint: false,
-    hasResumed: false,
     isSuspect: false,
     lostForMs: null,
     createdAt: new Date(),

@@ -55,6 +55,8 @@ export interface NewRun extends Partial<CreateRun> {
   resumable?: boolean;
   streamMode?: string[];
   durability?: string;
+  /** Where it begins; left out: at the thread's newest checkpoint. */
+  checkpointId?: string;
 }
 
 /** @param aesKey what the data of the deployment is encrypted with; left out: nothing is */
@@ -103,7 +105,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
       stops.push(() => worker.stop({ signal: 'SIGKILL' }));
       return worker;
     },
-    async create(graphId, { input, command, resumable, streamMode, durability, ...overrides } = {}) {
+    async create(graphId, { input, command, resumable, streamMode, durability, checkpointId, ...overrides } = {}) {
       const created = await engine.createRun({
         runId: uuidv7(),
         keepsThread: true,
@@ -116,7 +118,7 @@ export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Prom
         kwargs: {
           input: input ?? (command === undefined ? {} : null),
           ...(command !== undefined && { command }),
-          config: { configurable: { graph_id: graphId } },
+          config: { configurable: { graph_id: graphId, ...(checkpointId && { checkpoint_id: checkpointId }) } },
           stream_mode: streamMode ?? ['values'],
           temporary: overrides.keepsThread === false,
           subgraphs: false,

@@ -32,11 +32,12 @@ export function sealedCheckpoints(backend: CheckpointBackend, atRest: AtRest): C
     writes: put.writes.map((write) => ({ ...write, value: seal(write.value) })),
   });
   const openWrite = (write: PendingWrite): PendingWrite => ({ ...write, value: open(write.value) });
-  const openStored = (stored: StoredCheckpoint): StoredCheckpoint => ({
+  const openStored = ({ interruptsBeforeRun, ...stored }: StoredCheckpoint): StoredCheckpoint => ({
     ...stored,
     checkpoint: open(stored.checkpoint),
     channelValues: stored.channelValues.map(({ channel, value }) => ({ channel, value: open(value) })),
     pendingWrites: stored.pendingWrites.map(openWrite),
+    ...(interruptsBeforeRun && { interruptsBeforeRun: interruptsBeforeRun.map(openWrite) }),
   });
   const { channelHistories } = backend;
   return {

@@ -26,9 +26,9 @@ export interface CheckpointOrigin {
   assistantId: string | null;
 }
 
-/** A row of the answer: a checkpoint, a blob that at least one of them names, or a write made at one of them. */
+/** A row of the answer: a checkpoint, a blob that at least one of them names, a write made at one of them, or one replaced there. */
 interface Row {
-  kind: 'checkpoint' | 'blob' | 'write';
+  kind: 'checkpoint' | 'blob' | 'write' | 'replaced';
   thread_id: string;
   ns: string;
   id: string;
@@ -42,20 +42,24 @@ interface Row {
   version: string | null;
   task_id: string | null;
   idx: number | null;
+  /** The write is one of the run that reads. */
+  is_own: boolean | null;
 }
 
 /**
  * Checkpoints, their channel values and their writes in one round trip, whatever their number. A blob that several of the
  * checkpoints share comes once.
+ *
+ * @param run parameter with the id of the run that reads, null for none: what it has replaced comes too
  */
-const WHOLE_CHECKPOINTS = `
+const wholeCheckpointsFor = (run: string) => `
   SELECT 'checkpoint' AS kind, thread_id, checkpoint_ns AS ns, checkpoint_id AS id, data_type AS type, data,
          parent_checkpoint_id AS parent_id, metadata_type, metadata_data AS metadata, channel_blobs,
-         NULL AS channel, NULL AS version, NULL AS task_id, NULL::int AS idx
+         NULL AS channel, NULL AS version, NULL AS task_id, NULL::int AS idx, NULL::boolean AS is_own
   FROM c
   UNION ALL
   SELECT 'blob', b.thread_id, b.checkpoint_ns, b.checkpoint_id, b.type, b.data, NULL, NULL, NULL, NULL, b.channel, b.version,
-         NULL, NULL
+         NULL, NULL, NULL
   FROM (
     SELECT DISTINCT c.thread_id, c.checkpoint_ns, named.key AS channel, named.value ->> 0 AS version,
            named.value ->> 1 AS checkpoint_id
@@ -64,8 +68,13 @@ const WHOLE_CHECKPOINTS = `
   JOIN checkpoint_blob b USING (thread_id, checkpoint_ns, channel, version, checkpoint_id)
   UNION ALL
   SELECT 'write', w.thread_id, w.checkpoint_ns, w.checkpoint_id, w.type, w.data, NULL, NULL, NULL, NULL, w.channel, NULL,
-         w.task_id, w.idx
-  FROM c JOIN checkpoint_write w USING (thread_id, checkpoint_ns, checkpoint_id)`;
+         w.task_id, w.idx, w.run_id = ${run}::uuid
+  FROM c JOIN checkpoint_write w USING (thread_id, checkpoint_ns, checkpoint_id)
+  UNION ALL
+  SELECT 'replaced', r.thread_id, r.checkpoint_ns, r.checkpoint_id, r.type, r.data, NULL, NULL, NULL, NULL, r.channel, NULL,
+         r.task_id, r.idx, NULL
+  FROM c JOIN checkpoint_write_replaced r USING (thread_id, checkpoint_ns, checkpoint_id)
+  WHERE r.run_id = ${run}::uuid`;
 
 const COLUMNS = `thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, data_type, data, metadata_type,
   metadata_data, channel_blobs`;
@@ -73,15 +82,15 @@ const COLUMNS = `thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, 
 const GET = {
   name: 'checkpoint_get',
   text: `WITH c AS MATERIALIZED (
-    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $3
-  ) ${WHOLE_CHECKPOINTS}`,
+    SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 AND checkpoint_id = $4
+  ) ${wholeCheckpointsFor('$3')}`,
 };
 
 const GET_NEWEST = {
   name: 'checkpoint_get_newest',
   text: `WITH c AS MATERIALIZED (
     SELECT ${COLUMNS} FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = $2 ORDER BY checkpoint_id DESC LIMIT 1
-  ) ${WHOLE_CHECKPOINTS}`,
+  ) ${wholeCheckpointsFor('$3')}`,
 };
 
 /** Reads need no fence: what is committed was written by who owned the thread at the time. */
@@ -95,17 +104,22 @@ export class CheckpointReader {
     this.#retryMs = retryMs;
   }
 
-  async get(threadId: string, namespace: string, checkpointId?: string): Promise<ReadCheckpoint | undefined> {
+  /** @param runId the run that reads, if it is one */
+  async get(
+    threadId: string,
+    namespace: string,
+    checkpointId?: string,
+    runId: string | null = null,
+  ): Promise<ReadCheckpoint | undefined> {
     if (!isUuid(threadId)) return undefined;
+    const values = [threadId, toSqlText(namespace), runId];
     const query =
-      checkpointId === undefined
-        ? { ...GET_NEWEST, values: [threadId, toSqlText(namespace)] }
-        : { ...GET, values: [threadId, toSqlText(namespace), toSqlText(checkpointId)] };
+      checkpointId === undefined ? { ...GET_NEWEST, values } : { ...GET, values: [...values, toSqlText(checkpointId)] };
     const [checkpoint] = wholeCheckpoints(await this.#rows(query));
     return checkpoint;
   }
 
-  async list(query: CheckpointQuery): Promise<ReadCheckpoint[]> {
+  async list(query: CheckpointQuery, runId: string | null = null): Promise<ReadCheckpoint[]> {
     const { threadId, namespace, checkpointId, beforeCheckpointId, filter, limit } = query;
     if (threadId !== undefined && !isUuid(threadId)) return [];
     const values: unknown[] = [];
@@ -116,10 +130,11 @@ export class CheckpointReader {
     if (checkpointId !== undefined) conditions.push(`checkpoint_id = ${given(toSqlText(checkpointId))}`);
     if (beforeCheckpointId !== undefined) conditions.push(`checkpoint_id < ${given(toSqlText(beforeCheckpointId))}`);
     if (filter && Object.keys(filter).length > 0) conditions.push(`metadata @> ${given(toSqlJson(filter))}::jsonb`);
+    const run = given(runId);
     const text = `WITH c AS MATERIALIZED (
       SELECT ${COLUMNS} FROM checkpoint WHERE ${conditions.join(' AND ')}
       ORDER BY checkpoint_id DESC ${limit === undefined ? '' : `LIMIT ${given(limit)}`}
-    ) ${WHOLE_CHECKPOINTS}`;
+    ) ${wholeCheckpointsFor(run)}`;
     return wholeCheckpoints(await this.#rows({ text, values }));
   }
 
@@ -167,20 +182,18 @@ export class CheckpointReader {
 
 function wholeCheckpoints(rows: Row[]): ReadCheckpoint[] {
   const blobs = new Map<string, SerializedValue>();
-  const writes = new Map<string, Row[]>();
   for (const row of rows) {
     if (row.kind === 'blob') blobs.set(blobName(row, row.channel, row.version, row.id), serialized(row));
-    if (row.kind !== 'write') continue;
-    const name = JSON.stringify([row.thread_id, row.ns, row.id]);
-    const known = writes.get(name);
-    if (known) known.push(row);
-    else writes.set(name, [row]);
   }
+  const writes = rowsByCheckpoint(rows, 'write');
+  const replaced = rowsByCheckpoint(rows, 'replaced');
   return rows
     .filter(({ kind }) => kind === 'checkpoint')
     .sort((a, b) => compareText(b.id, a.id))
     .map((row) => {
       const named = row.channel_blobs ?? {};
+      const written = writes.get(checkpointName(row)) ?? [];
+      const before = interruptsBeforeRun(written, replaced.get(checkpointName(row)) ?? []);
       return {
         blobs: named,
         stored: {
@@ -192,10 +205,37 @@ function wholeCheckpoints(rows: Row[]): ReadCheckpoint[] {
             const value = blobs.get(blobName(row, channel, version, writer));
             return value ? [{ channel, value }] : [];
           }),
-          pendingWrites: pendingWrites(writes.get(JSON.stringify([row.thread_id, row.ns, row.id])) ?? []),
+          pendingWrites: pendingWrites(written),
+          ...(before && { interruptsBeforeRun: pendingWrites(before) }),
         },
       };
     });
+}
+
+function rowsByCheckpoint(rows: Row[], kind: Row['kind']): Map<string, Row[]> {
+  const byCheckpoint = new Map<string, Row[]>();
+  for (const row of rows) {
+    if (row.kind !== kind) continue;
+    const known = byCheckpoint.get(checkpointName(row));
+    if (known) known.push(row);
+    else byCheckpoint.set(checkpointName(row), [row]);
+  }
+  return byCheckpoint;
+}
+
+/** What the run that reads has written is left out, and what it wrote over is back. */
+function interruptsBeforeRun(written: Row[], replaced: Row[]): Row[] | undefined {
+  const interrupts = written.filter(isOfInterrupt);
+  if (!interrupts.some((row) => row.is_own)) return undefined;
+  return [...interrupts.filter((row) => !row.is_own), ...replaced.filter(isOfInterrupt)];
+}
+
+function isOfInterrupt({ channel }: Row): boolean {
+  return channel === '__interrupt__' || channel === '__resume__';
+}
+
+function checkpointName({ thread_id, ns, id }: Row): string {
+  return JSON.stringify([thread_id, ns, id]);
 }
 
 /** By task and, within a task, by index: an order that does not depend on when they were stored. */

@@ -20,9 +20,12 @@ export const FLUSH = {
               channel_blobs)
     JOIN held h ON h.position = c.fence
     ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
-      parent_checkpoint_id = excluded.parent_checkpoint_id, run_id = excluded.run_id, data_type = excluded.data_type,
+      parent_checkpoint_id = excluded.parent_checkpoint_id, data_type = excluded.data_type,
       data = excluded.data, metadata = excluded.metadata, metadata_type = excluded.metadata_type,
       metadata_data = excluded.metadata_data, channel_blobs = excluded.channel_blobs
+    -- With durability exit a run that got no step further puts the checkpoint again that it began at. It stays the run's that
+    -- made it: a rollback would take it away with the others of the run.
+    WHERE checkpoint.run_id IS NOT DISTINCT FROM excluded.run_id
   ),
   put_blobs AS (
     INSERT INTO checkpoint_blob (thread_id, checkpoint_ns, channel, version, checkpoint_id, type, data)

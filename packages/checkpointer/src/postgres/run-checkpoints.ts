@@ -47,13 +47,13 @@ export class RunCheckpoints implements CheckpointBackend, Writer {
   }
 
   async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    const read = await this.#reader.get(threadId, namespace, checkpointId);
+    const read = await this.#reader.get(threadId, namespace, checkpointId, this.fence.runId);
     if (read) this.#rememberRead(read);
     return read?.stored;
   }
 
   async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
-    const all = await this.#reader.list(query);
+    const all = await this.#reader.list(query, this.fence.runId);
     for (const read of all) this.#rememberRead(read);
     return all.map(({ stored }) => stored);
   }

@@ -6,7 +6,6 @@ import {
   type CheckpointKey,
   type CheckpointPut,
   type CheckpointQuery,
-  type PendingWrite,
   type StoreBackend,
   type StoredCheckpoint,
   type StoreOperation,
@@ -22,7 +21,7 @@ import {
   unpackHistories,
   unpackStored,
 } from '../protocol/values.ts';
-import { isResume, withMarker, withoutMarkers } from './resume-marker.ts';
+import { withoutGivenAnswers } from './interrupt-answers.ts';
 
 /**
  * Checkpoints a run may be ahead of storage: with fewer a fast graph would wait for each commit, with more its worker, should it
@@ -47,8 +46,6 @@ export interface RemoteCheckpointsOptions {
    * could not be told from those of the checkpoint before. Left out: a put resolves when it is durable.
    */
   onPutFailed?: (error: Error) => void;
-  /** The run whose `command.resume` is about to be stored. */
-  resumingRunId?: string;
 }
 
 export class RemoteCheckpoints implements CheckpointBackend {
@@ -57,9 +54,8 @@ export class RemoteCheckpoints implements CheckpointBackend {
   readonly #options: RemoteCheckpointsOptions;
   /** The newest checkpoint of the root graph that this use read or wrote. */
   lastRootCheckpointId: string | null = null;
-  /** Pending writes of the first root checkpoint that was read. */
-  #foundWrites: PendingWrite[] | undefined;
-  #resumeIsMarked = false;
+  /** Checkpoints that the graph is about to read too. */
+  readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
   readonly #underWay = new Set<Promise<unknown>>();
   /** The last puts, whether durable by now or not. */
   readonly #puts: Promise<unknown>[] = [];
@@ -71,19 +67,22 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   async get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
-    const stored = await this.getWithMarkers(threadId, namespace, checkpointId);
-    if (namespace === '' && this.#foundWrites === undefined) {
-      this.lastRootCheckpointId = stored?.key.checkpointId ?? null;
-      this.#foundWrites = stored?.pendingWrites ?? [];
-    }
-    return stored && withoutMarkers(stored);
+    const place = JSON.stringify([threadId, namespace, checkpointId]);
+    const isAhead = this.#readAhead.has(place);
+    const stored = isAhead ? this.#readAhead.get(place) : await this.#get(threadId, namespace, checkpointId);
+    this.#readAhead.delete(place);
+    if (namespace === '') this.lastRootCheckpointId ??= stored?.key.checkpointId ?? null;
+    return stored && withoutGivenAnswers(stored);
   }
 
-  async getWithMarkers(
-    threadId: string,
-    namespace: string,
-    checkpointId?: string,
-  ): Promise<StoredCheckpoint | undefined> {
+  /** Reads a checkpoint of the root graph with all that is stored at it. What reads it next, before any write, gets the same. */
+  async readAhead(threadId: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
+    const place = JSON.stringify([threadId, '', checkpointId]);
+    if (!this.#readAhead.has(place)) this.#readAhead.set(place, await this.#get(threadId, '', checkpointId));
+    return this.#readAhead.get(place);
+  }
+
+  async #get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
     await this.settled();
     const answer = await this.#ask({ t: 'checkpoint.get', threadId, namespace, checkpointId });
     return unpackStored(answer.ok as StoredDocument[], answer.raw)[0];
@@ -92,10 +91,11 @@ export class RemoteCheckpoints implements CheckpointBackend {
   async list(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
     await this.settled();
     const answer = await this.#ask({ t: 'checkpoint.list', query });
-    return unpackStored(answer.ok as StoredDocument[], answer.raw).map(withoutMarkers);
+    return unpackStored(answer.ok as StoredDocument[], answer.raw).map(withoutGivenAnswers);
   }
 
   async put(put: CheckpointPut): Promise<void> {
+    this.#readAhead.clear();
     const { document, parts } = packPut(put);
     if (put.key.namespace === '') this.lastRootCheckpointId = put.key.checkpointId;
     const committed = this.#track(this.#ask({ t: 'checkpoint.put', put: document }, parts));
@@ -118,20 +118,13 @@ export class RemoteCheckpoints implements CheckpointBackend {
   }
 
   async putWrites(put: WritesPut): Promise<void> {
-    const { document, parts } = packWrites(this.#marked(put));
+    this.#readAhead.clear();
+    const { document, parts } = packWrites(put);
     await this.#track(this.#ask({ t: 'checkpoint.putWrites', put: document }, parts));
   }
 
   async deleteThread(threadId: string): Promise<void> {
     await this.#ask({ t: 'checkpoint.deleteThread', threadId });
-  }
-
-  /** The first resume that a run stores is the one it was started with. */
-  #marked(put: WritesPut): WritesPut {
-    const { resumingRunId } = this.#options;
-    if (resumingRunId === undefined || this.#resumeIsMarked || !isResume(put)) return put;
-    this.#resumeIsMarked = true;
-    return withMarker(put, resumingRunId, this.#foundWrites ?? []);
   }
 
   #track<T>(operation: Promise<T>): Promise<T> {

@@ -8,6 +8,8 @@ const CHECKPOINTER_KEY = '__pregel_checkpointer';
 
 /** What a run has of its own, apart from its request. */
 export interface RunParts {
+  /** The attempt goes on from the thread's newest checkpoint instead of where the run began. */
+  goesOn: boolean;
   checkpointer: object | undefined;
   store: object;
   callbacks: object[];
@@ -18,15 +20,14 @@ export interface RunParts {
 export function runConfig(
   request: RunRequest,
   langgraphVersion: string,
-  { checkpointer, store, callbacks, control, signal }: RunParts,
+  { goesOn, checkpointer, store, callbacks, control, signal }: RunParts,
 ): GraphConfig {
-  const { checkpoint_id, ...configurable } = request.config.configurable;
-  // A fork point is where the run began; another attempt goes on from the checkpoints made since.
-  const isFork = checkpoint_id !== undefined && !request.continuesAttempt;
+  const { checkpoint_id, checkpoint_map, ...configurable } = request.config.configurable;
   return {
     configurable: {
       ...configurable,
-      ...(isFork && { checkpoint_id }),
+      ...(!goesOn && checkpoint_id !== undefined && { checkpoint_id }),
+      ...(!goesOn && checkpoint_map !== undefined && { checkpoint_map }),
       ...(checkpointer && { [CHECKPOINTER_KEY]: checkpointer }),
     },
     store,

@@ -1,5 +1,5 @@
 /** One run in the child: from its request to its settlement. */
-import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
+import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import type { Connection } from '../protocol/connection.ts';
 import type { RunRequest } from '../types.ts';
 import { RemoteCheckpoints, RemoteStore } from './backends.ts';
@@ -9,8 +9,8 @@ import type { CompiledGraph, GraphConfig } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';
 import { Outbox } from './outbox.ts';
 import { newestState, runConfig } from './run-config.ts';
-import { runInput } from './run-input.ts';
-import { checkpointMetadata } from './run-metadata.ts';
+import { createRunSaver, passOverEarlierAttempts, type RunSaver } from './run-saver.ts';
+import { type RunStart, runStart, startAnew } from './run-start.ts';
 import { interruptsByTask, type Settlement, sendSettlement } from './settlement.ts';
 import { tracersOf } from './tracing.ts';
 
@@ -47,7 +47,6 @@ export class Run {
     this.#checkpoints = options.hasCheckpoints
       ? new RemoteCheckpoints(connection, use, {
           ...(request.durability !== 'sync' && { onPutFailed: (error: Error) => this.fail(error) }),
-          ...(request.command?.resume !== undefined && { resumingRunId: request.runId }),
         })
       : undefined;
     const { RunControl } = graph.modules.langgraph;
@@ -95,14 +94,15 @@ export class Run {
       const graphUse = { accessContext: 'threads.create_run', executionRuntime: { context: request.context } } as const;
       const compiled = await graph.take({ ...request.config, context: request.context }, graphUse);
       const tracers = (await tracersOf(request, graph.modules)) ?? [];
+      const { input, goesOn, saver } = await this.#start();
       const config = runConfig(request, graph.modules.langgraphVersion, {
-        checkpointer: this.#checkpoints && this.#saver(this.#checkpoints),
+        goesOn,
+        checkpointer: saver,
         store: createStore(graph.modules.checkpoint, new RemoteStore(connection, use)),
         callbacks: [...tracers, ...this.#renderer.callbacks],
         control: this.#control,
         signal: this.#abort.signal,
       });
-      const input = await runInput(request, graph.modules.langgraph, this.#checkpoints);
       await this.#stream(compiled, input, config);
       await this.#checkpoints?.settled();
       if (this.#failure) throw this.#failure;
@@ -114,21 +114,16 @@ export class Run {
     }
   }
 
-  /** Events wait while a checkpoint is being serialized: its put has to be on the wire before them. */
-  #saver(checkpoints: RemoteCheckpoints): object {
-    const { modules, saverOptions } = this.#options.graph;
-    const saver = createSaver(modules.checkpoint, checkpoints, saverOptions);
-    const put = saver.put.bind(saver);
-    const ofRun = checkpointMetadata(this.#options.request);
-    saver.put = async (config, checkpoint, metadata, versions) => {
-      this.#outbox.hold();
-      try {
-        return await put(config, checkpoint, { ...ofRun, ...metadata }, versions);
-      } finally {
-        this.#outbox.release();
-      }
-    };
-    return saver;
+  async #start(): Promise<RunStart & { saver: RunSaver | undefined }> {
+    const { request, graph } = this.#options;
+    const { langgraph } = graph.modules;
+    const checkpoints = this.#checkpoints;
+    if (!checkpoints) return { ...startAnew(request, langgraph), saver: undefined };
+    const saver = createRunSaver(checkpoints, { request, graph, outbox: this.#outbox });
+    const load = ({ type, data }: SerializedValue) => saver.serde.loadsTyped(type, data);
+    const start = await runStart(request, { langgraph, checkpoints, load });
+    if (!start.goesOn && request.durability === 'exit') passOverEarlierAttempts(saver, request);
+    return { ...start, saver };
   }
 
   async #stream(graph: CompiledGraph, input: unknown, config: GraphConfig): Promise<void> {

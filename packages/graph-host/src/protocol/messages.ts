@@ -52,7 +52,6 @@ const RunRequestBody = Type.Object({
   attempt: Type.Integer(),
   input: Type.Optional(Json),
   command: Type.Optional(JsonObject),
-  continuesAttempt: Type.Boolean(),
   config: JsonObject,
   context: Type.Optional(Json),
   streamModes: Type.Array(Type.String()),

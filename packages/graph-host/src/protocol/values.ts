@@ -5,6 +5,7 @@
 import type {
   ChannelHistory,
   CheckpointPut,
+  PendingWrite,
   SerializedValue,
   StoredCheckpoint,
   WritesPut,
@@ -78,34 +79,48 @@ export function unpackWrites(document: WritesDocument, bytes: Uint8Array): Write
   return { ...document, writes: document.writes.map((write) => ({ ...write, value: values.take(write.value) })) };
 }
 
+interface WriteDocument {
+  taskId: string;
+  channel: string;
+  value: ValueRef;
+}
+
 export interface StoredDocument
-  extends Omit<StoredCheckpoint, 'checkpoint' | 'metadata' | 'channelValues' | 'pendingWrites'> {
+  extends Omit<
+    StoredCheckpoint,
+    'checkpoint' | 'metadata' | 'channelValues' | 'pendingWrites' | 'interruptsBeforeRun'
+  > {
   checkpoint: ValueRef;
   metadata: ValueRef;
   channelValues: { channel: string; value: ValueRef }[];
-  pendingWrites: { taskId: string; channel: string; value: ValueRef }[];
+  pendingWrites: WriteDocument[];
+  interruptsBeforeRun?: WriteDocument[];
 }
 
 export function packStored(checkpoints: StoredCheckpoint[]): { document: StoredDocument[]; parts: Uint8Array[] } {
   const values = new ValueWriter();
-  const document = checkpoints.map((stored) => ({
+  const addWrite = (write: PendingWrite): WriteDocument => ({ ...write, value: values.add(write.value) });
+  const document = checkpoints.map(({ interruptsBeforeRun, ...stored }) => ({
     ...stored,
     checkpoint: values.add(stored.checkpoint),
     metadata: values.add(stored.metadata),
     channelValues: stored.channelValues.map((entry) => ({ ...entry, value: values.add(entry.value) })),
-    pendingWrites: stored.pendingWrites.map((write) => ({ ...write, value: values.add(write.value) })),
+    pendingWrites: stored.pendingWrites.map(addWrite),
+    ...(interruptsBeforeRun && { interruptsBeforeRun: interruptsBeforeRun.map(addWrite) }),
   }));
   return { document, parts: values.parts };
 }
 
 export function unpackStored(document: StoredDocument[], bytes: Uint8Array): StoredCheckpoint[] {
   const values = new ValueReader(bytes);
-  return document.map((stored) => ({
+  const takeWrite = (write: WriteDocument): PendingWrite => ({ ...write, value: values.take(write.value) });
+  return document.map(({ interruptsBeforeRun, ...stored }) => ({
     ...stored,
     checkpoint: values.take(stored.checkpoint),
     metadata: values.take(stored.metadata),
     channelValues: stored.channelValues.map((entry) => ({ ...entry, value: values.take(entry.value) })),
-    pendingWrites: stored.pendingWrites.map((write) => ({ ...write, value: values.take(write.value) })),
+    pendingWrites: stored.pendingWrites.map(takeWrite),
+    ...(interruptsBeforeRun && { interruptsBeforeRun: interruptsBeforeRun.map(takeWrite) }),
   }));
 }
 

@@ -97,8 +97,6 @@ interface ClaimedRow {
   metadata: Record<string, unknown>;
   kwargs: Buffer;
   epoch: string;
-  has_checkpoint: boolean;
-  has_resumed: boolean;
   is_suspect: boolean;
   lost_for_ms: number | null;
   created_at: Date;
@@ -131,8 +129,6 @@ function claimedRunOf(row: ClaimedRow, atRest: AtRest): ClaimedRun {
     metadata: row.metadata,
     kwargs: JSON.parse(atRest.open(row.kwargs).toString('utf8')),
     fence: fenceOf(row),
-    hasCheckpoint: row.has_checkpoint,
-    hasResumed: row.has_resumed,
     isSuspect: row.is_suspect,
     lostForMs: row.lost_for_ms,
     createdAt: row.created_at,
@@ -184,9 +180,5 @@ const claimStatement = (condition: string) => `
     FROM taken
   )
   SELECT run_id, thread_id, assistant_id, attempt, keeps_thread, metadata, kwargs, epoch, created_at, is_suspect,
-         (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms,
-         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.run_id = taken.run_id) AS has_checkpoint,
-         attempt > 1 AND EXISTS (SELECT 1 FROM checkpoint_write w
-                                 WHERE w.thread_id = taken.thread_id AND w.run_id = taken.run_id
-                                   AND w.channel = '__resume__') AS has_resumed
+         (extract(epoch FROM clock_timestamp() - lost_at) * 1000)::float8 AS lost_for_ms
   FROM taken ORDER BY ready_at, seq`;

@@ -127,13 +127,6 @@ export interface ClaimedRun {
   metadata: Record<string, unknown>;
   kwargs: Record<string, unknown>;
   fence: Fence;
-  /** An earlier attempt of this run committed a checkpoint: go on from it with input null. */
-  hasCheckpoint: boolean;
-  /**
-   * An earlier attempt stored the answer to an interrupt: go on with input null too. Given again, the answer could be taken
-   * for that to the next interrupt.
-   */
-  hasResumed: boolean;
   /** It may have been the one that took its host down: it is to be executed in a host of its own. */
   isSuspect: boolean;
   /** Milliseconds since the worker of its last attempt, which was lost, was heard of; null when it waited for another reason. */

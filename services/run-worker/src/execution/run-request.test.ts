@@ -11,7 +11,6 @@ it('asks the host for what the run was accepted with', () => {
     assistantId: run.assistantId,
     graphId: 'agent',
     attempt: 1,
-    continuesAttempt: false,
     input: runArgumentsExample.input,
     config: {
       configurable: {
@@ -42,25 +41,13 @@ it("passes on what else of LangChain's configuration means something to a run", 
   expect(made).not.toHaveProperty('callbacks');
 });
 
-it('a later attempt goes on from its own newest checkpoint, not from where the run began', () => {
-  const kwargs = {
-    ...runArgumentsExample,
-    config: { configurable: { graph_id: 'agent', checkpoint_id: 'earlier', mine: 1 } },
-  };
-  expect(runRequest(claimedRun({ kwargs })).config.configurable).toMatchObject({ checkpoint_id: 'earlier', mine: 1 });
-  const again = runRequest(claimedRun({ kwargs, hasCheckpoint: true, attempt: 2 }));
-  expect(again.continuesAttempt).toBe(true);
-  expect(again.config.configurable).not.toHaveProperty('checkpoint_id');
-  expect(again.config.configurable).toMatchObject({ mine: 1 });
-});
-
-it('a later attempt does not give the answer to an interrupt twice, and stays at the checkpoint it was given for', () => {
+it('every attempt is told where the run began, and the host decides whether it goes on from there', () => {
   const kwargs = {
     ...runArgumentsExample,
     command: { resume: 'yes' },
-    config: { configurable: { graph_id: 'agent', checkpoint_id: 'asked' } },
+    config: { configurable: { graph_id: 'agent', checkpoint_id: 'earlier', mine: 1 } },
   };
-  const again = runRequest(claimedRun({ kwargs, hasResumed: true, attempt: 2 }));
-  expect(again.continuesAttempt).toBe(true);
-  expect(again.config.configurable).toMatchObject({ checkpoint_id: 'asked' });
+  const again = runRequest(claimedRun({ kwargs, attempt: 2 }));
+  expect(again).toMatchObject({ attempt: 2, command: { resume: 'yes' } });
+  expect(again.config.configurable).toMatchObject({ checkpoint_id: 'earlier', mine: 1 });
 });

@@ -13,12 +13,11 @@ export function runRequest(run: ClaimedRun): RunRequest {
     assistantId: run.assistantId,
     graphId,
     attempt: run.attempt,
-    continuesAttempt: run.hasCheckpoint || run.hasResumed,
     ...(args.input !== undefined && { input: args.input }),
     ...(args.command && { command: args.command }),
     config: {
       configurable: {
-        ...withoutStart(configurable, run.hasCheckpoint),
+        ...configurable,
         run_id: run.runId,
         thread_id: run.threadId,
         assistant_id: run.assistantId,
@@ -51,11 +50,4 @@ function tracingOf(configurable: Record<string, unknown>): Pick<RunRequest, 'tra
   const { [TRACING_PROJECT_KEY]: project, [TRACING_EXAMPLE_KEY]: exampleId } = configurable as Record<string, string>;
   if (project === undefined && exampleId === undefined) return {};
   return { tracing: { ...(project !== undefined && { project }), ...(exampleId !== undefined && { exampleId }) } };
-}
-
-/** A later attempt goes on from the run's own newest checkpoint, not from the one the run began at. */
-function withoutStart(configurable: Record<string, unknown>, continues: boolean): Record<string, unknown> {
-  if (!continues) return configurable;
-  const { checkpoint_id: _id, checkpoint_map: _map, ...rest } = configurable;
-  return rest;
 }

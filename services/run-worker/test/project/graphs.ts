@@ -79,6 +79,46 @@ export const approval = new StateGraph(State)
   .addEdge(START, 'ask')
   .compile();
 
+/** Stands still before it asks, when it has been answered, and in a step of its own after that. */
+async function askAtGates(state: State, config: LangGraphRunnableConfig) {
+  await note(state, 'asking');
+  await passGate(state, 'ask', config.signal);
+  const answer = interrupt({ question: 'ok?' });
+  await note(state, 'answered');
+  await passGate(state, 'answer', config.signal);
+  return { log: [`answer: ${JSON.stringify(answer)}`] };
+}
+
+const questionsInside = new StateGraph(State)
+  .addNode('ask', askAtGates)
+  .addNode('one', step('inside'))
+  .addEdge(START, 'ask')
+  .addEdge('ask', 'one');
+
+const stepInside = new StateGraph(State).addNode('one', step('inside')).addEdge(START, 'one');
+
+/** Asks in a node, in two nodes beside each other, in a subgraph with a checkpointer of its own or without, or nowhere. */
+export const interview = new StateGraph(
+  Annotation.Root({ ...State.spec, where: Annotation<'node' | 'both' | 'inside' | 'memory' | 'remembering'>() }),
+)
+  .addNode('ask', askAtGates)
+  .addNode('ask too', askAtGates)
+  .addNode('inside', async (state, config) => ({
+    log: (await questionsInside.compile().invoke({ ...state, log: [] }, config)).log,
+  }))
+  .addNode('memory', questionsInside.compile({ checkpointer: true }))
+  .addNode('remembering', stepInside.compile({ checkpointer: true }))
+  .addNode('one', step('after'))
+  .addConditionalEdges(START, ({ where }) => {
+    if (where === 'both') return ['ask', 'ask too'];
+    return where === 'node' ? 'ask' : where;
+  })
+  .addEdge('ask', 'one')
+  .addEdge('inside', 'one')
+  .addEdge('memory', 'one')
+  .addEdge('remembering', 'one')
+  .compile();
+
 export const endless = new StateGraph(State)
   .addNode('one', step('one'))
   .addNode('wait', async (state: State, config: LangGraphRunnableConfig) => {
