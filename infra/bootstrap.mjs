@@ -53,6 +53,11 @@ const verbs = {
       allowFailure: true,
     });
   },
+  /** Asks a platform of its own for anything its documents describe, at length; the flags are its own. */
+  async fuzz() {
+    await prepare();
+    process.exitCode = await run('The fuzzer', installed('tsx'), ['e2e/fuzz/main.ts', ...args], { allowFailure: true });
+  },
   /** Measures a platform started for that. */
   async bench() {
     await prepare();

@@ -28,7 +28,7 @@ export async function runPythonTests(
     RUNYARD_PYTEST_REPORT: report,
     PYTHONDONTWRITEBYTECODE: '1',
   };
-  const { output } = await run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], variables);
+  const { output } = await runProgram(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', folder], { variables });
   const text = await readFile(report, 'utf8').catch(() => '');
   await rm(path.dirname(report), { recursive: true, force: true });
   if (text === '') throw new Error(`pytest ran no test\n${output}`);
@@ -72,16 +72,18 @@ async function environment(): Promise<string> {
 }
 
 async function succeed(command: string, args: string[]): Promise<void> {
-  const { code, output } = await run(command, args);
+  const { code, output } = await runProgram(command, args);
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}\n${output}`);
 }
 
-async function run(
+/** Runs a program to its end and gives all it printed. */
+export async function runProgram(
   command: string,
   args: string[],
-  variables: Record<string, string> = {},
+  { variables = {}, cwd }: { variables?: Record<string, string>; cwd?: string } = {},
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(command, args, { env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...variables };
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], ...(cwd !== undefined && { cwd }) });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   const code = await new Promise<number | null>((resolve, reject) => {

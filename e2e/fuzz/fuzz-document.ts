@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { OPEN_API_INFO } from '@runyard/contracts';
+import { pythonWithPackages, runProgram } from '../harness/python.ts';
+
+const DOCUMENTS = path.resolve(import.meta.dirname, '../../docs/api');
+const CONFIG = path.join(import.meta.dirname, 'schemathesis.toml');
+const CHECKS = 'not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance';
+/** Their answers end when the client leaves. */
+const ENDLESS = ['joinThreadStream'];
+const REQUEST_TIMEOUT_SECONDS = 30;
+
+export interface FuzzOptions {
+  document: keyof typeof OPEN_API_INFO;
+  /** What the document's paths stand below, through the gateway. */
+  url: string;
+  apiKey: string;
+  seed: number;
+  /** `short`: what `npm test` has time for. `thorough` also takes every boundary of every schema. */
+  depth: 'short' | 'thorough';
+}
+
+export interface FuzzOutcome {
+  requests: number;
+  /** Operations that were asked for, of those described. */
+  operations: { tested: number; total: number };
+  /** Answers outside the contract and requests that got none; each with what repeats it. */
+  isClean: boolean;
+  output: string;
+}
+
+/** By depth: phases, and how many cases of each operation and of each chain of operations. */
+const DEPTHS = {
+  short: ['--phases', 'examples,fuzzing,stateful', '--max-examples', '2'],
+  thorough: ['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', '50'],
+} as const;
+
+/**
+ * Asks for every operation of a public document with values that its schemas allow and forbid, following ids from answers
+ * into further requests, and holds each answer against the document.
+ */
+export async function fuzzDocument({ document, url, apiKey, seed, depth }: FuzzOptions): Promise<FuzzOutcome> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'runyard-fuzz-'));
+  const report = path.join(folder, 'report.json');
+  try {
+    const { output } = await runProgram(
+      await pythonWithPackages(),
+      [
+        ...['-m', 'schemathesis.cli', '--config-file', CONFIG, 'run', path.join(DOCUMENTS, `${document}.openapi.json`)],
+        ...['--url', url, '--header', `x-api-key: ${apiKey}`, '--checks', CHECKS, '--seed', String(seed)],
+        ...['--workers', '2', '--request-timeout', String(REQUEST_TIMEOUT_SECONDS), '--warnings', 'off'],
+        ...ENDLESS.flatMap((operation) => ['--exclude-operation-id', operation]),
+        ...['--report', 'json', '--report-json-path', report, ...DEPTHS[depth]],
+      ],
+      // It keeps what it finds in the folder it runs in.
+      { cwd: folder },
+    );
+    const { exit_code, complete, operations, test_cases } = JSON.parse(await readFile(report, 'utf8')) as Report;
+    return { requests: test_cases.generated, operations, isClean: exit_code === 0 && complete, output };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Report {
+  exit_code: number;
+  /** False when it ended before all was asked for. */
+  complete: boolean;
+  operations: { tested: number; total: number };
+  test_cases: { generated: number };
+}
