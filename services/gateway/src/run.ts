@@ -141,6 +141,7 @@ export async function run(config: Config, context: ServiceContext): Promise<Runn
       serviceUrls: { 'org-access': config.ORG_ACCESS_URL, 'control-plane': config.CONTROL_PLANE_URL },
       load,
       onMissed: () => feed.doubt(),
+      newRoutes: () => feed.soon(),
     }),
     exchanges,
     dispatcher,

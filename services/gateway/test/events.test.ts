@@ -58,6 +58,15 @@ describe.each(buses.filter(([kind]) => kind !== 'kafka' || kafkaAvailable()))('o
     ]);
   };
 
+  it('a deployment that runs since a moment ago is reached although no event has said so yet', async () => {
+    const resting = deploymentRoute({ upstreams: [], workspace_id: route.workspace_id });
+    gateway.controlPlane.routes.push(resting);
+    await announce(route);
+    await waitFor(async () => (await request(gateway, resting)).status === 503, { what: 'the route to be known' });
+    resting.upstreams = [upstream.url];
+    expect((await request(gateway, resting)).status).toBe(200);
+  });
+
   beforeEach(async () => {
     config = address();
     bus = createEventBus(config, { logger: silentLogger });

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEPLOYMENTS_PREFIX, type DeploymentRoute, isUuid, type PublicService } from '@runyard/contracts';
 import { isPreflight, NotFoundError, UnavailableError } from '@runyard/service-kit';
 import {
@@ -39,7 +40,12 @@ export interface ItineraryParts {
   serviceUrls: Record<PublicService, string>;
   /** A deployment was not reached where it is said to be: perhaps it is somewhere else by now. */
   onMissed(): void;
+  /** Resolves when the table has routes that were asked for after this. */
+  newRoutes(): Promise<void>;
 }
+
+/** What has just been deployed is known here within so long; nobody waits longer for a deployment that does not run. */
+const NEW_ROUTES_MS = 1_000;
 
 /** Services of the platform let those wait unanswered who wait for a change: how many there are is no sign of load. */
 const UNBOUNDED = new UpstreamLoad({ maxUnanswered: Number.POSITIVE_INFINITY });
@@ -86,8 +92,7 @@ export class ItineraryPlanner {
     const admission: Admission = open
       ? { consumes: 'both' }
       : await admitToDeployment(req, known, guard.checkerFor(req));
-    const route = deploymentOrNotFound(known);
-    if (route.upstreams.length === 0) this.#parts.onMissed();
+    const route = await this.#running(deploymentOrNotFound(known));
     return {
       upstreams: this.#upstreams.of(route),
       load,
@@ -96,6 +101,14 @@ export class ItineraryPlanner {
       admission,
       name: 'The deployment',
     };
+  }
+
+  /** A route without processes may be one that was deployed a moment ago: it is looked up once more in new routes. */
+  async #running(route: DeploymentRoute): Promise<DeploymentRoute> {
+    if (route.upstreams.length > 0) return route;
+    const { newRoutes, table } = this.#parts;
+    await Promise.race([newRoutes(), sleep(NEW_ROUTES_MS, undefined, { ref: false })]);
+    return table.find(route.deployment_id) ?? route;
   }
 
   /** A name means the deployment of the caller's own workspace, also where another's slug is the same word. */

@@ -27,6 +27,8 @@ export class RouteFeed {
   #wake: () => void = () => {};
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
+  /** Those who wait for the next snapshot without asking for it at once. */
+  #following: (() => void)[] = [];
   #doubtedAt = Number.NEGATIVE_INFINITY;
   readonly #hints = new Throttle(() => this.refreshNow());
 
@@ -59,6 +61,13 @@ export class RouteFeed {
     this.#wake();
   }
 
+  /** Has a snapshot fetched soon, one for all who ask in a moment, and resolves when it is taken over. */
+  soon(): Promise<void> {
+    const taken = new Promise<void>((resolve) => this.#following.push(resolve));
+    this.hint();
+    return taken;
+  }
+
   /** Routes may have changed: a snapshot is fetched soon, one for all hints of a moment. */
   hint(): void {
     this.#hints.trigger();
@@ -67,10 +76,12 @@ export class RouteFeed {
   async #refreshUntilStopped(): Promise<void> {
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
-      const served = this.#waiting.splice(0);
+      const [served, following] = [this.#waiting.splice(0), this.#following.splice(0)];
       const failed = !(await this.#refresh());
-      if (failed) this.#waiting.push(...served);
-      else for (const resolve of served) resolve();
+      if (failed) {
+        this.#waiting.push(...served);
+        this.#following.push(...following);
+      } else for (const resolve of [...served, ...following]) resolve();
       retryMs = failed ? Math.min(retryMs * 2, RETRY_MS_MAX) : RETRY_MS_MIN;
       if (failed) await this.#pause(retryMs * (0.75 + Math.random() / 2));
       else if (this.#waiting.length === 0) await this.#pause(this.#options.refreshMs);
