@@ -18,6 +18,7 @@ export default defineConfig({
         'restart',
         'deploy-cli/javascript',
         'fields',
+        'contract-fuzz',
         'runyard-cli',
         'deployments',
         'listeners',

@@ -23,8 +23,8 @@ export interface FuzzOptions {
 
 export interface FuzzOutcome {
   requests: number;
-  /** Operations that were asked for, of those described. */
-  operations: { tested: number; total: number };
+  /** Operations that were asked for, of those that have an end. */
+  operations: { tested: number; selected: number };
   /** Answers outside the contract and requests that got none; each with what repeats it. */
   isClean: boolean;
   output: string;
@@ -67,6 +67,6 @@ interface Report {
   exit_code: number;
   /** False when it ended before all was asked for. */
   complete: boolean;
-  operations: { tested: number; total: number };
+  operations: { tested: number; selected: number };
   test_cases: { generated: number };
 }
