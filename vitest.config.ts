@@ -17,6 +17,7 @@ export default defineConfig({
   plugins: [bundledGraphHosts],
   test: {
     globalSetup: ['packages/test-kit/src/global-setup.ts'],
+    setupFiles: ['packages/test-kit/src/load-postgres-clients.ts'],
     include: [
       'packages/**/*.test.ts',
       'services/**/*.test.ts',

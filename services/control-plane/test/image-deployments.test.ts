@@ -4,7 +4,7 @@ import type { Deployment, PushToken } from '@runyard/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ImageClient } from './support/image-pushing.ts';
 import { TestPlatform } from './support/platform.ts';
-import { AGENT, ENGINE, engineCalls } from './support/stand-in-engine.ts';
+import { ENGINE, engineCalls, engineVariables } from './support/stand-in-engine.ts';
 
 let platform: TestPlatform;
 let engineFolder: string;
@@ -12,8 +12,7 @@ beforeAll(async () => {
   engineFolder = join(process.env.TMPDIR ?? '/tmp', `runyard-engine-${crypto.randomUUID()}`);
   platform = await TestPlatform.start({
     CONTAINER_ENGINE_COMMAND: ENGINE,
-    DOCKER_STAND_IN_FOLDER: engineFolder,
-    DOCKER_STAND_IN_AGENT: AGENT,
+    ...engineVariables(engineFolder),
   });
 });
 afterAll(async () => {

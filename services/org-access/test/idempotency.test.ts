@@ -66,7 +66,7 @@ describe('a creation asked for again with its key', () => {
   it('that was refused is made when it can be', async () => {
     const key = randomUUID();
     const expired = await post(SERVICE_KEYS, { expires_at: '2020-01-01T00:00:00Z' }, key);
-    expect(expired.status).toBe(400);
+    expect(expired.status).toBe(422);
     expect((await post(SERVICE_KEYS, { description: 'later' }, key)).status).toBe(200);
   });
 });

@@ -112,7 +112,7 @@ describe('the settings of an organization', () => {
     expect((await platform.verify(ours.key)).status).toBe(200);
     expect((await platform.verify(key, { workspace_id: platform.bootstrap.workspace_id })).status).toBe(403);
     const foreign = { workspaces: [platform.bootstrap.workspace_id] };
-    expect((await platform.call(key, 'POST', '/api/v1/orgs/current/service-keys', foreign)).status).toBe(400);
+    expect((await platform.call(key, 'POST', '/api/v1/orgs/current/service-keys', foreign)).status).toBe(422);
   });
 });
 

@@ -9,12 +9,19 @@ const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, i
 export const AGENT = fixture('stand-in-agent.mjs');
 export const ENGINE = fixture('stand-in-engine.mjs');
 
+/** What the engine takes from the environment of who calls it; `folder` is where it writes down how it was called. */
+export function engineVariables(folder: string): Record<string, string> {
+  return {
+    DOCKER_STAND_IN_FOLDER: folder,
+    DOCKER_STAND_IN_AGENT: AGENT,
+    DOCKER_STAND_IN_HOSTS: fixture('stand-in-hosts.mjs'),
+    DOCKER_STAND_IN_REACH: fixture('../../../../infra/docker/agent-server/reach.mjs'),
+  };
+}
+
 /** A container driver whose engine runs containers as processes, and writes down below `folder` how it was called. */
 export function containerOptions(surroundings: Surroundings): ContainerDriverOptions {
-  process.env.DOCKER_STAND_IN_FOLDER = surroundings.folder;
-  process.env.DOCKER_STAND_IN_AGENT = AGENT;
-  process.env.DOCKER_STAND_IN_HOSTS = fixture('stand-in-hosts.mjs');
-  process.env.DOCKER_STAND_IN_REACH = fixture('../../../../infra/docker/agent-server/reach.mjs');
+  Object.assign(process.env, engineVariables(surroundings.folder));
   return {
     ...surroundings,
     command: ENGINE,
