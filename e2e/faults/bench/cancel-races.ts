@@ -95,7 +95,7 @@ async function endOf(deployment: BenchDeployment, run: { threadId: string; runId
 }
 
 /** All that is kept of a thread's state, as one text to be compared. */
-async function holdings({ pool }: BenchDeployment, threadId: string): Promise<string> {
+export async function holdings({ pool }: BenchDeployment, threadId: string): Promise<string> {
   const { rows } = await pool.query<{ held: string }>(
     `SELECT concat_ws(' | ',
        (SELECT string_agg(checkpoint_ns || checkpoint_id || md5(data), ',' ORDER BY checkpoint_ns, checkpoint_id)

@@ -4,6 +4,7 @@ import { type Attempt, attemptsByRun } from '../bench/attempts.ts';
 import type { Bench } from '../bench/bench.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
+import { Interviews } from '../bench/interviews.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 
 const WORKERS = 3;
@@ -11,6 +12,8 @@ const WORKERS = 3;
 const INPUT = { steps: 12, sleepMs: 400 };
 /** Runs in hand or waiting at a time: as many as two workers have slots for, so that what is measured is never the wait for one. */
 const AT_ONCE = 15;
+/** Threads that are asked and answered beside that, at a time. */
+const INTERVIEWS_AT_ONCE = 3;
 
 /** What the host of a killed worker may take to hear of it, on a machine with much else to do. */
 const HEARS_WITHIN_MS = 2_000;
@@ -20,7 +23,8 @@ type Kills = Map<number, number>;
 
 export const goal: Goal = {
   id: 'R1',
-  title: 'A killed worker costs time, never a run, a checkpoint, or a step that was recorded twice.',
+  title:
+    'A killed worker costs time, never a run, a checkpoint, an answer to an interrupt, or a step that was recorded twice.',
   isFast: true,
   async run(bench) {
     const deployment = await bench.deployment({
@@ -33,7 +37,8 @@ export const goal: Goal = {
       },
     });
     const wanted = { runs: bench.size({ fast: 24, full: 300 }), kills: bench.size({ fast: 5, full: 100 }) };
-    const { kills, runs } = await killWorkers(bench, deployment, wanted);
+    const interviews = new Interviews(deployment, bench.random.fork('interviews'));
+    const { kills, runs } = await killWorkers(bench, deployment, { ...wanted, interviews });
     await deployment.truth.untilAllEnded(120_000);
     bench.measureEnough('workers killed', kills.size, wanted.kills);
     await measureRuns(bench, deployment, runs, wanted.runs);
@@ -41,6 +46,7 @@ export const goal: Goal = {
     measureExecutions(bench, attempts, kills);
     await measureStarts(bench, deployment, attempts);
     measureResumptions(bench, attempts, kills);
+    interviews.measure(bench, Math.floor(wanted.kills / 4));
   },
 };
 
@@ -48,10 +54,11 @@ export const goal: Goal = {
 async function killWorkers(
   bench: Bench,
   deployment: BenchDeployment,
-  wanted: { runs: number; kills: number },
+  wanted: { runs: number; kills: number; interviews: Interviews },
 ): Promise<{ kills: Kills; runs: AcceptedRun[] }> {
   const kills: Kills = new Map();
   const runs: AcceptedRun[] = [];
+  let isOver = false;
   const createMore = async () => {
     let free = AT_ONCE - (await deployment.truth.unfinished());
     for (; free > 0; free -= 1) {
@@ -59,8 +66,10 @@ async function killWorkers(
       if (run) runs.push(run);
     }
   };
+  const interviewing = Array.from({ length: INTERVIEWS_AT_ONCE }, async () => {
+    while (!isOver) await wanted.interviews.hold({ sleepMs: INPUT.sleepMs });
+  });
   let left = wanted.kills;
-  let isOver = false;
   const creating = (async () => {
     // As long as workers are killed there is something to lose.
     while (runs.length < wanted.runs || !isOver) {
@@ -82,7 +91,7 @@ async function killWorkers(
     }),
   );
   isOver = true;
-  await creating;
+  await Promise.all([creating, ...interviewing]);
   bench.log(`${kills.size} kills, ${runs.length} runs`);
   return { kills, runs };
 }

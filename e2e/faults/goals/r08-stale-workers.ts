@@ -5,12 +5,15 @@ import type { Bench } from '../bench/bench.ts';
 import type { AcceptedRun, BenchDeployment } from '../bench/deployment.ts';
 import { follow } from '../bench/event-follower.ts';
 import type { Goal } from '../bench/goal.ts';
+import { Interviews } from '../bench/interviews.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
 
 const LEASE_SECONDS = 3;
 const LEASES = 3;
 const SLOTS = 40;
+/** Threads that are asked and answered beside the runs of a round. */
+const INTERVIEWS = { atOnce: 6, sleepMs: 1_000 };
 /** Each step writes all that a run can write. Long enough that no run ends before its worker has stood still. */
 const INPUT = { steps: 14, sleepMs: 400, events: 2, stores: true };
 /** A host that was told to stop may have a step to leave. */
@@ -28,7 +31,10 @@ export const goal: Goal = {
   isFast: true,
   async run(bench) {
     const env = { WORKER_LEASE_SECONDS: String(LEASE_SECONDS), BG_JOB_MAX_RETRIES: '100' };
-    const deployment = await bench.deployment({ workers: 2, env: { ...env, N_JOBS_PER_WORKER: String(SLOTS) } });
+    const deployment = await bench.deployment({
+      workers: 2,
+      env: { ...env, N_JOBS_PER_WORKER: String(SLOTS + INTERVIEWS.atOnce) },
+    });
     const other = await bench.deployment({ env });
     await Promise.all([staleWorkers(bench, deployment), blockedNode(bench, other)]);
   },
@@ -39,12 +45,20 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   const runs: AcceptedRun[] = [];
   const stale: StaleRun[] = [];
   const streams = { foreign: [] as string[], seen: 0 };
+  const interviews = new Interviews(deployment, bench.random.fork('interviews'));
   // Most items are written over by the attempt that executes the same step again, on a busy machine sometimes all of a round.
   while (stale.length < wanted || (await itemsOf(deployment, stale)).length === 0) {
+    let isOver = false;
+    // Before the runs, which take all the slots of the worker that will stand still.
+    const interviewing = Array.from({ length: INTERVIEWS.atOnce }, async () => {
+      while (!isOver) await interviews.hold(INTERVIEWS);
+    });
     const round = await createRuns(deployment, Math.min(2 * SLOTS, 2 * Math.max(1, wanted - stale.length)));
     runs.push(...round);
     const held = await standStill(deployment, round);
+    isOver = true;
     stale.push(...held);
+    await Promise.all(interviewing);
     await deployment.truth.untilAllEnded(60_000);
     // While their events are still there.
     await readStreams(deployment, held, streams);
@@ -55,6 +69,8 @@ async function staleWorkers(bench: Bench, deployment: BenchDeployment): Promise<
   await measureWrites(bench, deployment, stale);
   await measureStops(bench, deployment, stale);
   await measureRefusals(bench, deployment);
+  // Of one round all may be on the other worker.
+  interviews.measure(bench, bench.tier === 'full' ? 1 : 0);
 }
 
 async function createRuns(deployment: BenchDeployment, count: number): Promise<AcceptedRun[]> {

@@ -4,9 +4,12 @@ import type { Bench } from '../bench/bench.ts';
 import { RACE_KINDS, type Race, raceOf } from '../bench/cancel-races.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
+import { Interviews } from '../bench/interviews.ts';
 import type { Part } from '../bench/part.ts';
 
 const LANES = 16;
+/** Threads that are asked and answered beside the races, at a time: half of the answers are rolled back and given again. */
+const INTERVIEWS = { atOnce: 3, sleepMs: 150, rollBacks: 0.5 };
 const LEASE_MS = 2_000;
 const VISIBLE_WITHIN_S = 5;
 /** Of so many races one at least has its worker killed, or frozen past its lease. */
@@ -22,7 +25,12 @@ export const goal: Goal = {
     const deployment = await bench.deployment({
       workers: 3,
       bus: 'redis',
-      env: { WORKER_LEASE_SECONDS: String(LEASE_MS / 1000), N_JOBS_PER_WORKER: '10' },
+      env: {
+        WORKER_LEASE_SECONDS: String(LEASE_MS / 1000),
+        N_JOBS_PER_WORKER: '10',
+        // That a run is given up when it loses three workers without getting further is R16's matter.
+        BG_JOB_MAX_RETRIES: '100',
+      },
     });
     const wanted = bench.size({ fast: 60, full: 1_000 });
     const races: Race[] = [];
@@ -37,10 +45,17 @@ export const goal: Goal = {
         if (race) races.push(race);
       }
     };
-    const racing = Promise.all(Array.from({ length: LANES }, (_, index) => lane(index)));
+    const interviews = new Interviews(deployment, bench.random.fork('interviews'));
+    const interviewing = Array.from({ length: INTERVIEWS.atOnce }, async () => {
+      while (!isEnough()) await interviews.hold(INTERVIEWS);
+    });
+    const racing = Promise.all([...Array.from({ length: LANES }, (_, index) => lane(index)), ...interviewing]);
     await harmWorkersDuring(bench, deployment, { work: racing, hits });
     await deployment.truth.untilAllEnded(30_000);
     await judge(bench, deployment, races, { wanted, hits });
+    const least = Math.floor(wanted / (4 * RACES_PER_HIT));
+    interviews.measure(bench, least);
+    bench.measureEnough('answers rolled back and given again', interviews.rolledBack, least);
   },
 };
 

@@ -4,6 +4,7 @@ import type { Bench } from '../bench/bench.ts';
 import { CutStreams } from '../bench/cut-streams.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
+import { Interviews } from '../bench/interviews.ts';
 import { MixedPlatform, PLATFORM_SERVICES } from '../bench/mixed-platform.ts';
 import { measureOutage, measureRuns } from '../bench/outage-checks.ts';
 import type { Part } from '../bench/part.ts';
@@ -20,6 +21,8 @@ const ENV = {
   // Kills follow each other so closely that three may hit one run before it gets a step further: R16's matter.
   BG_JOB_MAX_RETRIES: '100',
 };
+/** Threads that are asked and answered beside the load, at a time. */
+const INTERVIEWS_AT_ONCE = 3;
 const INPUT = { steps: 4, sleepMs: 150, events: 5, bytes: 100 };
 
 export const goal: Goal = {
@@ -43,7 +46,7 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   const oldWorker = deployment.workers[0] as Part;
   const newApi = await deployment.addPart('agent-api');
   const newWorker = await deployment.addPart('run-worker');
-  const load = new SteadyLoads(bench, deployment);
+  const load = new SteadyLoads(bench, deployment, newWorker);
 
   await load.during('all old', [oldApi], [oldWorker]);
   // Its start brings the tables up to date under the hands of the old ones.
@@ -66,6 +69,7 @@ async function deploymentsOfTwo(bench: Bench, previous: string): Promise<void> {
   bench.measureNone('streams with events missing, repeated or out of order', faults, streams);
   bench.measureEnough('streams cut and gone on with', cuts, bench.size({ fast: 1, full: 20 }));
   bench.measureNone('processes that did not end well', load.badEnds, load.ends);
+  load.interviews.measure(bench, bench.size({ fast: 1, full: 5 }));
   measureOutage(bench, [deployment.history], { boundSeconds: 10 });
 }
 
@@ -106,11 +110,16 @@ class SteadyLoads {
   cuts = 0;
   ends = 0;
   readonly #bench: Bench;
+  /** Of arrangements in which this release executes every attempt. */
+  readonly interviews: Interviews;
   readonly #deployment: BenchDeployment;
+  readonly #newWorker: Part;
 
-  constructor(bench: Bench, deployment: BenchDeployment) {
+  constructor(bench: Bench, deployment: BenchDeployment, newWorker: Part) {
     this.#bench = bench;
     this.#deployment = deployment;
+    this.#newWorker = newWorker;
+    this.interviews = new Interviews(deployment, bench.random.fork('interviews'));
   }
 
   async during(arrangement: string, apis: readonly Part[], workers: readonly Part[]): Promise<void> {
@@ -121,6 +130,15 @@ class SteadyLoads {
     );
     const urls = () => apis.map(({ url }) => url);
     const streams = new CutStreams({ ledger, random, input: INPUT, clients: 3, urls });
+    let isOver = false;
+    // The release before this one may lose the answer of a run whose worker was killed: it is held to the end of its runs alone,
+    // and what it asked or began stays for this one to go on with.
+    const judges = workers.every((worker) => worker === this.#newWorker);
+    const interviews = judges ? this.interviews : new Interviews(this.#deployment, random.fork(arrangement));
+    const interviewing = Array.from({ length: INTERVIEWS_AT_ONCE }, async () => {
+      const at = agentApis.indexOf(random.pick(apis));
+      while (!isOver) await interviews.hold({ sleepMs: INPUT.sleepMs, at });
+    });
     const kills = this.#bench.size({ fast: 1, full: 5 });
     for (let kill = 0; kill < kills; kill += 1) {
       await pause(random.integer(500, 1_500));
@@ -128,6 +146,8 @@ class SteadyLoads {
       await worker.kill();
       await worker.start();
     }
+    isOver = true;
+    await Promise.all(interviewing);
     const accepted = (await Promise.all(loads.map((load) => load.stop()))).flat();
     await streams.stop();
     this.accepted.push(...accepted, ...streams.accepted);

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { waitFor } from '@runyard/test-kit';
+import type { Bench } from './bench.ts';
+import { holdings } from './cancel-races.ts';
+import type { BenchDeployment } from './deployment.ts';
+import type { Random } from './random.ts';
+
+/** Questions in the order they are asked; those of one entry at once. */
+const QUESTIONS = {
+  node: [['first'], ['last']],
+  beside: [['left', 'right'], ['last']],
+  inside: [['first'], ['second'], ['last']],
+  memory: [['first'], ['second'], ['last']],
+} as const;
+const WHERE = Object.keys(QUESTIONS) as (keyof typeof QUESTIONS)[];
+const DURABILITIES = ['sync', 'async', 'exit'] as const;
+const ENDED_WITHIN_MS = 120_000;
+
+export interface InterviewOptions {
+  /** What each node takes before and after its question. */
+  sleepMs: number;
+  /** Chance that the run with an answer is ordered to be rolled back, and the answer given again. Default 0. */
+  rollBacks?: number;
+  /** Which agent-api is asked; default the first. */
+  at?: number;
+}
+
+interface EndedRun {
+  status: string;
+  attempt: number;
+  error?: unknown;
+  result: { __interrupt__?: { id: string; value: string }[]; answers?: [string, unknown][] };
+}
+
+/**
+ * Threads whose graph asks questions, each answered once with JSON of some type, by id or plain. An answer is to be applied exactly
+ * as it was given, and no question to be asked again, whatever happens to the workers.
+ */
+export class Interviews {
+  /** What went otherwise, by thread. */
+  readonly wrong: string[] = [];
+  /** Runs that asked or were answered, and were attempted more than once. */
+  cutRuns = 0;
+  answers = 0;
+  rolledBack = 0;
+  readonly #deployment: BenchDeployment;
+  readonly #random: Random;
+
+  constructor(deployment: BenchDeployment, random: Random) {
+    this.#deployment = deployment;
+    this.#random = random;
+  }
+
+  /** One thread from its first question to its last answer. Given up without a word when a request is not accepted. */
+  async hold(options: InterviewOptions): Promise<void> {
+    const random = this.#random.fork(randomName(this.#random));
+    const [where, durability] = [random.pick(WHERE), random.pick(DURABILITIES)];
+    const threadId = randomUUID();
+    const input = { where, sleepMs: options.sleepMs };
+    let ended = await this.#run(threadId, { input, durability }, options);
+    const given: [string, unknown][] = [];
+    for (const questions of QUESTIONS[where]) {
+      if (!ended) return;
+      const asked = ended.result.__interrupt__ ?? [];
+      const names = asked.map(({ value }) => value);
+      if (ended.status !== 'success' || !isDeepStrictEqual([...names].sort(), [...questions])) {
+        this.wrong.push(
+          `${threadId} (${where}, ${durability}) is ${ended.status} and asks ${names}, not ${questions}: ${JSON.stringify(ended.error)}`,
+        );
+        return;
+      }
+      const { resume, answers } = answerOf(asked, random);
+      given.push(...answers);
+      ended = await this.#answer(threadId, { command: { resume }, durability }, options, random);
+      this.answers += answers.length;
+    }
+    if (ended) this.#judge(`${threadId} (${where}, ${durability})`, ended, given);
+  }
+
+  /** That enough answers met a lost worker, and nothing became of any but what should. */
+  measure(bench: Bench, needed: number): void {
+    bench.log(`${this.answers} answers given, ${this.cutRuns} of their runs cut, ${this.rolledBack} rolled back`);
+    bench.measureNone(
+      'answers to interrupts lost, changed, applied twice or asked for again',
+      this.wrong,
+      this.answers,
+    );
+    bench.measureEnough('runs with questions or answers that were attempted again', this.cutRuns, needed);
+  }
+
+  #judge(name: string, { status, result }: EndedRun, given: [string, unknown][]): void {
+    const { answers = [], __interrupt__ } = result;
+    if (status !== 'success' || __interrupt__) this.wrong.push(`${name} is ${status}, ${JSON.stringify(result)}`);
+    // A subgraph gives back all that it has, which is what it was given too: nothing, in its first run on the thread.
+    const sorted = (pairs: [string, unknown][]) => pairs.map((pair) => JSON.stringify(pair)).sort();
+    if (!isDeepStrictEqual(sorted(answers), sorted(given))) {
+      this.wrong.push(`${name} has ${JSON.stringify(answers)}, and was given ${JSON.stringify(given)}`);
+    }
+  }
+
+  /** A run that is rolled back leaves the thread as it was, so that the same answer can be given again. */
+  async #answer(threadId: string, body: object, options: InterviewOptions, random: Random) {
+    if (!random.chance(options.rollBacks ?? 0)) return this.#run(threadId, body, options);
+    const before = await holdings(this.#deployment, threadId);
+    const cancelAfterMs = random.integer(0, 4 * options.sleepMs);
+    const ended = await this.#run(threadId, body, { ...options, cancelAfterMs });
+    // One that had not begun is kept, as interrupted.
+    if (ended?.status !== 'gone' && ended?.status !== 'interrupted') return ended;
+    this.rolledBack += 1;
+    if ((await holdings(this.#deployment, threadId)) !== before)
+      this.wrong.push(`${threadId} was changed by a rollback`);
+    return this.#run(threadId, body, options);
+  }
+
+  async #run(
+    threadId: string,
+    body: object,
+    { at = 0, cancelAfterMs }: InterviewOptions & { cancelAfterMs?: number },
+  ): Promise<EndedRun | undefined> {
+    const path = `/threads/${threadId}/runs`;
+    const request = { assistant_id: 'interview', if_not_exists: 'create', ...body };
+    const call = await this.#deployment.call('POST', path, { body: request, at });
+    if (call.outcome !== 'ok') return undefined;
+    const { run_id: runId } = call.body as { run_id: string };
+    if (cancelAfterMs !== undefined) {
+      await new Promise((resolve) => setTimeout(resolve, cancelAfterMs));
+      await this.#deployment.call('POST', `${path}/${runId}/cancel?action=rollback`, { at });
+    }
+    return waitFor(() => this.#endOf(runId), {
+      timeoutMs: ENDED_WITHIN_MS,
+      intervalMs: 100,
+      what: `the end of ${runId}`,
+    });
+  }
+
+  async #endOf(runId: string): Promise<EndedRun | undefined> {
+    const { rows } = await this.#deployment.pool.query<{
+      status: string;
+      attempt: number;
+      error: unknown;
+      result: Buffer | null;
+    }>('SELECT status, attempt, error, result FROM run WHERE run_id = $1', [runId]);
+    const [row] = rows;
+    if (!row) return { status: 'gone', attempt: 0, result: {} };
+    if (row.status === 'pending' || row.status === 'running') return undefined;
+    if (row.attempt > 1) this.cutRuns += 1;
+    return { ...row, result: JSON.parse(String(row.result ?? '{}')) };
+  }
+}
+
+function randomName(random: Random): string {
+  return String(random.next());
+}
+
+/** The answers to all that is asked, each with one of its own when they are given by id. */
+function answerOf(asked: { id: string; value: string }[], random: Random) {
+  const values = ['yes', '', 0, 7.5, false, true, null, [], [null, 1], {}, { a: { b: 'ü' } }, randomName(random)];
+  const byId = asked.map((each) => ({ ...each, answer: random.pick<unknown>(values) }));
+  const plain = random.pick(values.filter((value) => value !== null));
+  if (random.chance(0.5)) {
+    return { resume: plain, answers: asked.map(({ value }): [string, unknown] => [value, plain]) };
+  }
+  return {
+    resume: Object.fromEntries(byId.map(({ id, answer }) => [id, answer])),
+    answers: byId.map(({ value, answer }): [string, unknown] => [value, answer]),
+  };
+}
