@@ -67,6 +67,10 @@ describe('the lines to paste', () => {
     );
   });
 
+  it('come after a line that says whose rights the code of projects has', () => {
+    expect(welcome(platform('http://127.0.0.1:7'))).toMatch(/projects +run as your own user and can read what it can/);
+  });
+
   it('come after a line of their own that says where the platform is', () => {
     expect(welcome(platform('http://127.0.0.1:7')).split('\n')).toContain('Runyard is ready: http://127.0.0.1:7');
   });

@@ -17,6 +17,7 @@ Runyard is ready: ${platform.url}
   host        ${deployment.host_url}
   API key     ${apiKey}
   data, logs  ${platform.dataDir}
+  projects    run as your own user and can read what it can: run code that you trust (docs/security.md)
 
 Stream a run:
 
