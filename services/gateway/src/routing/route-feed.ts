@@ -27,8 +27,8 @@ export class RouteFeed {
   #wake: () => void = () => {};
   #refreshing: Promise<void> = Promise.resolve();
   #waiting: (() => void)[] = [];
-  /** Those who wait for the next snapshot without asking for it at once. */
-  #following: (() => void)[] = [];
+  /** The snapshot that is fetched soon, one for all who wait for it: however long control-plane is away, nothing piles up. */
+  #next: { taken: Promise<void>; resolve: () => void } | undefined;
   #doubtedAt = Number.NEGATIVE_INFINITY;
   readonly #hints = new Throttle(() => this.refreshNow());
 
@@ -61,11 +61,11 @@ export class RouteFeed {
     this.#wake();
   }
 
-  /** Has a snapshot fetched soon, one for all who ask in a moment, and resolves when it is taken over. */
+  /** Has a snapshot fetched soon and resolves when it is taken over; never when it cannot be had, so callers bound their wait. */
   soon(): Promise<void> {
-    const taken = new Promise<void>((resolve) => this.#following.push(resolve));
+    this.#next ??= announced();
     this.hint();
-    return taken;
+    return this.#next.taken;
   }
 
   /** Routes may have changed: a snapshot is fetched soon, one for all hints of a moment. */
@@ -76,12 +76,12 @@ export class RouteFeed {
   async #refreshUntilStopped(): Promise<void> {
     let retryMs = RETRY_MS_MIN;
     while (!this.#stop.signal.aborted) {
-      const [served, following] = [this.#waiting.splice(0), this.#following.splice(0)];
+      const served = this.#waiting.splice(0);
+      const next = this.#next;
+      this.#next = undefined;
       const failed = !(await this.#refresh());
-      if (failed) {
-        this.#waiting.push(...served);
-        this.#following.push(...following);
-      } else for (const resolve of [...served, ...following]) resolve();
+      if (failed) this.#waiting.push(...served);
+      else for (const resolve of [...served, ...(next ? [next.resolve] : [])]) resolve();
       retryMs = failed ? Math.min(retryMs * 2, RETRY_MS_MAX) : RETRY_MS_MIN;
       if (failed) await this.#pause(retryMs * (0.75 + Math.random() / 2));
       else if (this.#waiting.length === 0) await this.#pause(this.#options.refreshMs);
@@ -108,4 +108,12 @@ export class RouteFeed {
     if (this.#stop.signal.aborted) return;
     await sleep(ms, undefined, { signal: wake.signal, ref: false }).catch(() => {});
   }
+}
+
+function announced(): { taken: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const taken = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { taken, resolve };
 }
