@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vitest/config';
 import { longestFirst } from './packages/test-kit/src/longest-first.ts';
 
-/** What runs a project is started from a bundle, as services start it: from its sources it takes several times as long. */
+/** Starts graph hosts from a bundle, as services do: starting them from sources takes several times as long. */
 const bundledGraphHosts: Plugin = {
   name: 'bundled-graph-hosts',
   enforce: 'pre',
@@ -12,7 +12,9 @@ const bundledGraphHosts: Plugin = {
   },
 };
 
-/** Unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`. */
+/**
+ * Runs unit and integration tests of every package and service. The whole-system tests have their own config in `e2e/`.
+ */
 export default defineConfig({
   plugins: [bundledGraphHosts],
   test: {
@@ -29,7 +31,8 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', '**/dist/**', '**/generated/**'],
     pool: 'forks',
-    // Files share processes: what they import is loaded once, not once for each file, which was a tenth of all their time.
+    // Files share processes: their imports are loaded once, not once for each file, which was a tenth of all their
+    // time.
     isolate: false,
     // Most tests wait for processes: three files at once keep two cores busy.
     maxWorkers: 3,

@@ -8,7 +8,7 @@ export default defineConfig({
     globalSetup: ['harness/global-setup.ts'],
     // Files share one platform, and wait more than they compute: three at once keep two cores busy.
     maxWorkers: 3,
-    // What they import is loaded once, not once for each file.
+    // Their imports are loaded once, not once for each file.
     pool: 'forks',
     isolate: false,
     sequence: {

@@ -3,21 +3,21 @@ import { parseArgs } from 'node:util';
 import { WORKLOADS, type WorkloadName } from './load/workloads.ts';
 
 export interface Flags {
-  /** A deployment that is already running, instead of a platform started for the measurement. */
+  /** The URL of a running deployment, instead of a platform started for the measurement. */
   url?: string | undefined;
   key?: string | undefined;
-  /** Numbers of clients at once. */
+  /** Numbers of concurrent clients. */
   clients: number[];
-  /** Of each measurement, after its warm-up. */
+  /** Seconds of each measurement, after its warm-up. */
   seconds: number;
-  /** How often everything is measured; targets take turns, so that a busy moment of the machine hits all of them. */
+  /** Repetitions of every measurement; targets take turns, so that a busy moment of the machine hits all of them. */
   rounds: number;
   workloads: WorkloadName[];
-  /** Also measure agent-api without the gateway. */
+  /** True when agent-api is also measured without the gateway. */
   isDirectWanted: boolean;
-  /** Folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
+  /** The folder in whose `node_modules` the public in-memory server is, to be measured on the same project. */
   compare?: string | undefined;
-  /** Where the numbers go as JSON; `-` for standard output, in place of the tables. */
+  /** The file for the numbers as JSON; `-` for standard output, in place of the tables. */
   json?: string | undefined;
   help: boolean;
 }

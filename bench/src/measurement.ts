@@ -19,19 +19,19 @@ export interface Measurement {
   maxMs: number;
   /** Processor milliseconds per operation of each part, `load driver` among them. */
   cpuMsPerOperation: Record<string, number>;
-  /** What the servers measured themselves: milliseconds per occurrence, and occurrences per operation. */
+  /** Times that the servers measured: milliseconds per occurrence, and occurrences per operation. */
   stages: Record<string, { meanMs: number; perOperation: number }>;
 }
 
 export interface MeasurementOptions {
   target: Target;
-  /** All that are running, so that each one's processes count for itself alone. */
+  /** All running targets, so that each one's processes count for itself alone. */
   targets: Target[];
   workload: WorkloadName;
   clients: number;
   seconds: number;
   round: number;
-  /** Caches fill and compilers wake up in this time; what it takes does not count. */
+  /** Seconds in which caches fill and compilers warm up; they do not count. */
   warmUpSeconds?: number;
 }
 

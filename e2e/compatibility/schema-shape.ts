@@ -1,14 +1,14 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Schema = { [key: string]: Json };
 
-/** What a schema says of a value, with references followed and alternatives laid over each other. */
+/** The content of a schema, with references followed and alternatives merged. */
 export interface Shape {
-  /** Each with every schema that some alternative gives it. */
+  /** Each property with every schema that some alternative gives it. */
   properties: Map<string, Schema[]>;
-  /** Those that all alternatives ask for. */
+  /** Properties that all alternatives require. */
   required: Set<string>;
   items: Schema[];
-  /** Undefined where anything goes. */
+  /** Undefined for any type. */
   types: Set<string> | undefined;
   /** Undefined where the values are not listed. */
   values: Set<string> | undefined;
@@ -64,18 +64,18 @@ function mergedProperties(shapes: Shape[]): Map<string, Schema[]> {
   return merged;
 }
 
-/** Each schema once: one that contains itself would else come twice as often at every level. */
+/** Returns each schema once: one that contains itself would otherwise come twice as often at every level. */
 function different(schemas: Schema[]): Schema[] {
   return [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
 }
 
-/** Undefined, which is anything, as soon as one of them is. */
+/** Returns undefined, which means anything, as soon as one of them is undefined. */
 function union(sets: (Set<string> | undefined)[]): Set<string> | undefined {
   if (sets.some((set) => set === undefined)) return undefined;
   return new Set(sets.flatMap((set) => [...(set ?? [])]));
 }
 
-/** What `#/components/…` stands for, as often as one reference leads to the next. */
+/** Follows `#/components/…`, as often as one reference leads to the next. */
 export function follow(schema: Schema, root: Schema): Schema {
   let target = schema;
   while (typeof target.$ref === 'string') {

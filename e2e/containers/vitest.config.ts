@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What takes a real container engine. Its tests are one story: each goes on where the one before ended. */
+/** Runs the tests that need a real container engine. They are one story: each continues where the one before ended. */
 export default defineConfig({
   test: {
     root: import.meta.dirname,

@@ -7,9 +7,9 @@ export interface Flags {
   goals: Goal[];
   scale: number;
   isRecorded: boolean;
-  /** Git ref of the release before this one. */
+  /** The git ref of the release before this one. */
   previous: string | undefined;
-  /** Only the page is written, nothing is run. */
+  /** True when only the page is written, and nothing is run. */
   isReportOnly: boolean;
   help: boolean;
 }

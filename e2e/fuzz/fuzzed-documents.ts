@@ -1,7 +1,10 @@
 import type { Ready } from '../harness/platform.ts';
 import type { FuzzOptions } from './fuzz-document.ts';
 
-/** Each public document and where it is served. The deployment comes first: the control plane's document deletes it. */
+/**
+ * Returns each public document and the URL that serves it. The deployment comes first: the control plane's document
+ * deletes it.
+ */
 export function documentsOf({ url, apiKey, deployments }: Ready): Pick<FuzzOptions, 'document' | 'url' | 'apiKey'>[] {
   const [deployment] = deployments;
   if (!deployment) throw new Error('the platform has no deployment');

@@ -3,7 +3,7 @@ import { startPlatform } from '../harness/platform.ts';
 import { fuzzDocument } from './fuzz-document.ts';
 import { documentsOf } from './fuzzed-documents.ts';
 
-/** `npm run test:fuzz -- [--seed N]`: all public documents at length, against a platform of its own. */
+/** Runs `npm run test:fuzz -- [--seed N]`: all public documents at length, against a platform of its own. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { seed: { type: 'string' } } });
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000));

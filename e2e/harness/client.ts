@@ -2,13 +2,13 @@ import { Client } from '@langchain/langgraph-sdk';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { inject } from 'vitest';
 
-/** The official SDK, pointed at the deployment under test. */
+/** Creates the official SDK for the deployment under test. */
 export function newClient(overrides: { apiUrl?: string; apiKey?: string; fetch?: typeof fetch } = {}): Client {
   const platform = inject('platform');
   return new Client({
     apiUrl: overrides.apiUrl ?? platform.deploymentUrl,
     apiKey: overrides.apiKey ?? platform.apiKey,
-    // A failed request is what some tests look at: no hidden retries.
+    // Some tests look at failed requests, so the client must not retry.
     callerOptions: { maxRetries: 0, ...(overrides.fetch && { fetch: overrides.fetch }) },
   });
 }
@@ -18,7 +18,7 @@ const localNames = new Agent({
   connect: { lookup: (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) },
 });
 
-/** `fetch` for the hosts of deployments on this machine. */
+/** Wraps `fetch` for the hosts of deployments on this machine. */
 export const fetchAtHost = ((input: string | URL, init?: object) =>
   undiciFetch(input, { ...init, dispatcher: localNames })) as unknown as typeof fetch;
 
@@ -28,14 +28,14 @@ export interface SdkEvent {
   data: unknown;
 }
 
-/** All events of a stream, in order. */
+/** Returns all events of a stream, in order. */
 export async function collect(stream: AsyncIterable<unknown>): Promise<SdkEvent[]> {
   const events: SdkEvent[] = [];
   for await (const event of stream) events.push(event as SdkEvent);
   return events;
 }
 
-/** Reads a stream until an event satisfies the condition, and gives that event. */
+/** Reads a stream until an event satisfies the condition, and returns that event. */
 export async function until(
   stream: AsyncIterable<unknown>,
   condition: (event: SdkEvent) => boolean,

@@ -8,21 +8,21 @@ const command = path.resolve(import.meta.dirname, '../../packages/cli/dist/main.
 
 export interface RunningCommand {
   child: ChildProcess;
-  /** What it has said so far. */
+  /** Returns its output so far. */
   output(): string;
   ended: Promise<{ code: number | null; output: string }>;
 }
 
-/** Who asks, and where; away from this machine's settings. */
+/** Returns the platform and the key, independent of this machine's settings. */
 function settings(): Record<string, string> {
   const { url, apiKey } = inject('platform');
   return { RUNYARD_URL: url, RUNYARD_API_KEY: apiKey };
 }
 
 /**
- * The `runyard` command as it is published, against the platform under test.
+ * Starts the `runyard` command as it is published, against the platform under test.
  *
- * @param variables in place of those that say who asks, and where
+ * @param variables in place of those with the platform and the key
  */
 export function startRunyard(args: string[], cwd = tmpdir(), variables = settings()): RunningCommand {
   const child = spawn(process.execPath, [command, ...args], {
@@ -38,7 +38,7 @@ export function startRunyard(args: string[], cwd = tmpdir(), variables = setting
 
 export const runyard = (...args: Parameters<typeof startRunyard>) => startRunyard(...args).ended;
 
-/** What a command with `--json` said. */
+/** Parses the output of a command with `--json`. */
 export function linesOf<T>({ output }: { output: string }): T[] {
   return output
     .split('\n')

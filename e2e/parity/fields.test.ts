@@ -7,8 +7,8 @@ import { startStrippingProxy } from './framework/stripping-proxy.ts';
 const { deploymentUrl, apiKey } = inject('platform');
 const direct = wayTo(deploymentUrl, apiKey);
 /**
- * How the case ends when the field gets lost on the way: `failed` by an assertion, which is what shows the field, or by another
- * error. Waiting for what never comes is one of those.
+ * Returns how the case ends when the field gets lost on the way: `failed` by an assertion, which shows the field, or by
+ * another error, such as a timeout.
  */
 async function withoutTheField({ field, run }: FieldCase, operation: string): Promise<string> {
   const proxy = await startStrippingProxy({ target: deploymentUrl, operationId: operation, field });

@@ -3,7 +3,7 @@ import { StepError } from './steps.mjs';
 
 const ANSWER_MS = 10_000;
 
-/** Throws one sentence where `docker` does not reach an engine, at `DOCKER_HOST` or where it looks by itself. */
+/** Throws one sentence where `docker` does not reach an engine, at `DOCKER_HOST` or at its default. */
 export async function requireContainerEngine() {
   const failure = await new Promise((resolve) => {
     const args = ['version', '--format', '{{.Server.Version}}'];

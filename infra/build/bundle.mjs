@@ -1,10 +1,11 @@
-// Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. Run by `turbo run build`, and by
-// tests with the folder to write instead of dist, and perhaps one file to bundle to its main.js.
+// Bundles the service in the current folder to plain JavaScript: src/main.ts -> dist/main.js. `turbo run build` runs
+// it, and so do tests, with the folder to write instead of dist, and perhaps one file to bundle to its main.js.
 //
-// Everything is inlined, npm packages too: a bundled file lies in the service's dist folder, from where pnpm's strict layout
-// does not resolve what a workspace package depends on. A service's `build.config.json` may add:
+// Everything is inlined, npm packages too: a bundled file lies in the service's dist folder, from where pnpm's strict
+// layout does not resolve the dependencies of a workspace package. A service's `build.config.json` may add:
 //   entries     { "name": "path/to/entry.ts" }  further files, dist/name.js
-//   external    ["package"]  packages that cannot be inlined (native code, loaders); they must be the service's own dependencies
+//   external    ["package"]  packages that cannot be inlined (native code, loaders); the service itself must depend on
+//               them
 //   migrations  "path/to/folder"  copied to dist/migrations
 import { cp, readFile, rm } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
@@ -14,9 +15,11 @@ import { thinSourceMap } from './thin-source-maps.mjs';
 
 const { build } = createRequire(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'))('esbuild');
 
-/** Optional accelerators that their packages do without when a `require` of them fails. */
+/** Optional accelerators: their packages work without them when a `require` of them fails. */
 const nativePackages = ['pg-native', 'msgpackr-extract', 'bufferutil', 'utf-8-validate'];
-/** Comes with the user's project. A copy of ours in the process would break `instanceof` between the two. */
+/**
+ * Packages that come with the user's project. A copy of ours in the process would break `instanceof` between the two.
+ */
 const projectPackages = ['@langchain/*'];
 
 const manifest = JSON.parse(await readFile('package.json', 'utf8'));
@@ -31,7 +34,8 @@ const built = await build({
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  // The module builds of packages are smaller and load faster; `require` conditions still serve their CommonJS importers.
+  // The module builds of packages are smaller and load faster; `require` conditions still serve their CommonJS
+  // importers.
   mainFields: ['module', 'main'],
   external: [...nativePackages, ...projectPackages, ...(config.external ?? [])],
   sourcemap: true,
@@ -43,12 +47,15 @@ const built = await build({
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
-}).catch(() => process.exit(1)); // esbuild has said why.
+}).catch(() => process.exit(1)); // esbuild has printed the reason.
 if (config.migrations) await cp(config.migrations, join(outdir, 'migrations'), { recursive: true });
 refuseUnresolvable(built.metafile);
 for (const file of Object.keys(built.metafile.outputs)) if (file.endsWith('.map')) await thinSourceMap(file);
 
-/** An import left in the output must resolve from dist/ at run time, so it has to be a dependency of this very service. */
+/**
+ * Refuses an import left in the output that does not resolve from dist/ at run time: it has to be a dependency of this
+ * very service.
+ */
 function refuseUnresolvable(meta) {
   const own = { ...manifest.dependencies, ...manifest.optionalDependencies };
   const faults = new Set();
@@ -56,7 +63,7 @@ function refuseUnresolvable(meta) {
     for (const { path, kind, external } of output.imports) {
       const name = path.split('/', path.startsWith('@') ? 2 : 1).join('/');
       if (!external || isBuiltin(path) || own[name]) continue;
-      // esbuild leaves an unresolved `require` only inside a `try`: the package does without it.
+      // esbuild leaves an unresolved `require` only inside a `try`: the package works without it.
       if (kind === 'require-call' && !config.external?.includes(name)) continue;
       faults.add(
         `${file} imports ${path}, which is not inlined: make ${name} a dependency of ${manifest.name}, or do not import it.`,

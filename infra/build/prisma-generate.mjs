@@ -1,7 +1,7 @@
-// Generates the Prisma client of the service in the current folder. Run by `turbo run generate`.
+// Generates the Prisma client of the service in the current folder. `turbo run generate` runs it.
 //
-// Prisma wants to download its schema engine even for `generate`, which does not use it. Naming any existing file as that
-// engine keeps the command offline; migrations are applied by packages/database, which needs no engine either.
+// Prisma wants to download its schema engine even for `generate`, which does not use it. Naming any existing file as
+// that engine keeps the command offline; packages/database applies migrations, and needs no engine either.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,9 +1,9 @@
-// Node keeps a whole source map in memory from the first error on whose stack somebody reads: a hundred bytes for each mapping,
-// most of them into npm packages. There the line of a frame is enough.
+// Node keeps a whole source map in memory from the first error whose stack is read: a hundred bytes for each mapping,
+// most of them into npm packages. The line of a frame is enough there.
 import { readFile, writeFile } from 'node:fs/promises';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
 
-/** Writes the map again with what is needed to tell each line of a package, and each expression of our own. */
+/** Rewrites the map so that it still locates each line of a package, and each expression of our own. */
 export async function thinSourceMap(file) {
   const map = JSON.parse(await readFile(file, 'utf8'));
   await writeFile(file, JSON.stringify(thinned(map)));

@@ -1,4 +1,6 @@
-/** One instruction of a Dockerfile, as far as our own files use the language: no heredocs, no ARG, no ONBUILD. */
+/**
+ * One instruction of a Dockerfile, in the part of the language that our own files use: no heredocs, no ARG, no ONBUILD.
+ */
 export interface Instruction {
   name: string;
   text: string;
@@ -9,7 +11,7 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** The stages of a Dockerfile in order; the last one is the image. */
+/** Returns the stages of a Dockerfile in order; the last one is the image. */
 export function parseDockerfile(text: string): Stage[] {
   const stages: Stage[] = [];
   const lines = text.replace(/\\\n/g, ' ').split('\n');

@@ -1,14 +1,14 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** A server under load: where it is and what it wants to see of its callers. */
+/** A server under load, with the headers that it requires. */
 export interface Endpoint {
   url: string;
   headers: Record<string, string>;
 }
 
 /**
- * The least a client can be, since it shares the machine with what it measures: plain HTTP on connections that stay open, and
- * bodies that are looked at only when asked.
+ * A minimal client, since it shares the machine with what it measures: plain HTTP on connections that stay open, and
+ * bodies that are parsed only on request.
  */
 export class Client {
   readonly #endpoint: Endpoint;

@@ -13,11 +13,11 @@ export interface LoadResult {
   latenciesMs: number[];
   failures: number;
   firstFailure?: string;
-  /** How long it took until the last operation had ended. */
+  /** Milliseconds until the last operation had ended. */
   elapsedMs: number;
 }
 
-/** Each client begins its next operation when its last one has ended, until the time is over. */
+/** Runs clients that each begin the next operation when the last one has ended, until the time has passed. */
 export async function closedLoop({ endpoint, workload, clients, seconds }: LoadOptions): Promise<LoadResult> {
   const client = new Client(endpoint, clients);
   const result: LoadResult = { latenciesMs: [], failures: 0, elapsedMs: 0 };

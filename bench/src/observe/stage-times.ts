@@ -3,7 +3,7 @@ import type { Endpoint } from '../load/client.ts';
 /** Count and sum of every histogram that measures seconds, by its name and labels. */
 export type StageTimes = Map<string, { count: number; seconds: number }>;
 
-/** What servers say of themselves at `/metrics`; a server that does not answer is left out. */
+/** Reads stage times from the servers' `/metrics`; a server that does not answer is left out. */
 export async function stageTimes(servers: Endpoint[]): Promise<StageTimes> {
   const times: StageTimes = new Map();
   for (const { url, headers } of servers) {

@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import type { QueryTimes } from './measure-queries.ts';
 import { runScale } from './run-scale.ts';
 
-/** States of the one thread that is long. */
+/** States of the one long thread. */
 const LONG_HISTORY = 10_000;
 
-/** `npm run bench -- scale`: fills a database of its own, measures each kind of query, and prints a table. */
+/** Runs `npm run bench -- scale`: fills a database of its own, measures each kind of query, and prints a table. */
 export async function scaleCommand(
   args: string[],
   { repository, project, say }: { repository: string; project: string; say: (line: string) => void },

@@ -10,7 +10,7 @@ export interface QueryTimes {
 const WARM_UP = 15;
 const MEASURED = 150;
 
-/** One request after the other, from the sending to the last byte of the answer. @throws Error when one fails */
+/** Sends one request after the other and measures each to the last byte of the answer. @throws Error when one fails */
 export async function measureQueries(
   url: string,
   kinds: QueryKind[],

@@ -11,15 +11,15 @@ import { queryKinds } from './queries.ts';
 export interface ScaleOptions {
   threads: number;
   longHistory: number;
-  /** Entry file of agent-api. */
+  /** The entry file of agent-api. */
   entry: string;
   project: string;
   say: (line: string) => void;
 }
 
 /**
- * Measures what searching, counting, state and history take with that many threads: one agent-api on a Postgres and a Redis of its
- * own, which are gone afterwards.
+ * Measures searching, counting, state and history with that many threads: one agent-api on a Postgres and a Redis of
+ * its own, which are deleted afterwards.
  */
 export async function runScale({ threads, longHistory, entry, project, say }: ScaleOptions): Promise<QueryTimes[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-scale-'));
@@ -60,7 +60,7 @@ export async function runScale({ threads, longHistory, entry, project, say }: Sc
   }
 }
 
-/** A thread with one checkpoint, as the service stores it. */
+/** Creates a thread with one checkpoint, as the service stores it. */
 async function makeTemplate(url: string): Promise<string> {
   const post = async (path: string, body: object) => {
     const answer = await fetch(url + path, {

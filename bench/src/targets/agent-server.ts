@@ -9,8 +9,8 @@ import type { Target } from './target.ts';
 const REVISION = 'bench';
 
 /**
- * One agent-api and one run-worker on a Postgres and a Redis of their own, reached without the gateway and without asking
- * who is calling: what is left of the platform's time when the edge is taken away.
+ * Starts one agent-api and one run-worker on a Postgres and a Redis of their own, reached without the gateway and
+ * without authentication: it shows the platform's time without the edge.
  */
 export async function startAgentServer({
   repository,

@@ -12,7 +12,7 @@ interface Ready {
   deployments: { url: string }[];
 }
 
-/** The whole platform as `npm start` brings it up, with a data folder that goes with it. */
+/** Starts the whole platform as `npm start` does, with a temporary data folder. */
 export async function startPlatform({ repository, project }: { repository: string; project: string }): Promise<Target> {
   const dataDir = await mkdtemp(join(tmpdir(), 'runyard-bench-'));
   const launcher = spawn(

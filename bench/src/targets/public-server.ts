@@ -10,8 +10,9 @@ import type { Target } from './target.ts';
 const START_MS = 60_000;
 
 /**
- * Starts the server as its own command line does, without watching files. The arguments: port, project folder. It leaves the server to
- * a grandchild, so all of them are a process group, which ends when the input does, also when this process was killed.
+ * Starts the server as its own command line does, without watching files. The arguments are port and project folder.
+ * The script leaves the server to a grandchild, so all of them are a process group, which ends when the input does,
+ * also when this process was killed.
  */
 const START = `
   import { readFileSync } from 'node:fs';
@@ -27,16 +28,17 @@ const START = `
 `;
 
 /**
- * The public in-memory server (\`@langchain/langgraph-api\`) on a copy of the same project, since it leaves files behind. It keeps
- * nothing safe and asks nobody who they are, so it is what the same graphs cost without those promises.
+ * Starts the public in-memory server (`@langchain/langgraph-api`) on a copy of the same project, since it leaves
+ * files behind. It makes nothing durable and authenticates nobody, so it shows what the same graphs cost without those
+ * promises.
  *
- * @param folder in whose `node_modules` it is installed
+ * @param folder the folder in whose `node_modules` it is installed
  */
 export async function startPublicServer({ folder, project }: { folder: string; project: string }): Promise<Target> {
   const home = await mkdtemp(join(tmpdir(), 'runyard-bench-public-'));
   const copy = join(home, basename(project));
   await cp(project, copy, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
-  // One LangGraph for server and graph, as in an installation.
+  // Server and graph share one LangGraph, as in an installation.
   await symlink(join(folder, 'node_modules'), join(copy, 'node_modules'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

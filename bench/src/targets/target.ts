@@ -3,9 +3,9 @@ import type { Endpoint } from '../load/client.ts';
 /** A server under measurement. */
 export interface Target extends Endpoint {
   name: string;
-  /** Whose `/metrics` say what the stages of a run take. */
+  /** Endpoints whose `/metrics` report the times of a run's stages. */
   observed: Endpoint[];
-  /** The process that its processes are below, other targets' excepted; left out for one that was there before. */
+  /** The root of its processes, without those of other targets; left out for one that was running before. */
   rootPid?: number;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BenchDeployment } from './deployment.ts';
 
-/** Items and threads written one after another; what was answered with 2xx has to be there in the end. */
+/** Writes items and threads one after another; those answered with 2xx have to exist in the end. */
 export class AcknowledgedWrites {
   readonly #deployment: BenchDeployment;
   readonly #stopping = new AbortController();

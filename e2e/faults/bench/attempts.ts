@@ -1,19 +1,19 @@
 import type { LedgerEntry } from './ledger.ts';
 
-/** One attempt of a run, as its own notes tell it. */
+/** One attempt of a run, by its own notes. */
 export interface Attempt {
   run: string;
   attempt: number;
   worker: number;
   host: number;
-  /** Steps in the order they were begun. */
+  /** Steps in the order in which they began. */
   steps: number[];
-  /** Milliseconds since 1970: when it began its first step, and when it was heard of for the last time. */
+  /** Milliseconds since 1970 of its first step and of its last note. */
   firstAt: number;
   lastAt: number;
 }
 
-/** The attempts of each run that got as far as a step, in order. */
+/** Returns the attempts of each run that reached a step, in order. */
 export function attemptsByRun(byRun: ReadonlyMap<string, LedgerEntry[]>): Map<string, Attempt[]> {
   const result = new Map<string, Attempt[]>();
   for (const [run, entries] of byRun) {

@@ -14,7 +14,7 @@ export interface FollowOptions {
   method?: 'GET' | 'POST';
   body?: unknown;
   headers?: Record<string, string>;
-  /** Where the connection before this one stopped. */
+  /** The last event of the connection before this one. */
   lastEventId?: string | undefined;
   /** Cuts the connection as a client that vanishes does. */
   signal?: AbortSignal;
@@ -23,16 +23,17 @@ export interface FollowOptions {
 
 export interface Segment {
   events: FollowedEvent[];
-  /** `whole`: the server ended the stream as streams end. `cut`: it broke off, or could not be had. */
+  /** `whole`: the server ended the stream properly. `cut`: it broke off, or could not be opened. */
   end: 'whole' | 'cut';
   status: number | undefined;
-  /** Of the response, where the stream can be gone on with. */
+  /** The `Location` of the response, where the stream can be resumed. */
   location: string | undefined;
 }
 
 /**
- * One connection to a stream of server-sent events, to its end, on a socket of its own. Never rejects. Unlike with `fetch` there is
- * nothing between the socket and its end: a server that is killed is noticed at once, and always.
+ * Opens one connection to a stream of server-sent events and reads it to its end, on a socket of its own. Never
+ * rejects. Unlike with `fetch` there is nothing between the socket and its end: a server that is killed is noticed at
+ * once, and always.
  */
 export function follow(url: string, options: FollowOptions = {}): Promise<Segment> {
   const { signal, lastEventId, headers, body, method = 'GET' } = options;
@@ -69,7 +70,7 @@ export function follow(url: string, options: FollowOptions = {}): Promise<Segmen
   });
 }
 
-/** What is no event of a stream cuts it. */
+/** Parses the stream; data that is no event cuts it. */
 function take(res: IncomingMessage, onEvent: (event: FollowedEvent) => void): void {
   const parser = createParser({
     onEvent: ({ id, event = 'message', data }) =>
@@ -87,7 +88,10 @@ function take(res: IncomingMessage, onEvent: (event: FollowedEvent) => void): vo
   });
 }
 
-/** A signal that aborts with the first of several. `AbortSignal.any` forgets its sources when memory is collected (Node 20). */
+/**
+ * Returns a signal that aborts with the first of several. `AbortSignal.any` forgets its sources when memory is
+ * collected (Node 20).
+ */
 export function firstOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
   const first = new AbortController();
   for (const signal of signals) {

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 
-/** What a client sent and what it learned of it. */
+/** A request of a client, with the outcome that it knows. */
 export interface Call {
   /** Milliseconds since 1970. */
   at: number;
@@ -8,8 +8,8 @@ export interface Call {
   method: string;
   path: string;
   /**
-   * `ok`: 2xx, so it must be true. `refused`: 4xx, or 503 with Retry-After, so nothing happened. `failed`: what must never be
-   * answered. `unknown`: the connection broke, so it may have happened or not.
+   * `ok`: 2xx, so it must be true. `refused`: 4xx, or 503 with Retry-After, so nothing happened. `failed`: an answer
+   * that must never be given. `unknown`: the connection broke, so it may have happened or not.
    */
   outcome: 'ok' | 'refused' | 'failed' | 'unknown';
   status?: number;
@@ -23,18 +23,18 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** The calls of all clients of a goal, for the checks after the fact. */
+/** Keeps the calls of all clients of a goal, for the checks afterwards. */
 export class History {
   readonly calls: Call[] = [];
 
-  /** Never rejects: what went wrong is the call's outcome. */
+  /** Never rejects: a failure is the call's outcome. */
   async call(method: string, url: string, options: CallOptions = {}): Promise<Call> {
     const { pathname, search } = new URL(url);
     const call: Call = { at: Date.now(), ms: 0, method, path: pathname + search, outcome: 'unknown' };
     this.calls.push(call);
     const begun = performance.now();
     try {
-      // Not `fetch`, which takes several times as long: what sends a storm must not be what slows it down.
+      // `fetch` takes several times as long: the sender of a storm must not slow it down.
       const response = await request(url, {
         method: method as Dispatcher.HttpMethod,
         headers: { ...(options.body !== undefined && { 'content-type': 'application/json' }), ...options.headers },
@@ -52,12 +52,12 @@ export class History {
     return call;
   }
 
-  /** Answers that break the promise: 5xx other than 503, and 503 that does not say when to come back. */
+  /** Returns answers that break the promise: 5xx other than 503, and 503 without Retry-After. */
   failures(): Call[] {
     return this.calls.filter((call) => call.outcome === 'failed');
   }
 
-  /** Calls that took longer than they may, answered or not. */
+  /** Returns calls that took longer than the limit, answered or not. */
   slowerThan(ms: number): Call[] {
     return this.calls.filter((call) => call.ms > ms);
   }

@@ -4,19 +4,25 @@ import type { BenchDeployment } from './deployment.ts';
 import type { Call } from './history.ts';
 import type { Random } from './random.ts';
 
-/** A request that is sent again and again with one key. */
+/** A request that is repeated with one key. */
 export interface KeyedRequest {
   path: string;
   body: unknown;
   key: string;
 }
 
-/** Requests of one client that are under way together. */
+/** Concurrent requests of one client. */
 const AT_ONCE = 4;
-/** How long a connection lives after the request was sent: often too short for any answer, sometimes long enough. */
+/**
+ * The longest life of a connection after its request was sent, in milliseconds: often too short for any answer,
+ * sometimes long enough.
+ */
 const CUT_AFTER_MS_MAX = 60;
 
-/** A client over lines of its own that break after it has sent a request, and that sends it again, to any agent-api. */
+/**
+ * A client over fault lines of its own that break after it has sent a request, and that sends it again, to any
+ * agent-api.
+ */
 export class InsistingClient {
   readonly #deployment: BenchDeployment;
   readonly #lines: FaultLine[];
@@ -33,7 +39,7 @@ export class InsistingClient {
     return new InsistingClient(deployment, lines, random);
   }
 
-  /** Sends the request so many times over connections that are cut. Answers what was learned each time. */
+  /** Sends the request so many times over connections that are cut. Returns the outcome of each. */
   async insist(request: KeyedRequest, times: number): Promise<Call[]> {
     const calls: Call[] = [];
     while (calls.length < times) {

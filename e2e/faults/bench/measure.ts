@@ -4,15 +4,15 @@ export interface Measure {
   measured: number;
   limit: number;
   unit: string;
-  /** How many things the number was taken from. */
+  /** The number of things that were measured. */
   samples: number;
-  /** From fewer than these it says nothing, and is not met. Default 1. */
+  /** The least number of samples; with fewer the measure is not met. Default 1. */
   needed?: number;
-  /** The number must not be below its limit, rather than not above it. */
+  /** True when the number must not be below its limit, rather than not above it. */
   atLeast?: boolean;
 }
 
-/** A number that could not be taken, and one taken from too little, is not met. */
+/** Returns whether the measure is met; a missing number, or one from too few samples, is not. */
 export function isMet({ measured, limit, atLeast, ...taken }: Measure): boolean {
   return hasEnoughSamples(taken) && Number.isFinite(measured) && (atLeast ? measured >= limit : measured <= limit);
 }

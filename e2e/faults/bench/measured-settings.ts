@@ -1,7 +1,7 @@
-/** What is the bench's own, and no setting of the product that a number could depend on. */
+/** Variables of the bench's own, which are no setting of the product that a number could depend on. */
 const OF_THE_BENCH = new Set(['NODE_OPTIONS', 'PROJECT_ENV', 'OUTBOUND_ALLOWED_NETWORKS', 'WEBHOOK_SIGNING_SECRETS']);
 
-/** The settings that a goal gave its services, recorded where they are given: the report cannot leave one out. */
+/** Records the settings that a goal gave its services, where they are given: the report cannot leave one out. */
 export class MeasuredSettings {
   readonly #values = new Map<string, Set<string>>();
 
@@ -12,7 +12,7 @@ export class MeasuredSettings {
     }
   }
 
-  /** By name; a goal with several deployments may have several values of one. */
+  /** Returns the values by name; a goal with several deployments may have several values of one. */
   all(): Record<string, string[]> {
     return Object.fromEntries([...this.#values].sort().map(([name, values]) => [name, [...values].sort()]));
   }

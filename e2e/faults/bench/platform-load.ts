@@ -4,9 +4,9 @@ import type { AcceptedRun } from './deployment.ts';
 import { History } from './history.ts';
 import type { Ledger, LedgerInput } from './ledger.ts';
 
-/** What load needs to know of a platform. */
+/** The parts of a platform that the load needs. */
 export interface LoadedPlatform {
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   url: string;
   deploymentUrl: string;
   headers: Record<string, string>;
@@ -15,20 +15,20 @@ export interface LoadedPlatform {
 
 export interface PlatformLoadOptions {
   input: LedgerInput;
-  /** Pause between two requests for runs. A request that takes long keeps the others from nothing. */
+  /** Milliseconds between two requests for runs. A slow request does not delay the others. */
   everyMs: number;
 }
 
 const KEYS = '/api/v1/orgs/current/service-keys';
-/** Between two API keys. */
+/** Milliseconds between two API keys. */
 const KEY_PAUSE_MS = 400;
 
-/** Runs and API keys asked for through the gateway for as long as it takes, whatever happens to the services meanwhile. */
+/** Creates runs and API keys through the gateway until it is stopped, whatever happens to the services meanwhile. */
 export class PlatformLoad {
   readonly history = new History();
-  /** Those a client was told are accepted. */
+  /** Runs that a client knows to be accepted. */
   readonly accepted: AcceptedRun[] = [];
-  /** Ids of the API keys a client was given. */
+  /** Ids of the API keys that a client got. */
   readonly keys: string[] = [];
   readonly #platform: LoadedPlatform;
   readonly #stopping = new AbortController();
@@ -47,7 +47,7 @@ export class PlatformLoad {
     await Promise.all(this.#asking);
   }
 
-  /** API keys that were given to a client and are not there any more. */
+  /** Returns API keys that a client got and that do not exist any more. */
   async lostKeys(): Promise<string[]> {
     const { url, headers } = this.#platform;
     const { body, status } = await this.history.call('GET', url + KEYS, { headers });

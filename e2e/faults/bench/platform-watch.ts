@@ -8,7 +8,7 @@ const PATIENCE_MS = 60_000;
 
 type WatchedPlatform = Pick<BenchPlatform, 'url' | 'deploymentUrl' | 'headers'>;
 
-/** Asks each service of a platform through its gateway, one question after another, for as long as it takes. */
+/** Sends requests to each service of a platform through its gateway, one after another, until it is stopped. */
 export class PlatformWatch {
   readonly history = new History();
   readonly #platform: WatchedPlatform;
@@ -20,7 +20,7 @@ export class PlatformWatch {
     this.#asking = Promise.all(this.#questions().map((ask) => this.#keepAsking(ask)));
   }
 
-  /** Seconds from `since` (monotonic milliseconds) until every service has answered with 2xx. */
+  /** Returns the seconds from `since` (monotonic milliseconds) until every service has answered with 2xx. */
   async secondsUntilAtWork(since: number): Promise<number> {
     await Promise.all(
       this.#questions().map((ask) =>

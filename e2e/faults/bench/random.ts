@@ -1,4 +1,4 @@
-/** Random choices that come out the same for the same seed (mulberry32). */
+/** Random choices that are the same for the same seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,14 +6,14 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A source of its own, so that one part's choices do not depend on how many another made. */
+  /** Returns a source of its own, so that one part's choices do not depend on how many another made. */
   fork(name: string): Random {
     let hash = this.#state ^ 0x9e3779b9;
     for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x85ebca6b) >>> 0;
     return new Random(hash);
   }
 
-  /** At least 0, below 1. */
+  /** Returns a number of at least 0, below 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -22,7 +22,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** Both bounds included. */
+  /** Returns an integer; both bounds are included. */
   integer(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }

@@ -1,11 +1,11 @@
 import type { AcceptedRun, BenchDeployment } from './deployment.ts';
 
-/** Steps that a later attempt executed although an earlier one's checkpoint of them was committed. */
+/** Returns steps that a later attempt executed although an earlier one's checkpoint of them was committed. */
 export async function committedStepsRepeated(
   { pool, ledger }: Pick<BenchDeployment, 'pool' | 'ledger'>,
   runs: readonly AcceptedRun[],
 ): Promise<string[]> {
-  // The input is step -1, what starts from it step 0: what the graph calls step 0 is recorded as step 1.
+  // The input is step -1, and what starts from it is step 0: the graph's step 0 is recorded as step 1.
   const { rows } = await pool.query<{ run_id: string; step: number; attempt: number }>(
     `SELECT run_id, (metadata->>'step')::int - 1 AS step, (metadata->>'run_attempt')::int AS attempt
      FROM checkpoint WHERE run_id = ANY($1::uuid[]) AND checkpoint_ns = ''`,

@@ -1,7 +1,7 @@
 import type { Bench } from './bench.ts';
 import type { Call, History } from './history.ts';
 
-/** Of requests that are all right: each is answered with 2xx, or with 503 and when to come back, or its connection is cut. */
+/** Measures valid requests: each is answered with 2xx, or with 503 and Retry-After, or its connection is cut. */
 export function measureAnswers(bench: Bench, histories: readonly History[]): void {
   const calls = histories.flatMap((history) => history.calls);
   const wrong = calls.filter(

@@ -2,14 +2,14 @@ import { Bench, type BenchOptions } from './bench.ts';
 import type { Goal, Tier } from './goal.ts';
 import { isMet, type Measure } from './measure.ts';
 
-/** What one goal came to. */
+/** The outcome of one goal. */
 export interface Outcome {
   goal: string;
   seed: number;
   tier: Tier;
   seconds: number;
   measures: Measure[];
-  /** Settings of the services that the goal chose; all others were those that ship. */
+  /** Settings of the services that the goal chose; all others have the shipped defaults. */
   settings: Record<string, string[]>;
   /** Why the goal could not be judged. */
   error?: string;
@@ -17,7 +17,7 @@ export interface Outcome {
 
 const LIMIT_MINUTES = 10;
 
-/** Puts a goal to the test. Never rejects: a goal that throws has not been met. */
+/** Runs a goal. Never rejects: a goal that throws has not been met. */
 export async function runGoal(goal: Goal, options: BenchOptions): Promise<Outcome> {
   const begun = performance.now();
   const bench = await Bench.open(options, goal.id);

@@ -9,12 +9,12 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** Servers for all goals of one call, with a data folder that goes with them. */
+/** Opens the servers for all goals of one command, with a temporary data folder. */
 export async function openSession(): Promise<Session> {
   const folder = await mkdtemp(path.join(tmpdir(), 'runyard-faults-'));
   const servers = await openServers(folder);
   await servers.heal();
-  // Where the tools of the test kit make their databases.
+  // The tools of the test kit create their databases there.
   process.env.RUNYARD_TEST_POSTGRES_URL = servers.postgres.address.adminUrl;
   return {
     servers,
@@ -25,7 +25,7 @@ export async function openSession(): Promise<Session> {
   };
 }
 
-/** The commit that is put to the test. */
+/** Returns the commit under test. */
 export function commitUnderTest(): string {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim();
   try {

@@ -3,16 +3,16 @@ import type { AcceptedRun, BenchDeployment } from './deployment.ts';
 import type { LedgerInput } from './ledger.ts';
 
 export interface SteadyLoadOptions {
-  /** Pause between two requests. A request that takes long keeps the others from nothing. */
+  /** Milliseconds between two requests. A slow request does not delay the others. */
   everyMs: number;
   input: LedgerInput;
-  /** Which agent-api is asked; default the first. */
+  /** The index of the agent-api; default the first. */
   at?: number;
 }
 
-/** Short runs, asked for one after another for as long as it takes, whatever happens to the servers meanwhile. */
+/** Creates short runs, one after another, until it is stopped, whatever happens to the servers meanwhile. */
 export class SteadyLoad {
-  /** Those a client was told are accepted. */
+  /** Runs that a client knows to be accepted. */
   readonly accepted: AcceptedRun[] = [];
   readonly #stopping = new AbortController();
   readonly #asking = new Set<Promise<void>>();

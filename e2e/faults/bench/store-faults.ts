@@ -2,20 +2,23 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from './random.ts';
 
-/** Frames of Postgres' protocol: a client's goodbye, and what ends the answer to a call. */
+/** Frames of Postgres' protocol: a client's goodbye, and the end of the answer to a call. */
 const TERMINATE = 0x58;
 const READY_FOR_QUERY = 0x5a;
 
 export interface StoreFaultOptions {
-  /** Share of calls that fail while faults are on; half of them before they are forwarded, half after they took effect. */
+  /**
+   * The share of calls that fail while faults are on; half of them before they are forwarded, half after they took
+   * effect.
+   */
   rate: number;
   random: Random;
 }
 
 /**
- * A line to Postgres that knows what a call is: everything a client sends up to the point where it waits for an answer, be it
- * one statement, a prepared one, or a COMMIT. A call that fails is cut off with a reset, either before any of it was
- * forwarded, or after the server has executed it and before the client hears a word of that.
+ * A fault line to Postgres that knows what a call is: everything a client sends up to the point where it waits for an
+ * answer, be it one statement, a prepared one, or a COMMIT. A failing call is cut off with a reset, either before any
+ * of it was forwarded, or after the server has executed it and before the client gets any of the answer.
  */
 export class StoreFaults {
   readonly counts = { calls: 0, before: 0, after: 0 };
@@ -31,7 +34,7 @@ export class StoreFaults {
     this.#server = createServer((client) => this.#connect(client));
   }
 
-  /** @param target URL of the database */
+  /** @param target the URL of the database */
   static async to(target: string, options: StoreFaultOptions): Promise<StoreFaults> {
     const line = new StoreFaults(new URL(target), options);
     line.#server.listen(0, '127.0.0.1');
@@ -39,7 +42,7 @@ export class StoreFaults {
     return line;
   }
 
-  /** The database's URL by way of this line. */
+  /** The database's URL through this line. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = '127.0.0.1';
@@ -59,7 +62,7 @@ export class StoreFaults {
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
       this.#sockets.add(socket);
-      // A reset of either side is what this line is for; the other one follows.
+      // This line exists to reset either side; the other one follows.
       socket.on('error', () => undefined);
       socket.once('close', () => {
         this.#sockets.delete(socket);
@@ -81,13 +84,13 @@ export class StoreFaults {
 
 type Fate = 'fine' | 'before' | 'after';
 
-/** One connection: call, answer, call, answer. */
+/** One connection with its alternation of calls and answers. */
 class Connection {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #decide: () => Fate;
   readonly #answers = new Frames();
-  /** Of the call under way; undefined while the client may begin another. While it logs in nothing fails. */
+  /** The fate of the call in flight; undefined while the client may begin another. The login never fails. */
   #fate: Fate | undefined = 'fine';
   #isLoggedIn = false;
 
@@ -136,7 +139,7 @@ class Frames {
   #header = Buffer.alloc(0);
   #bodyLeft = 0;
 
-  /** The types of the frames that begin in the chunk. */
+  /** Returns the types of the frames that begin in the chunk. */
   read(chunk: Buffer): number[] {
     const types: number[] = [];
     let at = 0;

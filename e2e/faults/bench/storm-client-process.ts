@@ -31,7 +31,7 @@ async function answer({ calls = [], streams = [] }: Storm): Promise<StormAnswers
   };
 }
 
-/** Starts all of them evenly within a second; resolves when all are over. */
+/** Starts all of them evenly within a second; resolves when all have ended. */
 async function withinOneSecond<T>(starts: readonly (() => Promise<T>)[]): Promise<{ answers: T[]; seconds: number }> {
   const begunAt = performance.now();
   const begun: Promise<T>[] = [];

@@ -4,21 +4,24 @@ import { fileURLToPath } from 'node:url';
 import type { Segment } from './event-follower.ts';
 import type { Call } from './history.ts';
 
-/** Requests that are to be sent evenly within a second. */
+/** Requests that have to be sent evenly within a second. */
 export interface Storm {
   calls?: { method: string; url: string; headers: Record<string, string>; body: unknown }[];
   streams?: { url: string; headers: Record<string, string>; lastEventId: string | undefined }[];
 }
 
 export interface StormAnswers {
-  /** From the first request to the last. */
+  /** Seconds from the first request to the last. */
   sendingSeconds: number;
-  /** In the order of the requests. */
+  /** Calls in the order of the requests. */
   calls: Call[];
   streams: (Pick<Segment, 'status' | 'end'> & { ids: (string | undefined)[] })[];
 }
 
-/** Sends storms from a process of its own, so that what the bench does besides neither slows them down nor makes them look slow. */
+/**
+ * Sends storms from a process of its own, so that the bench's other work neither slows them down nor makes them look
+ * slow.
+ */
 export class StormClient {
   readonly #process: ChildProcess;
 

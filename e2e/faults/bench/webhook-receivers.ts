@@ -4,22 +4,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface ReceivedTry {
   runId: string;
-  /** `webhook-id`. */
+  /** The value of `webhook-id`. */
   id: string;
-  /** `webhook-timestamp`, in seconds. */
+  /** The value of `webhook-timestamp`, in seconds. */
   timestamp: number;
-  /** `webhook_sent_at` of the body. */
+  /** The value of `webhook_sent_at` in the body. */
   sentAt: string;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** How a receiver behaves, told how many tries of that delivery there were before. */
+/** The behaviour of a receiver, given the number of earlier tries of that delivery. */
 export type Behaviour = (res: ServerResponse, earlierTries: number) => void | Promise<void>;
 
 export const BEHAVIOURS = {
   good: (res) => void res.writeHead(204).end(),
-  /** Longer than a sender waits, the first time. */
+  /** The first answer takes longer than a sender waits. */
   slow: async (res, earlier) => {
     if (earlier === 0) await pause(12_000, undefined, { ref: false });
     if (!res.destroyed) res.writeHead(204).end();

@@ -3,7 +3,7 @@ import type { Goal } from '../bench/goal.ts';
 import { measureOutage, measureRuns, secondsUntilAtWork, watchProcesses } from '../bench/outage-checks.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
-/** The longest that a request waits for Redis, and what a busy machine adds. */
+/** The longest that a request waits for Redis, with an allowance for a busy machine. */
 const BOUND_SECONDS = 10;
 
 export const goal: Goal = {
@@ -29,7 +29,7 @@ export const goal: Goal = {
     const measured = Math.max(...backAfter);
     const samples = backAfter.length;
     bench.measure({ what: 'Redis up → all at work, max', measured, limit: 10, unit: 's', samples, needed: kills });
-    // Some of them were created, taken or executed while there was no Redis.
+    // Some of them were created, claimed or executed without Redis.
     await measureRuns(bench, deployment, runs, 5 * kills);
     measureOutage(bench, [deployment.history], { boundSeconds: BOUND_SECONDS });
     measureProcesses();

@@ -8,9 +8,9 @@ import { measureOutage, measureRuns, secondsUntilAtWork, watchProcesses } from '
 import { PlatformWatch } from '../bench/platform-watch.ts';
 import { SteadyLoad } from '../bench/steady-load.ts';
 
-/** Of the services: how long a caller waits for a connection. */
+/** The services' limit for waiting for a connection. */
 const POOL_TIMEOUT_SECONDS = 5;
-/** A write waits for the one under way before it is tried itself; and what a busy machine adds. */
+/** A write waits for the one in flight before it is tried itself; the rest is for a busy machine. */
 const BOUND_SECONDS = 2 * POOL_TIMEOUT_SECONDS + 5;
 const REFUSAL_MS = 30_000;
 const FULL_MS = 10_000;
@@ -69,13 +69,13 @@ async function stopAtOnce(
 async function refuse(bench: Bench, deployment: BenchDeployment): Promise<number> {
   const lines = deployment.parts.map(({ lines: { postgres } }) => postgres);
   await Promise.all(lines.map((line) => line.refuse()));
-  // Longer than a lease: the workers have to drop what they hold.
+  // The outage is longer than a lease: the workers have to drop their runs.
   await pause(Math.max(12_000, (REFUSAL_MS * bench.size({ fast: 40, full: 100 })) / 100));
   await Promise.all(lines.map((line) => line.heal()));
   return secondsUntilAtWork(deployment, performance.now());
 }
 
-/** Others hold every connection the server has, and the services lose theirs. */
+/** Takes every connection that the server has, and the services lose theirs. */
 async function takeAllConnections(
   { servers }: Bench,
   deployment: BenchDeployment,

@@ -3,7 +3,7 @@ import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Goal } from '../bench/goal.ts';
 import { measureRuns } from '../bench/outage-checks.ts';
 
-/** Runs accepted while all workers stand still, to be found by all of them in the same moment. */
+/** Runs that are accepted while all workers are frozen, so that all of them find them in the same moment. */
 const ROUND = 250;
 const CREATED_AT_ONCE = 25;
 
@@ -12,7 +12,7 @@ export const goal: Goal = {
   title: 'Whatever many workers are woken for at once, each attempt of a run has exactly one claim.',
   isFast: true,
   async run(bench) {
-    // Two fleets: two revisions of a deployment that has none active, so that both claim.
+    // There are two revisions of a deployment that has none active, so that both claim.
     const deployment = await bench.deployment({ workers: 2, env: { WORKER_LEASE_SECONDS: '60' } });
     const other = await Promise.all(
       [1, 2].map(() => deployment.addPart('run-worker', undefined, { REVISION_ID: 'other' })),

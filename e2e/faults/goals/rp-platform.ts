@@ -56,14 +56,17 @@ export const goal: Goal = {
   },
 };
 
-/** Kills each service some times, in random order, every control-plane with a roll-out under way. Gives the seconds each took. */
+/**
+ * Kills each service some times, in random order, every control-plane with a roll-out in flight. Returns the seconds
+ * each took.
+ */
 async function killServices(
   bench: Bench,
   platform: BenchPlatform,
   watch: PlatformWatch,
   rollOuts: RollOuts,
 ): Promise<number[]> {
-  // What starts them gives a service up that ends more often than this within a minute.
+  // The launcher gives up a service that ends more often than this within a minute.
   const kills = bench.size({ fast: 1, full: 5 });
   const seconds: number[] = [];
   for (const service of bench.random.shuffle(Array.from({ length: kills }, () => SERVICES).flat())) {

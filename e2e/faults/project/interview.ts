@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Annotation, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** Where the first questions are asked. */
+  /** The place of the first questions. */
   where: Annotation<'node' | 'beside' | 'inside' | 'memory'>,
-  /** What a node takes before it asks, and again when it has its answer. */
+  /** Milliseconds that a node takes before it asks, and again when it has its answer. */
   sleepMs: Annotation<number>,
   /** Question and answer, as often as the graph applied it. */
   answers: Annotation<[string, unknown][]>({ reducer: (before, more) => before.concat(more), default: () => [] }),
@@ -24,7 +24,10 @@ const inner = new StateGraph(State)
   .addEdge(START, 'first')
   .addEdge('first', 'second');
 
-/** Asks in a node, in two nodes beside each other, or in a subgraph with a checkpointer of its own or without, and once more at the end. */
+/**
+ * Asks in a node, in two parallel nodes, or in a subgraph with a checkpointer of its own or without, and once more at
+ * the end.
+ */
 export const graph = new StateGraph(State)
   .addNode('node', ask('first'))
   .addNode('left', ask('left'))

@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Annotation, Command, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** Path of the file that it notes its steps in. */
+  /** The path of the file for its notes. */
   ledger: Annotation<string>,
   steps: Annotation<number>,
   sleepMs: Annotation<number>,
-  /** Custom events of each step, and how many bytes each carries. */
+  /** Custom events of each step, and the bytes of each. */
   events: Annotation<number>,
   bytes: Annotation<number>,
-  /** Each step puts an item into the store, and notes what became of it. */
+  /** True when each step puts an item into the store, and notes the outcome. */
   stores: Annotation<boolean>,
   done: Annotation<number[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
@@ -37,7 +37,7 @@ export const graph = new StateGraph(State)
   .addEdge(START, 'step')
   .compile();
 
-/** Not waited for: it is under way while the step goes on. */
+/** Puts an item while the step continues. */
 async function putIntoStore(file: string, config: LangGraphRunnableConfig, step: number): Promise<void> {
   const { metadata, configurable } = config;
   const value = { attempt: metadata?.run_attempt };
@@ -47,7 +47,7 @@ async function putIntoStore(file: string, config: LangGraphRunnableConfig, step:
   );
 }
 
-/** Of the time when it certainly lived: a process whose parent has ended is given another one. */
+/** The id is read while the worker certainly lives: a process whose parent has ended gets another one. */
 const worker = process.ppid;
 
 type What = 'begun' | 'done' | 'stored' | 'refused';
@@ -64,6 +64,6 @@ function note(file: string, config: LangGraphRunnableConfig, step: number, what:
     what,
     at: Date.now(),
   };
-  // One write of one line: lines of several processes do not mix.
+  // Each line is one write: lines of several processes do not mix.
   appendFileSync(file, `${JSON.stringify(entry)}\n`);
 }

@@ -2,14 +2,14 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
   how: Annotation<'exit' | 'crash' | 'oom' | 'loop' | 'block' | 'huge' | 'flood' | 'throw'>,
-  /** Of the state that `huge` makes. */
+  /** Bytes of the state that `huge` makes. */
   bytes: Annotation<number>,
-  /** For which `block` does not return to the event loop. */
+  /** Milliseconds for which `block` does not return to the event loop. */
   blockMs: Annotation<number>,
   text: Annotation<string>,
 });
 
-/** Does to its process what code in production does one day. */
+/** Harms its process as code in production does one day. */
 const harms: Record<(typeof State.State)['how'], (state: typeof State.State) => object | Promise<object>> = {
   exit: () => process.exit(7),
   crash: () => process.abort(),

@@ -1,4 +1,4 @@
-/** What is said before the numbers. */
+/** The text before the numbers. */
 export const promises = `This page is written by \`npm run test:faults -- --record\` from \`e2e/faults/results\`. It says what Runyard promises when machines, networks
 and servers fail, and what a bench measured that makes them fail on purpose: real Postgres, Redis, Kafka and the built services as processes on 2 cores, killed, frozen,
 cut off and restarted by choices that a seed repeats. Whoever doubts a line runs it: \`npm run test:faults -- --only R1 --seed 1\`.

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Outcome } from '../bench/run-goal.ts';
 
-/** What a goal came to, and of what. Kept in the repository: one file for each goal and seed. */
+/** The outcome of a goal at a commit. The repository has one file for each goal and seed. */
 export interface RecordedOutcome extends Outcome {
   commit: string;
   /** ISO date. */
@@ -11,7 +11,7 @@ export interface RecordedOutcome extends Outcome {
 
 const FOLDER = path.join(import.meta.dirname, '../results');
 
-/** A later outcome of the same goal and seed takes the place of the earlier one. */
+/** Writes an outcome; a later one of the same goal and seed replaces the earlier one. */
 export async function record(outcome: RecordedOutcome): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, `${outcome.goal.toLowerCase()}-${outcome.seed}.json`);

@@ -3,15 +3,15 @@ import type { Bench } from '../bench/bench.ts';
 import type { BenchDeployment } from '../bench/deployment.ts';
 import type { Part } from '../bench/part.ts';
 
-/** One thing that goes wrong and is over when `strike` resolves. */
+/** One fault, which has ended when `strike` resolves. */
 export interface Fault {
   name: string;
   strike(): Promise<void>;
 }
 
 /**
- * What may happen to a deployment. The first agent-api and the first worker are never killed themselves, so that what they
- * hold can be watched over the whole time.
+ * Returns the faults of a deployment. The first agent-api and the first worker are never killed themselves, so that
+ * their resources can be watched over the whole time.
  */
 export function faultsOf({ servers, random }: Bench, { agentApis, workers }: BenchDeployment): Fault[] {
   const parts = [...agentApis, ...workers];

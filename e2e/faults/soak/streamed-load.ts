@@ -8,20 +8,20 @@ export interface StreamedLoadOptions {
   everyMs: number;
   input: LedgerInput;
   random: Random;
-  /** Which agent-api is asked. */
+  /** The index of the agent-api. */
   at: number;
 }
 
-/** How long somebody stays who does not stay to the end. */
+/** Milliseconds after which a client leaves that does not stay to the end. */
 const LEAVES_AFTER_MS = 300;
 const PATIENCE_MS = 60_000;
 
 /**
- * Runs that are streamed, one after another, half of them by clients that leave in the middle. What clients get of a stream while
- * servers lose their data is the matter of other goals: here streams are to leave nothing behind.
+ * Streams runs, one after another, half of them by clients that leave in the middle. Other goals cover what clients get
+ * while servers lose their data: here streams have to leave nothing behind.
  */
 export class StreamedLoad {
-  /** Streams that were read to their end. */
+  /** The number of streams that were read to their end. */
   whole = 0;
   readonly #stopping = new AbortController();
   readonly #streaming = new Set<Promise<unknown>>();
@@ -31,7 +31,7 @@ export class StreamedLoad {
     this.#running = this.#run(deployment, options);
   }
 
-  /** Resolves when the last stream is over. */
+  /** Resolves when the last stream has ended. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;

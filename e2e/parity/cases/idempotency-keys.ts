@@ -8,7 +8,7 @@ const aRun = { assistant_id: 'mirror', input: { text: 'hi' } };
 const aCron = { ...aRun, schedule: '0 0 1 1 *' };
 const aThread = async ({ direct }: ParityContext) => ({ thread_id: (await direct.client.threads.create()).thread_id });
 
-/** Asks the operation under test twice with one key; the answers are one. */
+/** Calls the operation under test twice with one key; the answers are the same. */
 async function askTwice(context: ParityContext, request: { params?: Record<string, string>; body?: unknown }) {
   const headers = { 'idempotency-key': randomUUID() };
   const ask = () => context.call(context.operation, { ...request, headers });

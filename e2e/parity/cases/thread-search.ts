@@ -5,12 +5,12 @@ import { fieldCase, type ParityContext } from '../framework/index.ts';
 const SEARCHES = ['searchThreads', 'countThreads'];
 const human = (content: string) => ({ messages: [{ type: 'human', content, id: content }] });
 
-/** A thread that is there, whatever the operation under test. */
+/** Creates a thread, whatever the operation under test. */
 async function existing({ direct }: ParityContext, body: object = {}): Promise<string> {
   return (await direct.call('createThread', { body })).body.thread_id;
 }
 
-/** Threads that only this case knows: their common mark, and their ids in the order they were made. */
+/** Creates threads that only this case knows: their common mark, and their ids in the order of creation. */
 async function marked(context: ParityContext, ...metadata: object[]) {
   const mark = randomUUID();
   const ids: string[] = [];
@@ -18,14 +18,14 @@ async function marked(context: ParityContext, ...metadata: object[]) {
   return { mark, ids };
 }
 
-/** Of the threads with the mark, the ids found, or how many. */
+/** Returns the ids found among the threads with the mark, or their number. */
 async function found(context: ParityContext, mark: string, body: object): Promise<string[] | number> {
   const answer = await context.call(context.operation, { body: { ...body, metadata: { mark } } });
   expect(answer.status, answer.text).toBe(200);
   return Array.isArray(answer.body) ? answer.body.map(({ thread_id }) => thread_id) : answer.body;
 }
 
-/** What `found` says of these threads, in any order. */
+/** Expects that `found` returns these threads, in any order. */
 function expectFound(answer: string[] | number, ids: string[]): void {
   if (typeof answer === 'number') expect(answer).toBe(ids.length);
   else expect([...answer].sort()).toEqual([...ids].sort());
@@ -35,7 +35,7 @@ async function withState(context: ParityContext, threadId: string, text: string)
   await context.direct.client.threads.updateState(threadId, { values: human(text), asNode: 'echo' });
 }
 
-/** Searches threads by the operation under test and answers them whole. */
+/** Searches threads by the operation under test and returns the whole answer. */
 async function searched(context: ParityContext, body: object) {
   const answer = await context.call('searchThreads', { body });
   expect(answer.status, answer.text).toBe(200);

@@ -6,12 +6,12 @@ import { fieldCase, type ParityContext, statusCase } from '../framework/index.ts
 const CHANGES = ['createThread', 'patchThread'];
 const human = (content: string) => ({ messages: [{ type: 'human', content, id: content }] });
 
-/** A thread that is there, whatever the operation under test. */
+/** Creates a thread, whatever the operation under test. */
 async function existing({ direct }: ParityContext, body: object = {}): Promise<string> {
   return (await direct.call('createThread', { body })).body.thread_id;
 }
 
-/** Makes or changes a thread by the operation under test, and answers it with its ttl. */
+/** Creates or changes a thread by the operation under test, and returns it with its ttl. */
 async function made(context: ParityContext, body: object, before: object = {}) {
   const params: Record<string, string> =
     context.operation === 'patchThread' ? { thread_id: await existing(context, before) } : {};
@@ -25,10 +25,10 @@ async function withState(context: ParityContext, threadId: string, text: string)
   await context.direct.client.threads.updateState(threadId, { values: human(text), asNode: 'echo' });
 }
 
-/** Minutes: a second. */
+/** A second, in minutes. */
 const A_MOMENT = 1 / 60;
 
-/** Resolves when threads are deleted that were made now and live for a moment. */
+/** Resolves when threads are deleted that were created now with a ttl of a second. */
 async function untilOthersExpired(context: ParityContext): Promise<void> {
   const thread_id = await existing(context, { ttl: { strategy: 'delete', ttl: A_MOMENT } });
   const isGone = async () => (await context.direct.call('getThread', { params: { thread_id } })).status === 404;
@@ -37,7 +37,7 @@ async function untilOthersExpired(context: ParityContext): Promise<void> {
 
 const superstep = (update: object) => ({ graph_id: 'approval', supersteps: [{ updates: [update] }] });
 
-/** A thread of one superstep: its state. */
+/** Returns the state of a thread created with one superstep. */
 async function stateOf(context: ParityContext, body: object) {
   const { status, text, body: thread } = await context.call('createThread', { body });
   expect(status, text).toBe(200);

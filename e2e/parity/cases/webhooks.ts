@@ -7,18 +7,18 @@ const ON_THREAD = ['createRun', 'streamRun', 'waitRun'];
 const STATELESS = ['createStatelessRun', 'streamStatelessRun', 'waitStatelessRun'];
 
 let opened: Promise<WebhookReceiver> | undefined;
-/** One for all cases; each has a path of its own. */
+/** Opens one receiver for all cases; each has a path of its own. */
 function receiver(): Promise<WebhookReceiver> {
   opened ??= new WebhookReceiver().open();
   return opened;
 }
 
-/** The id of the run that an answer is about: where it is, or in its first event. */
+/** Returns the id of the run in an answer: from its body, or from its `Content-Location`. */
 function runIdOf({ headers, body }: Answer): string {
   return body?.run_id ?? body?.[0]?.run_id ?? headers.get('content-location')?.split('/').at(-1);
 }
 
-/** The log of a run once it has ended; with it is settled whether anybody is told. */
+/** Returns the log of a run once it has ended; that also settles whether anybody is notified. */
 async function logOf({ direct }: ParityContext, runId: string): Promise<{ url: string; status: string }[]> {
   const { thread_id } = (await direct.call('getStatelessRun', { params: { run_id: runId } })).body;
   await direct.call('joinRun', { params: { thread_id, run_id: runId } });

@@ -3,23 +3,23 @@ import type { ElsewhereCase, ParityCase } from './parity-case.ts';
 import { requestFields } from './request-fields.ts';
 import { wrongRequests } from './wrong-requests.ts';
 
-/** Answers that are asked for by tests made from the contract alone. */
+/** Returns the statuses that tests generated from the contract alone cause. */
 export function generatedStatuses(operation: Operation): number[] {
   const hasIds = Object.keys(operation.params?.properties ?? {}).length > 0;
   return [...(wrongRequests(operation).length > 0 ? [422] : []), ...(hasIds && operation.responses[404] ? [404] : [])];
 }
 
 export interface Shown {
-  /** What shows it. */
+  /** The promise that shows it. */
   promise: string;
   file: string;
 }
 
 export interface OperationCoverage {
   operation: Operation;
-  /** By field, in the order of the contract; empty where nothing shows it. */
+  /** Cases by field, in the order of the contract; empty where nothing shows it. */
   fields: Map<string, Shown[]>;
-  /** By documented status. */
+  /** Cases by documented status. */
   statuses: Map<number, Shown[]>;
 }
 
@@ -27,7 +27,7 @@ const GENERATED: Shown = { promise: 'asked for by requests made from the contrac
 
 const shownBy = ({ promise, test }: ElsewhereCase): Shown => ({ promise, file: test });
 
-/** For every operation, which case shows which field and which answer. */
+/** Returns, for every operation, which case shows which field and which answer. */
 export function coverage(files: { file: string; cases: ParityCase[] }[]): OperationCoverage[] {
   const all = files.flatMap(({ file, cases }) => cases.map((each) => ({ file, ...each })));
   return AGENT_SERVER_OPERATIONS.filter(({ access }) => access !== 'internal').map((operation) => {
@@ -52,7 +52,7 @@ export function coverage(files: { file: string; cases: ParityCase[] }[]): Operat
           ...all.filter((each) => each.kind === 'status' && each.operation === operationId && each.status === status),
           ...elsewhere.filter((each) => each.status === status).map(shownBy),
           ...(generatedStatuses(operation).includes(status) ? [GENERATED] : []),
-          // A case of a field holds every answer against the contract, the usual one foremost.
+          // A case of a field checks every answer against the contract, above all the usual one.
           ...(status === success ? ofFields.slice(0, 1) : []),
         ],
       ];

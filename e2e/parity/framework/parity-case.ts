@@ -1,18 +1,23 @@
 import type { ParityContext, Request } from './context.ts';
 
 interface CaseBase {
-  /** What a client may rely on, in words: the name of the test and the text of the parity table. */
+  /** The promise to a client: the name of the test and the text of the parity table. */
   promise: string;
-  /** Fails by an assertion, at once, when the promise is not kept. Independent of other cases and of their order. */
+  /**
+   * Fails by an assertion, at once, when the promise is not kept. It must not depend on other cases nor on their order.
+   */
   run(context: ParityContext): Promise<unknown>;
 }
 
-/** Shows that a field of requests does what it says; run a second time behind a proxy that takes the field away. */
+/** Shows that a field of requests does what it says; it runs a second time behind a proxy that removes the field. */
 export interface FieldCase extends CaseBase {
   kind: 'field';
   /** The operations it is shown for; each is a test, with its id in `context.operation`. */
   operations: string[];
-  /** `body.config.tags`, `body.supersteps[].updates`, `body[].input`, `query.limit`, `header.prefer`. */
+  /**
+   * The path of the field: `body.config.tags`, `body.supersteps[].updates`, `body[].input`, `query.limit`,
+   * `header.prefer`.
+   */
   field: string;
 }
 
@@ -24,17 +29,19 @@ export interface StatusCase extends CaseBase {
   run(context: ParityContext): Promise<{ status: number }>;
 }
 
-/** What only happens inside the server, or between it and others than the client: a test of the part that does it shows it. */
+/**
+ * An effect inside the server, or between it and others than the client, which a test of the responsible part shows.
+ */
 export interface ElsewhereCase {
   kind: 'elsewhere';
   operation: string;
-  /** The answer that is shown; left out where it is a field. */
+  /** The status that is shown; left out for a field. */
   status?: number;
   /** The field that is shown, beside a case that sends it. */
   field?: string;
   /** The name of that test. */
   promise: string;
-  /** Its file, from the root of the repository. */
+  /** The test's file, from the root of the repository. */
   test: string;
 }
 
@@ -48,7 +55,7 @@ export function statusCase(definition: Omit<StatusCase, 'kind'>): StatusCase {
   return { kind: 'status', ...definition };
 }
 
-/** A status case of a single request, which may need something made before. */
+/** Returns a status case of a single request, which may need some preparation. */
 export function answerCase(
   operation: string,
   status: number,

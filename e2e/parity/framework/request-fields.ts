@@ -3,9 +3,9 @@ import type { Operation } from '@runyard/contracts';
 type Schema = Record<string, unknown>;
 
 /**
- * Every field a request of the operation may have, as paths: `query.limit`, `header.prefer`, `body.config.tags`,
- * `body.supersteps[].updates[].as_node`. Goes into objects and lists with declared fields; where a value may be of several
- * kinds, such as one name or a list of objects, the field itself is the end.
+ * Returns every field that a request of the operation may have, as paths: `query.limit`, `header.prefer`,
+ * `body.config.tags`, `body.supersteps[].updates[].as_node`. It descends into objects and lists with declared fields;
+ * where a value may be of several kinds, such as one name or a list of objects, it ends at the field itself.
  */
 export function requestFields(operation: Operation): string[] {
   return [

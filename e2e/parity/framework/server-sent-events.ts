@@ -6,7 +6,7 @@ export interface WireEvent {
   data: any;
 }
 
-/** The events of a whole stream; comments are left out. */
+/** Returns the events of a whole stream, without comments. */
 export function parseEvents(text: string): WireEvent[] {
   return text
     .split(/\r?\n\r?\n/)

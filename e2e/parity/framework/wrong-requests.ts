@@ -3,10 +3,10 @@ import type { TSchema } from 'typebox';
 import type { Request } from './context.ts';
 
 export interface WrongRequest {
-  /** What is wrong with it. */
+  /** The fault of the request. */
   fault: string;
   request: Request;
-  /** What the answer has to name. */
+  /** The name that the answer has to contain. */
   names: string;
 }
 
@@ -14,7 +14,10 @@ const NO_UUID = 'not-a-uuid';
 /** Values of every JSON type; the first that a field's schema refuses is a fault. */
 const CANDIDATES: unknown[] = [-7, 'zap wrong', true, [[7]], { wrong: true }];
 
-/** Requests that an operation has to refuse with 422, one for each parameter and field whose schema refuses anything. */
+/**
+ * Returns requests that an operation has to refuse with 422, one for each parameter and field whose schema refuses
+ * anything.
+ */
 export function wrongRequests(operation: Operation): WrongRequest[] {
   const right: Request = {
     params: { ...(operation.examples?.params as Record<string, string> | undefined) },

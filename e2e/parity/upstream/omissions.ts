@@ -1,8 +1,11 @@
-/** What other agent servers have and this one has not: every difference from `operations.json` is named here, with its reason. */
+/**
+ * A part of other agent servers that this one has not: every difference from `operations.json` is named here, with its
+ * reason.
+ */
 export interface Omission {
-  /** As in `operations.json`. */
+  /** Operations as in `operations.json`. */
   operations: string[];
-  /** Fields and answers; left out: the operation itself is not served. */
+  /** Fields and answers; left out when the operation itself is not served. */
   what?: (string | number)[];
   why: string;
 }

@@ -1,6 +1,6 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
 
-/** What a deploy changes. */
+/** The value that a deploy changes. */
 const GREETING = 'hello';
 
 const State = Annotation.Root({ name: Annotation<string>, text: Annotation<string> });

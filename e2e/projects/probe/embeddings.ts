@@ -1,4 +1,6 @@
-/** How often each letter occurs: texts of the same letters mean the same. A model nobody has to pay or wait for. */
+/**
+ * Counts how often each letter occurs: texts of the same letters mean the same. The model costs neither money nor time.
+ */
 export async function letters(texts: string[]): Promise<number[][]> {
   return texts.map((text) => {
     if (text.includes('unembeddable')) throw new Error('the model refuses this text');

@@ -1,4 +1,4 @@
-/** A graph that asks the server it runs in. */
+/** A graph that calls the server it runs in. */
 
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 import { Client } from '@langchain/langgraph-sdk';

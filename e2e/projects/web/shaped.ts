@@ -1,4 +1,4 @@
-/** A graph that is made anew for each use, after what the request says. */
+/** Makes a graph anew for each use, by the headers of the request. */
 import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 export function makeGraph({ configurable }: LangGraphRunnableConfig) {

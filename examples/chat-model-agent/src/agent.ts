@@ -1,4 +1,6 @@
-/** The same loop as in `hello-agent`, with a real chat model: it decides, a tool does, until there is an answer. */
+/**
+ * The same loop as in `hello-agent`, with a real chat model: the model decides, a tool acts, until there is an answer.
+ */
 import { SystemMessage } from '@langchain/core/messages';
 import { END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';

@@ -1,6 +1,6 @@
 /**
- * The chat model, by the key in the environment. It is made at the first question and not when the file loads: without a key
- * the project still deploys, and a run says what is missing.
+ * The chat model, by the key in the environment. It is created at the first question and not when the file loads:
+ * without a key the project still deploys, and a run reports what is missing.
  */
 import { ChatAnthropic } from '@langchain/anthropic';
 import { ChatOpenAI } from '@langchain/openai';

@@ -1,4 +1,4 @@
-/** What the model may call. Names and descriptions are what it chooses by. */
+/** The tools of the model, which chooses by names and descriptions. */
 import { tool } from '@langchain/core/tools';
 import { z } from 'zod';
 

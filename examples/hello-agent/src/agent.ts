@@ -9,8 +9,8 @@
  *              ▼
  *             end
  *
- * There is nothing about servers, queues or databases in here. Threads, checkpoints, streaming and the pause for approval
- * come from where the graph is deployed.
+ * There is nothing about servers, queues or databases in here. Threads, checkpoints, streaming and the pause for
+ * approval come from where the graph is deployed.
  */
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';

@@ -1,6 +1,7 @@
 /**
- * A chat model that needs no key: instead of a neural network a few rules decide, and the answer is streamed word by word.
- * To everything around it this is a chat model like any other, which is why swapping in a real one is a change of one line.
+ * A chat model that needs no key: instead of a neural network a few rules decide, and the answer is streamed word by
+ * word. Everything around it sees a chat model like any other, which is why swapping in a real one is a change of one
+ * line.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager';
@@ -21,7 +22,7 @@ export class RuleModel extends BaseChatModel {
     return 'rules';
   }
 
-  /** The streamed form, used whenever somebody listens. */
+  /** Streams the answer; used whenever somebody listens. */
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this['ParsedCallOptions'],
@@ -34,7 +35,7 @@ export class RuleModel extends BaseChatModel {
     }
   }
 
-  /** The whole answer at once: the same chunks, put together. */
+  /** Returns the whole answer at once: the same chunks, put together. */
   async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
     let whole: ChatGenerationChunk | undefined;
     for await (const part of this._streamResponseChunks(messages, options)) whole = whole?.concat(part) ?? part;
@@ -42,7 +43,7 @@ export class RuleModel extends BaseChatModel {
   }
 }
 
-/** An answer word by word, or one call of a tool. */
+/** Splits an answer into words; a tool call is one part. */
 function partsOf({ text, toolCall }: Decision, position: number): ChatGenerationChunk[] {
   if (!toolCall) return text.split(/(?<=\s)/).map((word) => chunk(word));
   // The id only has to differ within the conversation.

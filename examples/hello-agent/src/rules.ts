@@ -1,6 +1,7 @@
 /**
- * What the model without a network "thinks". It reads the conversation since the last question and either asks for a tool or
- * answers. A question may need several tools one after the other: "work out 6 * 7 and note it" goes round the loop twice.
+ * Decides what the model without a network "thinks". It reads the conversation since the last question and either calls
+ * a tool or answers. A question may need several tools one after the other: "work out 6 * 7 and note it" goes round the
+ * loop twice.
  */
 import { type BaseMessage, isHumanMessage, isToolMessage } from '@langchain/core/messages';
 
@@ -26,7 +27,7 @@ export function decide(messages: BaseMessage[]): Decision {
 
 type Step = { name: string; args: Record<string, unknown> };
 
-/** The tools a question needs, in order. A later one may use the result of the one before. */
+/** Returns the tools a question needs, in order. A later one may use the result of the one before. */
 function plan(question: string, lastResult: string | undefined): Step[] {
   const steps: Step[] = [];
   const sum = question.match(/(-?\d+(?:\.\d+)?)\s*([-+*/x×])\s*(-?\d+(?:\.\d+)?)/);

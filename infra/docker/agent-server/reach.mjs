@@ -1,4 +1,5 @@
-// runyard-agent reach HOST:PORT: whether this container can connect there. Ends with 1 and the reason where it cannot.
+// Implements `runyard-agent reach HOST:PORT`: checks whether this container can connect there. Ends with 1 and the
+// reason where it cannot.
 import { connect } from 'node:net';
 
 const CONNECT_MS = 10_000;

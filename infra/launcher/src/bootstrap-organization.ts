@@ -5,8 +5,8 @@ import { writePrivateFile } from '@runyard/local-infra';
 import type { PlatformClient } from './platform-client.ts';
 
 /**
- * The default organization and an administrator key for it. org-access keeps only the key's hash, so the key itself stays in
- * a private file; where that file is gone, the key is replaced.
+ * Creates the default organization and an administrator key for it. org-access keeps only the key's hash, so the key
+ * itself stays in a private file; where that file is missing, the key is replaced.
  */
 export async function bootstrapOrganization(options: {
   dataDir: string;
@@ -16,7 +16,7 @@ export async function bootstrapOrganization(options: {
   const kept = (await readFile(keyFile, 'utf8').catch(() => '')).trim();
   const bootstrap = (body: object) => options.orgAccess.call<BootstrapResponse>('POST', '/internal/bootstrap', body);
   const first = await bootstrap({});
-  // A key is only given out when the organization is new; one in the file then belongs to a database that is gone.
+  // org-access returns a key only when the organization is new; one in the file then belongs to a deleted database.
   const apiKey = first.api_key ?? (kept || (await bootstrap({ rotate_key: true })).api_key);
   if (!apiKey) throw new Error('org-access gave no key though one was asked for');
   if (apiKey !== kept) await writePrivateFile(keyFile, `${apiKey}\n`);

@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util';
 import { InfrastructureError, reasonOf } from '@runyard/local-infra';
 
 export interface Flags {
-  /** Folder of the project to deploy; holds a `langgraph.json`. */
+  /** The folder of the project to deploy, which contains a `langgraph.json`. */
   project: string;
-  /** Port of the gateway; 0 takes a free one. */
+  /** The port of the gateway; 0 takes a free one. */
   port: number;
   dataDir: string;
   help: boolean;
@@ -18,7 +18,7 @@ export const usage = `npm start -- [--project DIR] [--port N] [--data-dir DIR]
   --data-dir DIR   where everything is kept between starts (default: .runyard)
 `;
 
-/** Paths are relative to where the command was typed, which npm passes on. */
+/** Reads the flags. Paths are relative to where the command was typed, which npm passes on. */
 export function readFlags(args: string[], repository: string): Flags {
   const typedIn = process.env.INIT_CWD ?? process.cwd();
   const values = parse(args);

@@ -1,12 +1,12 @@
-/** Tells a waiting person what is going on, one line per step with the seconds since the start. */
+/** Reports progress to a waiting person, one line per step with the seconds since the start. */
 export interface Progress {
   step(line: string): void;
-  /** Text without a time, for the end. */
+  /** Prints text without a time, for the end. */
   say(text: string): void;
 }
 
 export function createProgress(out: { write(text: string): unknown }): Progress {
-  // Counted from the start of the process, not of this module: the wait began there.
+  // The seconds count from the start of the process, not of this module: the wait began there.
   const seconds = () => process.uptime().toFixed(1).padStart(5);
   return {
     step: (line) => void out.write(`${seconds()} s  ${line}\n`),

@@ -1,6 +1,9 @@
 import { writePrivateFile } from '@runyard/local-infra';
 
-/** What other programs need to use the platform; the file exists exactly while it is ready. Holds a key: private. */
+/**
+ * The content of a file for other programs that use the platform; it exists exactly while the platform is ready. It
+ * contains a key: private.
+ */
 export interface Ready {
   url: string;
   apiKey: string;

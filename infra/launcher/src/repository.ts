@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of this checkout, found from this file, bundled or not. */
+/** Returns the root of this checkout, found from this file, bundled or not. */
 export function repositoryFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'pnpm-workspace.yaml'))) {

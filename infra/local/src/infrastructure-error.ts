@@ -3,7 +3,7 @@ export class InfrastructureError extends Error {
   override name = 'InfrastructureError';
 }
 
-/** The first line of whatever was thrown, to be put inside a sentence. */
+/** Returns the first line of whatever was thrown, to be put inside a sentence. */
 export function reasonOf(error: unknown): string {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
   const text =

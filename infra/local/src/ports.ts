@@ -4,7 +4,7 @@ import { freePort, isPortFree } from '@runyard/service-kit/ports';
 import { writePrivateFile } from './files/private-file.ts';
 
 /**
- * A free port for a server of this data folder; the one it had last time if nobody took it since, so that addresses
+ * Returns a free port for a server of this data folder; the one it had last time if it is still free, so that addresses
  * written down elsewhere mostly stay right.
  */
 export async function portFor(dataDir: string, server: string): Promise<number> {

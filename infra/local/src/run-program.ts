@@ -11,7 +11,7 @@ process.once('exit', () => {
   for (const child of running) child.kill();
 });
 
-/** Runs a program to its end and says how it went; a program that is missing or takes too long is `ok: false`. */
+/** Runs a program to its end and returns the outcome; a program that is missing or takes too long is `ok: false`. */
 export function runProgram(
   command: string,
   args: string[],

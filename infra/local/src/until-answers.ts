@@ -3,7 +3,7 @@ import { InfrastructureError, reasonOf } from './infrastructure-error.ts';
 import { lastLines } from './last-lines.ts';
 import type { SupervisedProcess } from './supervision/supervised-process.ts';
 
-/** Tries until a server answers; throws with the end of its log when it ends first or the time is over. */
+/** Retries until a server answers; throws with the end of its log when it ends first or the time has passed. */
 export async function untilAnswers(options: {
   server: SupervisedProcess;
   logFile: string;

@@ -1,4 +1,4 @@
-/** A process that starts infrastructure and holds it until it is told to stop: `hold.ts DATA_DIR NAME...`. */
+/** A process that starts infrastructure and holds it until it is stopped: `hold.ts DATA_DIR NAME...`. */
 import { startInfrastructure } from '../src/index.ts';
 
 const [dataDir = '', ...want] = process.argv.slice(2);

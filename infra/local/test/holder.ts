@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { bundledEntry } from '@runyard/test-kit';
 import { isAlive, type ProcessIdentity } from '../src/supervision/process-identity.ts';
 
-/** Infrastructure held by another process, so that a test can kill that one. */
+/** Infrastructure that another process holds, so that a test can kill that one. */
 export interface Holder {
   child: ChildProcess;
-  /** The servers' processes as recorded in the data folder. */
+  /** Returns the servers' processes as recorded in the data folder. */
   servers(): Promise<(ProcessIdentity & { name: string })[]>;
 }
 

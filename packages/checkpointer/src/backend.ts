@@ -1,12 +1,12 @@
 /**
- * The byte-level operations a checkpoint saver and a store are made of. Values are opaque: the project's own serializer
- * wrote them and only it reads them, so a worker can store state of any language without understanding it.
+ * The byte-level operations below a checkpoint saver and a store. Values are opaque: only the project's own serializer
+ * writes and reads them, so that a worker can store state of any language without understanding it.
  *
- * Two implementations: Postgres (`postgres-checkpoints.ts`), and in the child process that runs user code a proxy which
- * sends each operation to its parent (`packages/graph-host`).
+ * Two implementations: Postgres (`postgres-checkpoints.ts`), and a proxy in the child process that runs user code. The
+ * proxy sends each operation to its parent (`packages/graph-host`).
  */
 
-/** A value as LangGraph's serializer gives it: a type tag ("json", "bytes", …) and its bytes. */
+/** A value from LangGraph's serializer: a type tag ("json", "bytes", …) and its bytes. */
 export interface SerializedValue {
   type: string;
   data: Uint8Array;
@@ -14,23 +14,26 @@ export interface SerializedValue {
 
 export interface CheckpointKey {
   threadId: string;
-  /** "" for the root graph. */
+  /** Empty for the root graph. */
   namespace: string;
   checkpointId: string;
 }
 
-/** One `put`: the checkpoint without its channel values, and the values of just the channels that changed. */
+/** One `put`: the checkpoint without its channel values, and the values of the changed channels. */
 export interface CheckpointPut {
   key: CheckpointKey;
   parentCheckpointId?: string;
   /** The checkpoint object with `channel_values` emptied. */
   checkpoint: SerializedValue;
   metadata: SerializedValue;
-  /** The same metadata as plain JSON, for `filter` in list and for what is searchable. */
+  /** The same metadata as plain JSON, for `filter` in list and for searches. */
   metadataJson: Record<string, unknown>;
-  /** Every channel's version at this checkpoint. */
+  /** The version of every channel at this checkpoint. */
   channelVersions: Record<string, string>;
-  /** Channels this checkpoint writes anew, with the version written; no value means the channel is empty. */
+  /**
+   * Channels that this checkpoint writes, with their new versions; an entry without a value means that the channel is
+   * empty.
+   */
   blobs: { channel: string; version: string; value?: SerializedValue }[];
 }
 
@@ -53,54 +56,55 @@ export interface StoredCheckpoint {
   parentCheckpointId?: string;
   checkpoint: SerializedValue;
   metadata: SerializedValue;
-  /** Only channels that hold a value. */
+  /** The channels that have a value. */
   channelValues: { channel: string; value: SerializedValue }[];
   pendingWrites: PendingWrite[];
   /**
-   * Interrupts and the answers to them (writes to `__interrupt__` and `__resume__`) as they were before the run that reads wrote
-   * any here. Left out where it has written none, and for who reads without being a run.
+   * Interrupts and their answers (writes to `__interrupt__` and `__resume__`) before the reading run wrote any here.
+   * Missing where it has written none, and for readers that are not runs.
    */
   interruptsBeforeRun?: PendingWrite[];
 }
 
 export interface CheckpointQuery {
   threadId?: string;
-  /** Left out: every namespace. */
+  /** Default: every namespace. */
   namespace?: string;
   checkpointId?: string;
-  /** Only checkpoints older than this one. */
+  /** Limits the list to checkpoints older than this one. */
   beforeCheckpointId?: string;
-  /** Equality on metadata keys. */
+  /** Metadata keys and the values they must equal. */
   filter?: Record<string, unknown>;
   limit?: number;
 }
 
-/** What the ancestors of a checkpoint say about one channel. */
+/** The values and writes of one channel at the ancestors of a checkpoint. */
 export interface ChannelHistory {
   channel: string;
-  /** Its value at the nearest ancestor that has one; left out when none has. */
+  /** Its value at the nearest ancestor that has one; missing when none has. */
   seed?: SerializedValue;
-  /** Writes to it at that ancestor and the ones after it, oldest first; not those at the checkpoint itself. */
+  /** Writes to it at that ancestor and the ones after it, oldest first, without those at the checkpoint itself. */
   writes: PendingWrite[];
 }
 
 export interface CheckpointBackend {
-  /** The named checkpoint, or the newest of the namespace when `checkpointId` is left out. */
+  /** Returns the named checkpoint, or the newest of the namespace without `checkpointId`. */
   get(threadId: string, namespace: string, checkpointId?: string): Promise<StoredCheckpoint | undefined>;
-  /** Newest first. */
+  /** Returns the newest first. */
   list(query: CheckpointQuery): Promise<StoredCheckpoint[]>;
   /** Resolves once durable. Puts and writes of one thread become durable in the order they were called. */
   put(put: CheckpointPut): Promise<void>;
   putWrites(put: WritesPut): Promise<void>;
   deleteThread(threadId: string): Promise<void>;
   /**
-   * For channels of which a checkpoint holds only what changed: follows the parents of the checkpoint, per channel up to the
-   * nearest that has a value. Without it a saver asks for each ancestor by itself. One entry per channel.
+   * Returns the histories of channels whose checkpoints store only changes: follows the parents of the checkpoint, per
+   * channel up to the nearest with a value. Without this operation a saver reads each ancestor separately. The result
+   * has one entry per channel.
    */
   channelHistories?(key: CheckpointKey, channels: string[]): Promise<ChannelHistory[]>;
 }
 
-/** Which items an operation may touch: those whose value has all these fields. Left out: every item. */
+/** The items that an operation may touch: those whose value has all these fields. Default: every item. */
 interface ScopedOperation {
   scope?: Readonly<Record<string, unknown>>;
 }
@@ -112,18 +116,18 @@ export type StoreOperation = ScopedOperation &
         kind: 'get';
         namespace: string[];
         key: string;
-        /** Whether the item's time starts again. Left out: as the store is set. */
+        /** True when reading restarts the item's ttl. Default: the setting of the store. */
         refreshTtl?: boolean;
       }
     | {
         kind: 'put';
         namespace: string[];
         key: string;
-        /** Null deletes the item. */
+        /** The value; null deletes the item. */
         value: Record<string, unknown> | null;
-        /** What is embedded of it: these paths, or nothing. Left out: as the store is set. */
+        /** The paths to embed, or false for nothing. Default: the setting of the store. */
         index?: false | string[];
-        /** After so many minutes without a refresh nobody sees the item any more; -1: never. Left out: as the store is set. */
+        /** Minutes without a refresh after which the item expires; -1: never. Default: the setting of the store. */
         ttlMinutes?: number;
       }
     | {
@@ -132,7 +136,7 @@ export type StoreOperation = ScopedOperation &
         filter?: Record<string, unknown>;
         limit?: number;
         offset?: number;
-        /** Ranks the embedded items by how near their meaning is. Ranks nothing when the store has no index. */
+        /** Ranks the embedded items by similarity of meaning. Ranks nothing when the store has no index. */
         query?: string;
         refreshTtl?: boolean;
       }
@@ -150,27 +154,27 @@ export interface StoredItem {
   namespace: string[];
   key: string;
   value: Record<string, unknown>;
-  /** ISO 8601. */
+  /** ISO 8601 time. */
   createdAt: string;
   updatedAt: string;
-  /** Cosine of the angle to the query, from -1 to 1; of several texts of an item the nearest counts. */
+  /** Cosine of the angle to the query, from -1 to 1; the nearest of an item's texts counts. */
   score?: number;
 }
 
 export type StoreResult = StoredItem | null | StoredItem[] | string[][];
 
 export interface StoreBackend {
-  /** Results in the order of the operations; a put answers null. */
+  /** Returns results in the order of the operations; the result of a put is null. */
   batch(operations: StoreOperation[]): Promise<StoreResult[]>;
 }
 
 /**
- * Why a backend refused: `fenced` means another attempt owns the thread now and this one must stop, `unreadable` that what is kept
- * cannot be decrypted here, `embedding_failed` that the project's embeddings gave no vectors, `not_found` that an item is outside
- * of the scope.
+ * A backend refused. Reasons: with `fenced`, another attempt owns the thread now and this one must stop. With
+ * `unreadable`, stored data cannot be decrypted here. With `embedding_failed`, the project's embeddings returned no
+ * vectors. With `not_found`, an item is outside of the scope.
  */
 export class BackendError extends Error {
-  /** The name that clients see on a run that ends with it. */
+  /** Names that clients see on a run that ends with the error. */
   static readonly #names = {
     fenced: 'FencedError',
     unavailable: 'StorageUnavailableError',

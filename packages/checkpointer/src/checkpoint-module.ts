@@ -1,6 +1,7 @@
 /**
- * What is used of the project's own `@langchain/langgraph-checkpoint`, of any version 1: pass the module itself. Nothing of
- * LangGraph is a dependency of this package at run time, because a second copy of it would be a stranger to the graph.
+ * The exports of the project's own `@langchain/langgraph-checkpoint`, of any version 1, that this package uses: pass
+ * the module itself. This package does not depend on LangGraph at run time, because the graph does not recognize the
+ * classes of a second copy.
  */
 export type CheckpointModule = Pick<
   typeof import('@langchain/langgraph-checkpoint'),

@@ -1,6 +1,6 @@
 /**
- * What a process that runs graphs needs of the checkpointer, and nothing that a database needs: that process starts at every
- * deploy and restart, and each package it loads is time somebody waits.
+ * The parts of the checkpointer for a process that runs graphs, without those that need a database. That process starts
+ * at every deploy and restart, and each package that it loads delays the start.
  */
 export * from './backend.ts';
 export type { CheckpointModule } from './checkpoint-module.ts';

@@ -4,8 +4,8 @@ import type { CheckpointBackend, CheckpointKey, PostgresCheckpoints } from '../s
 import { takeOver } from './deployment-database.ts';
 
 /**
- * A backend for suites that know nothing of fences and name threads as they like: takes each thread over before its first
- * write, and gives Postgres a uuid for a name that is none.
+ * A backend for suites that do not know fences and choose their own thread names: takes each thread over before its
+ * first write, and gives Postgres a uuid for a name that is none.
  */
 export function anyThreadBackend(pool: pg.Pool, checkpoints: PostgresCheckpoints): CheckpointBackend {
   const owned = new Map<string, Promise<CheckpointBackend>>();

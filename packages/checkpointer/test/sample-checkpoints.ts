@@ -16,14 +16,14 @@ export interface SampleCheckpoint {
   checkpointId?: string;
   namespace?: string;
   parent?: CheckpointKey;
-  /** Channels written anew: version and value; `undefined` for a channel that is empty now. */
+  /** Channels with new values: version and value; `undefined` for a channel that is empty now. */
   changed?: Record<string, [version: number, value: unknown]>;
-  /** Channels left as they are, with their versions. */
+  /** Channels without new values, with their versions. */
   unchanged?: Record<string, number>;
   metadata?: Record<string, unknown>;
 }
 
-/** A put as a saver would send it. */
+/** Returns a put as a saver would send it. */
 export function samplePut(sample: SampleCheckpoint): CheckpointPut {
   const { threadId, checkpointId = uuid6(0), namespace = '', changed = {}, unchanged = {}, metadata = {} } = sample;
   const versions = Object.entries(changed).map(([channel, [version]]) => [channel, version] as const);
@@ -44,7 +44,7 @@ export function samplePut(sample: SampleCheckpoint): CheckpointPut {
   };
 }
 
-/** Writes of one task at a checkpoint, as [channel, value] or [channel, value, index]. */
+/** Returns writes of one task at a checkpoint, from [channel, value] or [channel, value, index]. */
 export function sampleWrites(
   key: CheckpointKey,
   taskId: string,

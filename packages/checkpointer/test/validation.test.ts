@@ -5,7 +5,7 @@ import { createSaver } from '../src/index.ts';
 import { anyThreadBackend } from './any-thread-backend.ts';
 import { type DeploymentDatabase, openCheckpoints, openDeploymentDatabase } from './deployment-database.ts';
 
-// The public suite takes these from the global scope.
+// The public suite reads these from the global scope.
 Object.assign(globalThis, { describe, it, expect, beforeAll, afterAll, beforeEach, afterEach });
 
 let database: DeploymentDatabase;

@@ -1,21 +1,21 @@
-/** What the command ends with. Documented in docs/cli.md; scripts rely on it. */
+/** Exit codes of the command. Scripts rely on them, and docs/cli.md lists them. */
 export const ExitCode = {
   done: 0,
   /** The platform refused, a build or start failed, or something broke. */
   failed: 1,
-  /** The command line, `langgraph.json` or the archive is not as it must be. */
+  /** The command line, `langgraph.json` or the archive is invalid. */
   usage: 2,
-  /** No key, a wrong one, or one that may not do this. */
+  /** The key is missing, wrong, or may not do this. */
   denied: 3,
   notFound: 4,
   unreachable: 5,
-  /** Nobody waits any more; what was begun goes on. */
+  /** The command stopped waiting; the deployment continues. */
   timedOut: 6,
   interrupted: 130,
   terminated: 143,
 } as const;
 
-/** A sentence for the person at the keyboard, and what the command ends with. Anything else that is thrown is a fault of ours. */
+/** A message for the user, and the exit code. Any other error is a bug of the command. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
@@ -26,7 +26,7 @@ export class CliError extends Error {
   }
 }
 
-/** The reason of the signal by which a command is told to end. */
+/** The abort reason when a signal ends the command. */
 export class Interruption extends CliError {
   constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super('Interrupted.', signal === 'SIGINT' ? ExitCode.interrupted : ExitCode.terminated);
@@ -35,7 +35,7 @@ export class Interruption extends CliError {
 
 export function reasonOf(error: unknown): string {
   const { message, cause, code } = error as { message?: string; cause?: unknown; code?: string };
-  // Node's own errors of several attempts say nothing themselves.
+  // Node's own errors of several attempts have no message.
   if (!message) return cause ? reasonOf(cause) : (code ?? String(error));
   return message;
 }

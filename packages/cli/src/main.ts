@@ -6,12 +6,12 @@ import { run } from './run.ts';
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // Who asks twice does not want to wait for anything.
+    // A second signal ends the command at once.
     if (interrupted.signal.aborted) process.exit(ExitCode.interrupted);
     interrupted.abort(new Interruption(signal));
   });
 }
-// The reader of a pipe may go: `runyard deploy logs | head`.
+// The reader of a pipe may close it: `runyard deploy logs | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const { stdin, stdout, stderr, env } = process;

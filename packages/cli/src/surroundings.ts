@@ -1,15 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command sees of the world outside. */
+/** The environment of a command. */
 export interface Surroundings {
   cwd: string;
   env: Record<string, string | undefined>;
   stdin: Readable & { isTTY?: boolean };
   stdout: OutputStream;
   stderr: OutputStream;
-  /** How often the platform is asked how far it is, milliseconds. */
+  /** Milliseconds between requests for a revision's progress. */
   pollMs: number;
-  /** Aborts, with an `Interruption`, when the person or the system wants the command to end. */
+  /** Aborts with an `Interruption` when the user or the system ends the command. */
   interrupted: AbortSignal;
 }
 

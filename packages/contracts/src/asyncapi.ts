@@ -21,7 +21,7 @@ export interface AsyncApiDocument {
   components: { messages: Record<string, unknown>; schemas: Record<string, unknown> };
 }
 
-/** The AsyncAPI 3 document of everything that travels without being asked for: bus topics and work queues. */
+/** Builds the AsyncAPI 3 document of all asynchronous messages: bus topics and work queues. */
 export function buildAsyncApi(info: { title: string; version: string }): AsyncApiDocument {
   const document: AsyncApiDocument = {
     asyncapi: '3.0.0',

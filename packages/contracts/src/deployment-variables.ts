@@ -1,20 +1,21 @@
 /**
- * The variables by which agent servers are configured elsewhere, and what each of them means to the processes of a deployment here.
- * Those that agent-api or run-worker know by the same name and form are not in it: their pages say what they do.
+ * The variables that configure agent servers elsewhere, and what each of them means to the processes of a deployment
+ * here. Variables that agent-api or run-worker accept under the same name and in the same form are missing: their pages
+ * describe them.
  */
 export type DeploymentVariable = { name: string } & (
   | {
-      /** The variable of ours that it sets. */
+      /** The variable of Runyard that it sets. */
       means: string;
-      /** Its value in our form. */
+      /** Converts its value to the form of Runyard's variable. */
       as?: (value: string) => string;
-      /** It counts also where ours is set. */
+      /** True when it wins over Runyard's variable when both are set. */
       wins?: true;
     }
   | {
-      /** Why it changes nothing. */
+      /** Why it has no effect. */
       noEffect: string;
-      /** Values that ask for what is the case anyway. */
+      /** Values that ask for the behavior that Runyard has anyway. */
       unless?: readonly string[];
     }
 );
@@ -36,7 +37,7 @@ const LOG_LEVELS: Record<string, string> = {
   trace: 'debug',
 };
 const logLevel = (value: string) => LOG_LEVELS[value.toLowerCase()] ?? value.toLowerCase();
-/** `[::1]`, as addresses of version 6 stand in URLs. */
+/** Removes the brackets of an IPv6 address as it is written in URLs: `[::1]`. */
 const host = (value: string) => value.replace(/^\[(.*)\]$/, '$1');
 
 export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
@@ -84,7 +85,10 @@ export const DEPLOYMENT_VARIABLES: readonly DeploymentVariable[] = [
   { name: 'AGENT_REDIS_IAM_AUTH_PROVIDER', noEffect: IAM },
 ];
 
-/** Settings of agent-api and run-worker that a deployment may choose itself, beside the variables of its own code. */
+/**
+ * Settings of agent-api and run-worker that a deployment may choose itself, in addition to the variables of its own
+ * code.
+ */
 export const TUNABLE_VARIABLES: readonly string[] = [
   'N_JOBS_PER_WORKER',
   'BG_JOB_MAX_RETRIES',
@@ -111,13 +115,13 @@ export const TUNABLE_VARIABLES: readonly string[] = [
   'LANGGRAPH_POSTGRES_POOL_MAX_SIZE',
   'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_MIN_SIZE',
   'LANGGRAPH_CHECKPOINTER_POSTGRES_POOL_TIMEOUT_SECONDS',
-  // To be told that they change nothing.
+  // These are accepted to warn that they have no effect.
   ...DEPLOYMENT_VARIABLES.flatMap((variable) => ('noEffect' in variable ? [variable.name] : [])),
 ];
 
 type Environment = Record<string, string | undefined>;
 
-/** An environment in our own names and forms, and a sentence for each variable in it that changes nothing. */
+/** Translates an environment to Runyard's names and forms, with one sentence for each variable that has no effect. */
 export function translateVariables(environment: Environment): { environment: Environment; warnings: string[] } {
   const translated = { ...environment };
   const warnings: string[] = [];

@@ -1,7 +1,7 @@
 import { ErrorResponse, ValidationErrorResponse } from './http/common.ts';
 import type { Operation, OperationResponse } from './operation.ts';
 
-/** What stands before a service: the gateway alone, or the gateway and the deployment that it leads to. */
+/** The servers in front of a service: the gateway alone, or the gateway and the deployment it routes to. */
 export type Edge = 'platform' | 'deployment';
 
 const error = (description: string, headers?: Record<string, string>): OperationResponse => ({
@@ -28,7 +28,7 @@ const ALWAYS: Record<number, OperationResponse> = {
   503: error('No room, or a part that is needed is away.', RETRY_AFTER),
 };
 
-/** Answers that the edge, the HTTP server and the validation give of themselves, whichever operation is asked for. */
+/** Returns the answers that the edge, the HTTP server and the validation add to those of an operation. */
 export function edgeResponses(operation: Operation, edge: Edge): Record<number, OperationResponse> {
   const { access, body, params, query } = operation;
   const responses = { ...ALWAYS };

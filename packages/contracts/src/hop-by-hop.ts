@@ -1,4 +1,7 @@
-/** Headers meant for one connection, not for the other end (RFC 9110, 7.6.1), and `expect`, which the next server answers itself. */
+/**
+ * Headers for one connection, not for the other end (RFC 9110, 7.6.1), and `expect`, which the next server answers
+ * itself.
+ */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

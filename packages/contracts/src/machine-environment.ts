@@ -1,6 +1,6 @@
 /**
- * What a process of the platform hands on of its own environment to those it starts: what makes programs run and reach the
- * world, nothing of the platform and no secret. Everything down to the project's code gets just this.
+ * The variables that a process of the platform passes to those it starts: what programs need to run and to reach the
+ * network, nothing of the platform and no secret. Everything down to the project's code gets just these.
  */
 const MACHINE = [
   'PATH',
@@ -26,7 +26,7 @@ const MACHINE = [
   'no_proxy',
 ];
 
-/** Of an environment, what the machine says to every program on it. */
+/** Returns the variables of an environment that the machine has for every program. */
 export function machineEnvironment(environment: Record<string, string | undefined>): Record<string, string> {
   const entries = MACHINE.map((name) => [name, environment[name]] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));

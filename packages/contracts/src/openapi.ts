@@ -8,7 +8,7 @@ export interface OpenApiInfo {
   version: string;
   description?: string;
   servers?: { url: string; description?: string }[];
-  /** Each operation has the answers of this edge too, beside its own. */
+  /** Adds the answers of this edge to each operation. */
   edge?: Edge;
 }
 
@@ -49,14 +49,14 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, unknown>; securitySchemes: Record<string, unknown> };
 }
 
-/** Alternative ways to be known; a tenant header alone authenticates nobody, it only chooses the workspace. */
+/** Alternative ways to authenticate. A tenant header authenticates nobody: it only chooses the workspace. */
 const SECURITY_SCHEMES = {
   ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
   TenantId: { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
   Bearer: { type: 'http', scheme: 'bearer' },
 };
 
-/** The OpenAPI 3.1 document of a service. Schemas with an `$id` become components of that name. */
+/** Builds the OpenAPI 3.1 document of a service. Schemas with an `$id` become components of that name. */
 export function buildOpenApi(operations: readonly Operation[], info: OpenApiInfo): OpenApiDocument {
   const schemas: Record<string, unknown> = {};
   const paths: OpenApiDocument['paths'] = {};

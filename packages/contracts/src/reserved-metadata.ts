@@ -1,6 +1,6 @@
 /**
- * Metadata keys the platform writes itself. A client that sends them is not refused: they are dropped.
- * `graph_id` on threads is not among them.
+ * Metadata keys that the platform writes itself. Clients may send them: they are dropped, not refused. `graph_id` on
+ * threads is not among them.
  */
 const RESERVED_KEYS: ReadonlySet<string> = new Set([
   'created_by',

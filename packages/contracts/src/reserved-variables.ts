@@ -1,4 +1,4 @@
-/** Variables the platform sets itself: a deployment must not bring its own, and clients leave them out of its secrets. */
+/** Variables that the platform sets itself: deployments must not set them, and clients leave them out of secrets. */
 const RESERVED: ReadonlySet<string> = new Set([
   'LANGCHAIN_TRACING_V2',
   'LANGSMITH_TRACING_V2',
@@ -38,7 +38,9 @@ const RESERVED: ReadonlySet<string> = new Set([
   'LSD_DEPLOYMENT_TYPE',
 ]);
 
-/** Loader and interpreter settings would run code before the platform's own, in processes that hold its secrets. */
+/**
+ * Settings of loaders and interpreters would run code before the platform's own, in processes that hold its secrets.
+ */
 const RESERVED_PREFIXES = ['RUNYARD_', 'LD_', 'DYLD_'];
 
 export function isReservedVariable(name: string): boolean {

@@ -1,14 +1,14 @@
-/** One submitted item with what its submitter waits for. */
+/** A submitted item, with the functions that answer its submitter. */
 export interface Queued<Item, Result> {
   item: Item;
   bytes: number;
-  /** Monotonic. */
+  /** Monotonic milliseconds. */
   queuedAt: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
 
-/** The waiting items of one key in the order they came. Items without a key have a chain each. */
+/** The waiting items of one key in the order they came. Each item without a key has its own chain. */
 export interface Chain<Item, Result> {
   key: string | undefined;
   waiting: Queued<Item, Result>[];
@@ -21,18 +21,18 @@ export interface Batch<Item, Result> {
 }
 
 /**
- * The waiting items of a group committer. A chain that has items in a batch in flight is withheld from further batches until
- * the batch is given back, so that items of one key are never in two batches at once and keep their order.
+ * The waiting items of a group committer. A chain with items in a batch in flight is withheld from further batches
+ * until the batch is given back. The items of one key are thus never in two batches at once, and keep their order.
  */
 export class CommitQueue<Item, Result> {
   readonly #chains = new Map<string, Chain<Item, Result>>();
-  /** Chains with waiting items and none in flight, oldest first. A Set keeps order and takes away cheaply. */
+  /** Chains with waiting items and none in flight, oldest first. A Set keeps the order and deletes cheaply. */
   readonly #ready = new Set<Chain<Item, Result>>();
   readonly #inFlight = new Set<Chain<Item, Result>>();
   #items = 0;
   #bytes = 0;
 
-  /** Items waiting, not counting those in flight. */
+  /** Number of waiting items, without those in flight. */
   get items(): number {
     return this.#items;
   }
@@ -51,7 +51,7 @@ export class CommitQueue<Item, Result> {
     if (!this.#inFlight.has(chain)) this.#ready.add(chain);
   }
 
-  /** The next batch within the limits. An item above `maxBytes` makes a batch by itself. */
+  /** Takes the next batch within the limits. An item above `maxBytes` makes a batch by itself. */
   take(limits: { maxItems: number; maxBytes: number; maxItemsPerKey: number }): Batch<Item, Result> {
     const batch: Batch<Item, Result> = { items: [], bytes: 0, chains: new Set() };
     for (const chain of this.#ready) {
@@ -66,7 +66,7 @@ export class CommitQueue<Item, Result> {
     return batch;
   }
 
-  /** The batch is done: its keys may be in a batch again. */
+  /** Ends a batch: its keys may be in a batch again. */
   giveBack(batch: Batch<Item, Result>): void {
     for (const chain of batch.chains) {
       this.#inFlight.delete(chain);
@@ -75,7 +75,7 @@ export class CommitQueue<Item, Result> {
     }
   }
 
-  /** Takes out everything that has waited since this time or before, whether or not its key is in flight. */
+  /** Removes everything that has waited since this time or longer, even when its key is in flight. */
   dropSince(time: number): Queued<Item, Result>[] {
     const dropped: Queued<Item, Result>[] = [];
     for (const chain of [...this.#chains.values(), ...this.#ready]) {
@@ -93,7 +93,7 @@ export class CommitQueue<Item, Result> {
     return dropped;
   }
 
-  /** Takes out everything that waits under the key. */
+  /** Removes everything that waits under the key. */
   drop(key: string): Queued<Item, Result>[] {
     const chain = this.#chains.get(key);
     if (!chain) return [];

@@ -3,26 +3,26 @@ import type { Duty } from './duty.ts';
 export interface DutyRoundsOptions {
   duty: Pick<Duty, 'isMine' | 'release'>;
   everyMs: number;
-  /** The first round is made by `start`, not an interval later. */
+  /** True when `start` runs the first round, instead of an interval later. */
   atStart?: boolean;
-  /** One round of the work. Long ones ask the duty and `isClosing` between their pieces. */
+  /** Runs one round of the work. Long rounds check the lease and `isClosing` between their parts. */
   round: (rounds: DutyRounds) => Promise<void>;
-  /** A round failed; the next one is made as usual. */
+  /** Is called when a round failed; the next one runs as usual. */
   onError: (error: unknown) => void;
 }
 
-/** A holder that is gone is succeeded after this many intervals. */
+/** Number of intervals after which another process takes over from a dead lease owner. */
 const INTERVALS_PER_LEASE = 1.5;
 const LEASE_MS_MIN = 60_000;
-/** Timers take 31 bits of milliseconds. */
+/** Timers hold 31 bits of milliseconds. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** How long a lease on the duty of such work is to be. */
+/** Returns the duration of the lease for such work in milliseconds. */
 export function leaseMsOfRounds(everyMs: number): number {
   return Math.max(LEASE_MS_MIN, everyMs * INTERVALS_PER_LEASE);
 }
 
-/** Work that comes round at every interval and is done by one process of many: the one that has the duty. Never twice at once. */
+/** Runs work at every interval in the one process that has the lease. Rounds never overlap. */
 export class DutyRounds {
   readonly #options: DutyRoundsOptions;
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +44,7 @@ export class DutyRounds {
     if (atStart) this.#begin();
   }
 
-  /** Resolves when the round under way is over and the duty is free for another process. */
+  /** Resolves when the running round has ended and the lease is free for another process. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);

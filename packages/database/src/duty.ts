@@ -1,33 +1,33 @@
 import type pg from 'pg';
 
 /**
- * Duties: what only one process of many may do at a time (relaying the outbox, sweeping). Whoever holds the row's lease has
- * the duty; a holder that dies loses it when the lease lapses. Times are the database's, so clocks need not agree. A lease
- * keeps duplicate work rare, it does not fence: the work itself must tolerate a late second holder.
+ * Leases of tasks that only one process may do at a time (relaying the outbox, sweeping). The owner of the row's lease
+ * does the task; an owner that dies loses it when the lease expires. Times are the database's, so clocks need not
+ * agree. A lease keeps duplicate work rare, but does not fence: the work itself must tolerate a late second owner.
  *
- * The table, to be put into the migrations of the database that uses duties:
- * `CREATE TABLE duty (name text PRIMARY KEY, holder uuid NOT NULL, lease_until timestamptz NOT NULL);`
+ * The table, for the migrations of a database that uses these leases: `CREATE TABLE duty (name text PRIMARY KEY, holder
+ * uuid NOT NULL, lease_until timestamptz NOT NULL);`
  */
 export interface DutyClaim {
   name: string;
-  /** The process that wants the duty (uuid). */
+  /** The id of the process that wants the lease (uuid). */
   holder: string;
   leaseMs: number;
 }
 
-/** Takes the duty if it is free or lapsed, renews it if the holder has it; false when another holds it. */
+/** Takes the lease if it is free or expired, or renews it for its owner; false when another process has it. */
 export async function acquireDuty(db: pg.Pool | pg.ClientBase, { name, ...claim }: DutyClaim): Promise<boolean> {
   return (await acquireDuties(db, { ...claim, names: [name] })).has(name);
 }
 
-/** The same for many at once, in one query, each for itself. Resolves with those that the holder has now. */
+/** Takes many leases in one query, each independently. Resolves with the names of those that the owner has now. */
 export async function acquireDuties(
   db: pg.Pool | pg.ClientBase,
   { names, holder, leaseMs }: Omit<DutyClaim, 'name'> & { names: readonly string[] },
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ name: string }>({
     name: 'duty_take',
-    // In order, or two that take the same ones would wait for each other.
+    // The order prevents a deadlock between two processes that take the same leases.
     text: `INSERT INTO duty (name, holder, lease_until)
            SELECT wanted, $2, clock_timestamp() + make_interval(secs => $3::float8 / 1000)
            FROM (SELECT DISTINCT unnest($1::text[]) AS wanted ORDER BY wanted) AS wanted_duty
@@ -41,7 +41,7 @@ export async function acquireDuties(
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Gives the duty back at once; nothing happens when another holds it. */
+/** Releases the lease at once; does nothing when another process has it. */
 export async function releaseDuty(
   db: pg.Pool | pg.ClientBase,
   { name, holder }: Pick<DutyClaim, 'name' | 'holder'>,
@@ -50,14 +50,14 @@ export async function releaseDuty(
 }
 
 /**
- * One process's hold on a duty for use in a loop: `isMine()` asks the database only when a third of the lease is over, so
- * it may be called before every piece of work.
+ * The lease of one process for use in a loop. `isMine()` queries the database only when a third of the lease has
+ * passed, so it may be called before every piece of work.
  */
 export class Duty {
   readonly #db: pg.Pool;
   readonly #claim: DutyClaim;
   readonly #now: () => number;
-  /** Monotonic time until which the last answer is relied on. */
+  /** Monotonic time until which the last answer is valid. */
   #askAgainAt = 0;
   #asking: Promise<boolean> | undefined;
 
@@ -67,7 +67,9 @@ export class Duty {
     this.#now = now;
   }
 
-  /** Whether this process has the duty now, taking it if it is free. Throws when the database cannot be asked. */
+  /**
+   * Returns whether this process has the lease now; takes it if it is free. Throws when the database is unavailable.
+   */
   async isMine(): Promise<boolean> {
     if (this.#now() < this.#askAgainAt) return true;
     this.#asking ??= this.#ask().finally(() => {
@@ -82,7 +84,7 @@ export class Duty {
   }
 
   async #ask(): Promise<boolean> {
-    // Counted from before the question: the lease began later than this.
+    // The time is taken before the query: the lease began later.
     const askedAt = this.#now();
     const mine = await acquireDuty(this.#db, this.#claim);
     this.#askAgainAt = mine ? askedAt + this.#claim.leaseMs / 3 : 0;

@@ -1,18 +1,18 @@
 /**
- * Postgres as every service uses it.
+ * Postgres for every service.
  *
  * - `openPool`: pools that survive the server, with time limits on statements and idle transactions.
- * - `withTransaction`: one piece of work, one transaction; deadlocks retried on request.
+ * - `withTransaction`: one piece of work, one transaction; deadlocks are retried on request.
  * - `applyMigrations`: Prisma's folder format and bookkeeping, safe with many processes at once.
- * - `GroupCommitter`: many callers' writes in common transactions, without one caller's data failing another's.
- * - `acquireDuty`, `Duty`: what one process at a time may do, by a lease in the database's time.
- * - `DutyRounds`: such work at every interval.
- * - `toSqlText`, `toSqlJson`: text and JSON that Postgres takes, also from graphs that emit U+0000.
- * - `IdempotencyKeys`: creations that are asked for again are made once, by a key of the caller.
- * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, through its Prisma client and beside it.
- * - `tellingOutages`: a database that is away as the 503 a caller can act on.
- * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasLocked`, `wasCutOff`, `mayBeOfOneItem`,
- *   `isPoolBusy`: what kind of failure an error is.
+ * - `GroupCommitter`: many callers' writes in common transactions; one caller's data does not fail another's.
+ * - `acquireDuty`, `Duty`: leases, in the database's time, of tasks that one process at a time may do.
+ * - `DutyRounds`: such tasks at every interval.
+ * - `toSqlText`, `toSqlJson`: text and JSON that Postgres accepts, even from graphs that emit U+0000.
+ * - `IdempotencyKeys`: repeated creations are executed once, by a key of the caller.
+ * - `openServiceDatabase`, `lockFor`: a service's own database, migrated, with its Prisma client and beside it.
+ * - `tellingOutages`: an unavailable database as a 503 that a caller can act on.
+ * - `sqlState`, `isRetryable`, `isDataError`, `isUnavailable`, `wasTooMuch`, `wasLocked`, `wasCutOff`,
+ * `mayBeOfOneItem`, `isPoolBusy`: the kind of failure of an error.
  */
 export { acquireDuties, acquireDuty, Duty, type DutyClaim, releaseDuty } from './duty.ts';
 export { DutyRounds, type DutyRoundsOptions, leaseMsOfRounds } from './duty-rounds.ts';

@@ -8,13 +8,13 @@ export interface Migration {
   sql: string;
   /** SHA-256 of the file in hex, as Prisma computes it. */
   checksum: string;
-  /** False for scripts that say so: then each statement stands alone and the script must be safe to run again. */
+  /** False for scripts that say so: each statement is executed separately, and the script must be safe to repeat. */
   inTransaction: boolean;
 }
 
 const NO_TRANSACTION = /^--\s*runyard:\s*no transaction\s*$/m;
 
-/** Reads `<directory>/<name>/migration.sql` of every folder; other files (`migration_lock.toml`) are not looked at. */
+/** Reads `<directory>/<name>/migration.sql` of every folder; ignores other files (`migration_lock.toml`). */
 export async function readMigrations(directory: string): Promise<Migration[]> {
   const folders = (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isDirectory());
   const names = folders.map((folder) => folder.name).sort();
@@ -26,7 +26,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
   );
 }
 
-/** Whether the stored checksum is this script's; a checkout that only changed the line endings is the same script. */
+/** Returns whether the stored checksum is this script's; changed line endings of a checkout do not matter. */
 export function matchesChecksum(migration: Migration, checksum: string): boolean {
   if (migration.checksum === checksum) return true;
   const unix = migration.sql.replaceAll('\r\n', '\n');

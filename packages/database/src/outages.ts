@@ -3,7 +3,7 @@ import { CommitRefusedError } from './group-committer.ts';
 import { isPoolBusy } from './pool.ts';
 import { isUnavailable, wasLocked, wasTooMuch } from './sql-errors.ts';
 
-/** The operation with outages told as such: a caller gets 503 and when to come back, not a fault of the service. */
+/** Maps database outages of an operation: the caller gets 503 and when to retry, not a fault of the service. */
 export function tellingOutages({ operation, handler }: BoundOperation): BoundOperation {
   return {
     operation,
@@ -14,7 +14,7 @@ export function tellingOutages({ operation, handler }: BoundOperation): BoundOpe
   };
 }
 
-/** What a caller is told of an error, when it is a database that is away or has too much to do; undefined when it is another. */
+/** Returns the error for the caller when a database is unavailable or overloaded; undefined for other errors. */
 export function outageOf(error: unknown): UnavailableError | undefined {
   if (error instanceof CommitRefusedError) {
     return new UnavailableError('Too much is waiting to be written', {
@@ -22,7 +22,7 @@ export function outageOf(error: unknown): UnavailableError | undefined {
       refusal: 'write_queue',
     });
   }
-  // It says itself what is away.
+  // The error already names the unavailable part.
   if (error instanceof UnavailableError) return error;
   const message = messageOf(error);
   return message === undefined

@@ -2,7 +2,7 @@ import type { Metrics } from '@runyard/service-kit';
 import type pg from 'pg';
 import { type PoolUse, poolUse } from './pool.ts';
 
-/** Reports how the pool is used in the process's metrics. */
+/** Reports the use of the pool in the process's metrics. */
 export function observePool(pool: pg.Pool, metrics: Metrics): void {
   metrics.gauge('postgres_pool', 'Connections of the pool, and callers waiting for one.', ['state'], (gauge) => {
     const { open, idle, waiting, max } = poolUse(pool);
@@ -13,7 +13,7 @@ export function observePool(pool: pg.Pool, metrics: Metrics): void {
   });
 }
 
-/** The same of all pools of a process together, under the names that operators of agent servers know. */
+/** Reports the use of all pools of a process together, under the names that operators of agent servers know. */
 export function observeDeploymentPools(pools: readonly pg.Pool[], metrics: Metrics): void {
   const sumOf = (value: (use: PoolUse) => number) => pools.reduce((sum, pool) => sum + value(poolUse(pool)), 0);
   const gauge = (name: string, help: string, value: (use: PoolUse) => number) =>

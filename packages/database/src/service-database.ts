@@ -5,26 +5,26 @@ import type { KeyedRequest } from './idempotency/keyed-request.ts';
 import { applyMigrations } from './migrations.ts';
 import { openPool } from './pool.ts';
 
-/** On a busy machine a transaction may wait for its turn; it must not be given up before the caller would. */
+/** On a busy machine a transaction may wait for its turn; it must not time out before the caller would. */
 const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 20_000 };
 
-/** A caller behind the gateway is told sooner than it would give up. */
+/** A caller behind the gateway gets an error before it would time out. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Of a generated Prisma client, what is needed here: every service generates its own. */
+/** The part of a generated Prisma client that this package uses: every service generates its own. */
 export interface TransactionalClient<Transaction> {
   $transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   $disconnect(): Promise<void>;
 }
 
-/** The database that one service owns, through its Prisma client and beside it. */
+/** The database of one service, with its Prisma client and a pool. */
 export interface ServiceDatabase<Client, Transaction> {
   prisma: Client;
-  /** The same connections as Prisma's: for what is not Prisma's to do, as relaying the outbox. */
+  /** The pool that Prisma uses too: for work that Prisma cannot do, such as relaying the outbox. */
   pool: pg.Pool;
   /**
-   * A transaction that writes events; once it is committed, `onChange` hears of it. For a keyed request the work answers the body
-   * of the answer. @throws KeyTakenError
+   * Runs a transaction that writes events, and calls `onChange` after its commit. For a keyed request the work returns
+   * the body of the answer. @throws KeyTakenError
    */
   change<T>(work: (transaction: Transaction) => Promise<T>, keyed?: KeyedRequest): Promise<T>;
   onChange(listener: () => void): void;
@@ -35,13 +35,13 @@ export interface ServiceDatabaseOptions<Client> {
   connectionString: string;
   poolSize: number;
   migrationsDir: string;
-  /** Names the connections in Postgres. */
+  /** Name of the connections in Postgres. */
   applicationName: string;
-  /** The service's own Prisma client on these connections. */
+  /** Creates the service's own Prisma client on these connections. */
   connect(pool: pg.Pool, transactionOptions: { maxWait: number; timeout: number }): Client;
 }
 
-/** Opens a service's database after bringing its schema up to date. */
+/** Opens a service's database after migrating its schema. */
 export async function openServiceDatabase<
   Client extends TransactionalClient<Transaction>,
   Transaction extends RawTransaction,
@@ -72,7 +72,7 @@ export async function openServiceDatabase<
   };
 }
 
-/** Holds until the transaction ends: of several processes that want to do the same thing once, one does it. */
+/** Takes a lock until the transaction ends: of several processes that want to do the same thing once, one does it. */
 export async function lockFor(
   transaction: { $executeRaw(query: TemplateStringsArray, ...values: unknown[]): PromiseLike<number> },
   purpose: string,

@@ -1,4 +1,4 @@
-/** What Prisma keeps of the driver's error. */
+/** The part of the driver's error that Prisma keeps. */
 interface DriverCause {
   kind?: string;
   code?: string;
@@ -11,12 +11,12 @@ function driverCauseOf(error: unknown): DriverCause | undefined {
 }
 
 /**
- * Node's own codes (EPIPE) begin with an E, which SQLSTATEs never do. Prisma's (P2010) begin with a P and a digit from 1 on, where
- * Postgres has only class P0.
+ * Matches SQLSTATEs only. Node's own codes (EPIPE) begin with an E, which SQLSTATEs never do. Prisma's (P2010) begin
+ * with a P and a digit from 1 on, where Postgres has only class P0.
  */
 const SQL_STATE = /^(?!P[1-9])[0-9A-DF-Z][0-9A-Z]{4}$/;
 
-/** An error and what caused it, in turn. */
+/** Yields an error and its causes, in turn. */
 export function* causesOf(error: unknown): Generator<Error> {
   for (let current = error, depth = 0; current instanceof Error && depth < 5; current = current.cause, depth += 1) {
     yield current;
@@ -24,8 +24,8 @@ export function* causesOf(error: unknown): Generator<Error> {
 }
 
 /**
- * The five-character SQLSTATE of a Postgres error, also when it is the cause of another error or when Prisma tells of it;
- * undefined for others.
+ * Returns the five-character SQLSTATE of a Postgres error, also when it is the cause of another error or when Prisma
+ * reports it; undefined for others.
  */
 export function sqlState(error: unknown): string | undefined {
   for (const current of causesOf(error)) {
@@ -36,16 +36,19 @@ export function sqlState(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Deadlock or serialization failure: nothing was committed and the same transaction may succeed if run again. */
+/**
+ * Returns whether a deadlock or serialization failure happened: nothing was committed, and the same transaction may
+ * succeed when repeated.
+ */
 export function isRetryable(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40P01' || state === '40001';
 }
 
 /**
- * The data of a statement was refused: cardinality (21: the same key twice), data (22: U+0000 in jsonb, a number out of
- * range), a constraint (23) or a limit (54: a key too long for its index, JSON nested too deep). Another item of the same batch
- * may be perfectly fine.
+ * Returns whether the data of a statement was refused: cardinality (21: the same key twice), data (22: U+0000 in jsonb,
+ * a number out of range), a constraint (23) or a limit (54: a key too long for its index, JSON nested too deep). Other
+ * items of the same batch may be fine.
  */
 export function isDataError(error: unknown): boolean {
   const stateClass = sqlState(error)?.slice(0, 2);
@@ -63,15 +66,15 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
 ]);
 /**
- * Shutting down, crashed, starting, gone; a transaction ended because nobody went on with it. Class 53 besides: too many
- * connections, no memory, no disk.
+ * SQLSTATEs of a server that shuts down, has crashed or is starting, and of a transaction that was ended because it was
+ * idle. Class 53 counts too: too many connections, no memory, no disk.
  */
 const UNAVAILABLE_STATES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
 /** The driver reports these without any code. */
 const UNAVAILABLE_MESSAGES =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|connection error and is not queryable|Query read timeout/;
 
-/** Prisma's own words for them; P2028: no connection for a transaction in time. */
+/** Prisma's names for them; P2028: no connection for a transaction in time. */
 const UNAVAILABLE_KINDS: ReadonlySet<string> = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
@@ -87,28 +90,29 @@ function isUnavailableInPrisma(error: unknown): boolean {
 }
 
 /**
- * Postgres was there and did not get a statement done: it reached its time limit, or there was no memory for it. What it was asked
- * may be too much, and the same again may be so again.
+ * Returns whether Postgres was available and did not finish a statement: it reached its time limit, or there was no
+ * memory for it. The request may be too much, and may fail again.
  */
 export function wasTooMuch(error: unknown): boolean {
   const state = sqlState(error);
   return state === '57014' || state === '53200';
 }
 
-/** A lock was not got in time: somebody else holds it, and nothing was changed. */
+/** Returns whether a lock was not available in time: another transaction holds it, and nothing was changed. */
 export function wasLocked(error: unknown): boolean {
   return sqlState(error) === '55P03';
 }
 
-/** One of several items that were written together may be why the others were not: apart from it they may be written. */
+/** Returns whether one of several items in a write may be the cause: the others may succeed without it. */
 export function mayBeOfOneItem(error: unknown): boolean {
   return isDataError(error) || wasTooMuch(error) || wasLocked(error);
 }
 
 /**
- * The connection was lost and the server did not say why: it may have been ended over the statement under way. Whoever met only the
- * restart after that is told so (57P02), or not let in. A connection that was never made looks the same (no answer in time, a proxy
- * whose server is away): who blames the statement asks first whether the database is there.
+ * Returns whether the connection was lost and the server did not say why: the statement in flight may have been the
+ * cause. Clients that only see the restart afterwards get 57P02, or cannot connect. A connection that was never opened
+ * looks the same (no answer in time, a proxy whose server is unavailable), so check that the database is available
+ * before blaming the statement.
  */
 export function wasCutOff(error: unknown): boolean {
   for (const current of causesOf(error)) {
@@ -119,9 +123,9 @@ export function wasCutOff(error: unknown): boolean {
 }
 
 /**
- * Postgres could not be reached, went away or has no room: worth another try in a while. Whether the statement took effect is
- * unknown. A statement that took too long and a lock that was not got are none of it: Postgres was there. Knows the errors of `pg`
- * and of Prisma over it.
+ * Returns whether Postgres could not be reached, stopped or has no room: a later try may succeed. Nobody knows whether
+ * the statement took effect. A statement that took too long and a lock that was not available do not count: Postgres
+ * was available. Handles errors of `pg` and of Prisma over it.
  */
 export function isUnavailable(error: unknown): boolean {
   if (isUnavailableInPrisma(error)) return true;

@@ -1,6 +1,7 @@
 /**
- * Cuts a script into its statements at the semicolons that end them, for statements that refuse to run inside the implicit
- * transaction of a multi-statement query (`CREATE INDEX CONCURRENTLY`). Knows quotes, dollar quotes and comments.
+ * Splits a script into its statements at the semicolons that end them, for statements that refuse to run inside the
+ * implicit transaction of a multi-statement query (`CREATE INDEX CONCURRENTLY`). Handles quotes, dollar quotes and
+ * comments.
  */
 export function splitStatements(script: string): string[] {
   const statements: string[] = [];
@@ -21,7 +22,7 @@ export function splitStatements(script: string): string[] {
   return statements.filter(hasCode).map((statement) => statement.trim());
 }
 
-/** Where the quoted text or comment that begins here ends; `at` itself when none begins here. */
+/** Returns the end of the quoted text or comment that begins here; `at` itself when none begins here. */
 function endOfQuoted(script: string, at: number): number {
   const two = script.slice(at, at + 2);
   if (two === '--') return after(script, '\n', at);
@@ -31,7 +32,7 @@ function endOfQuoted(script: string, at: number): number {
     const escapes = quote === "'" && /[eE]$/.test(script.slice(Math.max(0, at - 1), at));
     for (let end = at + 1; end < script.length; end += 1) {
       if (escapes && script[end] === '\\') end += 1;
-      // A doubled quote ends this literal and begins the next at once, which comes to the same.
+      // A doubled quote ends this literal and begins the next at once, which has the same effect.
       else if (script[end] === quote) return end + 1;
     }
     return script.length;

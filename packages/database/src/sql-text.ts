@@ -2,14 +2,14 @@
 const REFUSED = /\u0000|\p{Surrogate}/u;
 const EVERY_REFUSED = new RegExp(REFUSED, 'gu');
 
-/** Text as Postgres can hold it: U+0000 and lone surrogates become U+FFFD. */
+/** Returns text that Postgres accepts: U+0000 and lone surrogates become U+FFFD. */
 export function toSqlText(text: string): string {
   return REFUSED.test(text) ? text.replace(EVERY_REFUSED, '\uFFFD') : text;
 }
 
 /**
- * JSON text that `jsonb` takes: the escapes of U+0000 and of lone surrogates are valid JSON and refused by Postgres, so they
- * become U+FFFD, in keys too. The value itself is left as it is; `undefined` becomes `null`.
+ * Returns JSON text that `jsonb` accepts: the escapes of U+0000 and of lone surrogates are valid JSON and refused by
+ * Postgres, so they become U+FFFD, in keys too. The value itself stays unchanged; `undefined` becomes `null`.
  */
 export function toSqlJson(value: unknown): string {
   const json = JSON.stringify(value) ?? 'null';
@@ -17,7 +17,7 @@ export function toSqlJson(value: unknown): string {
   return JSON.stringify(cleaned(JSON.parse(json)));
 }
 
-/** A JSON value as Postgres can hold it, its texts in columns of their own or all of it as `jsonb`. */
+/** Returns a JSON value that Postgres accepts, its texts in separate columns or all of it as `jsonb`. */
 export function toSqlValue<Value>(value: Value): Value {
   return cleaned(value) as Value;
 }

@@ -3,12 +3,12 @@ import type { ServiceContext } from '@runyard/service-kit';
 import { isUnavailable } from './sql-errors.ts';
 
 const RETRY_MS = 500;
-/** Said once in ten seconds. */
+/** Number of tries per log line: one line in ten seconds. */
 const TOLD_EVERY = 20;
 
 /**
- * Does a step of a service's start that needs the database, again and again while that is away: services and servers come up in
- * any order. The step must not mind being repeated. Rejects when the service is asked to stop meanwhile.
+ * Repeats a step of a service's start while the database is unavailable: services and servers start in any order. The
+ * step must be safe to repeat. Rejects when the service is asked to stop.
  */
 export async function untilAvailable<T>(
   step: () => Promise<T>,

@@ -6,12 +6,12 @@ import { readEvent } from './events.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 30_000;
-/** Ids remembered per subscription: redeliveries come soon after the first delivery. */
+/** Number of ids remembered per subscription: redeliveries come soon after the first delivery. */
 const REMEMBERED_IDS = 10_000;
 
 /**
- * What both adapters do with a received message: check it, leave out what was delivered before, and call the handler until it
- * succeeds. The adapter moves the position on when `deliver` returns.
+ * Handles a received message for both adapters: validates it, skips what was delivered before, and calls the handler
+ * until it succeeds. The adapter advances the position when `deliver` returns.
  */
 export class Delivery {
   readonly #options: SubscribeOptions;
@@ -26,7 +26,10 @@ export class Delivery {
     this.#instruments = context.metrics && instrumentsOf(context.metrics);
   }
 
-  /** Returns when the message is settled: its effect is done, or it is none of ours. Throws when the signal ends the trying. */
+  /**
+   * Returns when the message is settled: its effect is done, or it was skipped. Throws when the signal ends the
+   * retries.
+   */
   async deliver(topic: TopicName, text: string, signal: AbortSignal): Promise<void> {
     const event = readEvent(topic, text);
     if (typeof event === 'string') {

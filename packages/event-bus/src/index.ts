@@ -1,12 +1,13 @@
 /**
  * Lifecycle events between services, as CloudEvents 1.0.
  *
- * - `createEventBus`: publish and subscribe, over Kafka or, where there is no broker, Redis Streams. At least once, in order per
- *   key; consumers move on after the effect. Both adapters pass one conformance suite (`conformance.test.ts`).
- * - `makeEvent`: an event of a schema in `@runyard/contracts`, checked.
- * - `outboxInsert` and `OutboxRelay`: events written in the transaction that makes them true, published after it.
+ * - `createEventBus`: publish and subscribe, over Kafka or, where there is no broker, Redis Streams. At least once, in
+ * order per key; a consumer's position advances after the effect. Both adapters pass one conformance suite
+ * (`conformance.test.ts`).
+ * - `makeEvent`: an event of a schema in `@runyard/contracts`, validated.
+ * - `outboxInsert` and `OutboxRelay`: events written in the transaction that makes them true, and published after it.
  *
- * What comes over the bus and is no valid event is logged and left out.
+ * A message that is no valid event is logged and skipped.
  */
 export { createEventBus } from './create-event-bus.ts';
 export {

@@ -1,4 +1,4 @@
-/** The project cannot be run: a broken `langgraph.json`, a graph that does not load. The message is for its author. */
+/** The project cannot be run: `langgraph.json` is invalid, or a graph does not load. The message is for its author. */
 export class GraphLoadError extends Error {
   readonly graphId: string | undefined;
   constructor(message: string, options?: ErrorOptions & { graphId?: string }) {
@@ -9,12 +9,12 @@ export class GraphLoadError extends Error {
 }
 
 /**
- * A state request was refused: `not_found` (no such graph), `bad_request` (e.g. an unknown node), `failed` (the graph's own
- * code threw), or the reason of the backend it stumbled over.
+ * A state request was refused. Reasons: `not_found` (no such graph), `bad_request` (e.g. an unknown node), `failed`
+ * (the graph's own code threw), or the reason of a failed backend.
  */
 export class GraphRequestError extends Error {
   readonly reason: string;
-  /** Of an update in supersteps: the one that failed, counted from 0, and as which node. */
+  /** The update that failed in an update with supersteps: its superstep, counted from 0, and its node. */
   readonly step: FailedStep | undefined;
   constructor(reason: string, message: string, options?: ErrorOptions & { name?: string; step?: FailedStep }) {
     super(message, options);

@@ -1,4 +1,4 @@
-/** The example everybody sees first, run as it is written. */
+/** The example that everybody sees first, run as it is written. */
 import { cp } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';

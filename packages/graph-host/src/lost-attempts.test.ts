@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => host.close());
 
 type Interrupt = { id: string; value: unknown };
-/** What to resume with, given what is asked. */
+/** Returns the resume value for the waiting interrupts. */
 type Answer = (asked: Interrupt[]) => unknown;
 type Durability = RunRequest['durability'];
 
@@ -42,7 +42,9 @@ class Conversation {
     return this.#asked.length === 0;
   }
 
-  /** @param lostAfter operations on storage after which the first attempt loses its worker; left out: it does not */
+  /**
+   * @param lostAfter operations on storage after which the first attempt loses its worker; without it, it loses none
+   */
   async run(request: Partial<RunRequest>, lostAfter?: number): Promise<{ end: unknown; wasLost: boolean }> {
     const whole = runRequest('questions', { threadId: this.threadId, durability: this.#durability, ...request });
     let wasLost = false;
@@ -64,7 +66,10 @@ class Conversation {
   }
 }
 
-/** How each run of a thread ends whose runs are answered one after the other; the one of this number loses its worker. */
+/**
+ * Answers the runs of a thread one after the other and returns how each ends. The run with the number in `lost` loses
+ * its worker.
+ */
 async function talk(where: string, answers: Answer[], durability: Durability, lost?: { run: number; after: number }) {
   const conversation = new Conversation(durability);
   const ends: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What a parent (run-worker, agent-api, build) asks of a graph host and what it gets. Wire form: `protocol/`. */
+/** The interface of a graph host for its parent (run-worker, agent-api, build). `protocol/` has the wire form. */
 import type { CheckpointBackend, StoreBackend } from '@runyard/checkpointer';
 import type { Loopback } from './local-http.ts';
 import type { HostUser } from './parent/host-user.ts';
@@ -6,25 +6,25 @@ import type { ProjectExport } from './project/read-project.ts';
 import type { EmbeddingsSource } from './project/store-settings.ts';
 
 export interface GraphHostOptions {
-  /** Folder of the user's project; graphs, packages and relative paths resolve from here. */
+  /** Folder of the user's project. Graphs, packages and relative paths are resolved from it. */
   projectDir: string;
-  /** The project's langgraph.json, absolute. */
+  /** Absolute path of the project's langgraph.json. */
   configPath: string;
-  /** The whole environment of the child: an allow-list made by the parent. Nothing is inherited. */
+  /** The whole environment of the child. The parent makes it from an allow-list; nothing is inherited. */
   environment: Record<string, string>;
-  /** Whom the child runs as; default: this process's user. */
+  /** The user that the child runs as; default: this process's user. */
   user?: HostUser | undefined;
-  /** The server of the deployment, for clients that the project's code makes without a URL. */
+  /** The deployment's own server, for SDK clients that the project's code makes without a URL. */
   loopback?: Loopback;
   /** V8 old-space limit of the child. */
   heapLimitMb?: number;
-  /** How long loading the project may take. */
+  /** Milliseconds that loading the project may take. */
   startTimeoutMs?: number;
-  /** Gives the start up: the child is killed, and GraphLoadError thrown. */
+  /** Aborts the start: the child is killed, and GraphLoadError thrown. */
   startSignal?: AbortSignal;
-  /** Defaults are right for production; tests make them small. */
+  /** The defaults are right for production; tests use smaller ones. */
   limits?: {
-    /** Bytes of events a run may have on their way before the parent has passed any on. */
+    /** Bytes of events that a run may send before the parent has passed any on. */
     creditBytes?: number;
     /** Bytes of events that may wait in the child for credit before the run fails. */
     bufferBytes?: number;
@@ -34,7 +34,7 @@ export interface GraphHostOptions {
     logBytesPerSecond?: number;
   };
   onLog: (line: HostLog) => void;
-  /** The child is gone without having been asked to go. Every open run has been settled as `lost` by then. */
+  /** Is called when the child exits without having been asked to. Every open run has been settled as `lost` by then. */
   onExit?: (reason: string) => void;
 }
 
@@ -44,20 +44,20 @@ export interface HostLog {
   runId?: string;
   threadId?: string;
   graphId?: string;
-  /** What the project's code says beside the message, through the logger of the SDK. */
+  /** Fields that the project's code logged with the message, through the logger of the SDK. */
   data?: Record<string, unknown>;
 }
 
 export interface GraphDescription {
   graphId: string;
   description?: string;
-  /** The project exports a function: the graph is made anew for each use, from its configuration. */
+  /** True when the project exports a function: the graph is made anew for each use, from its configuration. */
   isFactory: boolean;
 }
 
-/** Where one use of a graph reads and writes; given with each request, so that each run has its own fence. */
+/** The storage of one use of a graph. It is given with each request, so that each run has its own fence. */
 export interface GraphBackends {
-  /** Left out: the graph runs without a checkpointer. */
+  /** Without it the graph runs without a checkpointer. */
   checkpoints?: CheckpointBackend;
   store: StoreBackend;
 }
@@ -67,38 +67,41 @@ export interface RunRequest {
   threadId: string;
   assistantId: string;
   graphId: string;
-  /** Counted from 1. A later one goes on from what the thread's checkpoints say the earlier ones did. */
+  /** Counted from 1. A later attempt goes on from the checkpoints of the earlier ones. */
   attempt: number;
-  /** JSON value, or undefined for none. */
+  /** A JSON value, or undefined for none. */
   input?: unknown;
   command?: { resume?: unknown; update?: unknown; goto?: unknown };
-  /** LangGraph config; thread, run and checkpoint ids are among `configurable`. */
+  /** The LangGraph config; thread, run and checkpoint ids are in `configurable`. */
   config: {
     configurable: Record<string, unknown>;
     tags?: string[];
     recursion_limit?: number;
-    /** Tasks of one step that run at the same time. */
+    /** Maximum number of tasks of one step that run at the same time. */
     max_concurrency?: number;
-    /** What traces and the `events` mode call the run instead of by its graph's name. */
+    /** The name of the run in traces and in the `events` mode; default: its graph's name. */
     run_name?: string;
     metadata?: Record<string, unknown>;
   };
   context?: unknown;
-  /** As asked by the client: `values`, `updates`, `messages`, `messages-tuple`, `custom`, `debug`, `events`, `tasks`, `checkpoints`. */
+  /**
+   * The modes that the client requested: `values`, `updates`, `messages`, `messages-tuple`, `custom`, `debug`,
+   * `events`, `tasks`, `checkpoints`.
+   */
   streamModes: string[];
   streamSubgraphs: boolean;
   interruptBefore?: '*' | string[];
   interruptAfter?: '*' | string[];
   durability: 'sync' | 'async' | 'exit';
-  /** Where the trace goes, if the project's environment has tracing on; left out: where that says. */
+  /** Destination of the trace, if the project's environment enables tracing; default: the environment's. */
   tracing?: { project?: string; exampleId?: string };
 }
 
 /** One event in the v1 stream form, already JSON. */
 export interface RunEvent {
-  /** Stream mode the client asked for. */
+  /** The stream mode that the client requested. */
   mode: string;
-  /** Name for the SSE `event:` field. */
+  /** The name for the SSE `event:` field. */
   event: string;
   /** JSON text. */
   data: string;
@@ -106,9 +109,9 @@ export interface RunEvent {
 
 export type RunOutcome =
   | {
-      /** Ran to its end or to an interrupt. */
+      /** The run came to its end or to an interrupt. */
       kind: 'done';
-      /** JSON text of the final values, `__interrupt__` included when interrupted. */
+      /** JSON text of the final values, including `__interrupt__` when interrupted. */
       values: Uint8Array;
       /** Nodes that would run next; not empty after an interrupt. */
       next: string[];
@@ -122,41 +125,44 @@ export type RunOutcome =
       values: Uint8Array | null;
       checkpointId: string | null;
     }
-  /** `abort` was called; values as far as it came. */
+  /** `abort` was called. The values are those at that time. */
   | { kind: 'aborted'; values: Uint8Array | null; checkpointId: string | null }
-  /** Stopped at a step boundary after `drain`; can go on elsewhere from its last checkpoint. */
+  /** The run stopped at a step boundary after `drain`. It can go on elsewhere from its last checkpoint. */
   | { kind: 'drained' }
-  /** A backend refused because another attempt owns the thread. */
+  /** A backend refused a write because another attempt owns the thread. */
   | { kind: 'fenced' }
-  /** The child ended under it, or its storage was away. */
+  /** The child exited during the run, or its storage was unavailable. */
   | { kind: 'lost'; cause: LossCause; reason: string };
 
 /**
- * Why an attempt came to no end of its own: what happened to its process; `storage` could not be reached, or was `slowStorage`;
- * its events could not be passed on.
+ * The reason why an attempt did not come to its own end: its process ended or stopped answering, `storage` was
+ * unavailable or too slow (`slowStorage`), or its events could not be passed on.
  */
 export type LossCause = 'exited' | 'outOfMemory' | 'unresponsive' | 'storage' | 'slowStorage' | 'undeliverable';
 
 export interface RunHandle {
   /** Never rejects. Every event has been delivered to `onEvents` before it resolves. */
   settled: Promise<RunOutcome>;
-  /** Resolves once none of the run's code goes on, as far as the child knows: later than `settled` for one that is cut short. */
+  /**
+   * Resolves once none of the run's code executes any more, as far as the child knows. A run that is cut short settles
+   * earlier.
+   */
   stopped: Promise<void>;
   abort(reason: string): void;
   drain(): void;
 }
 
 export interface RunHandlers {
-  /** The child has taken the run up. Until then nothing that happens in the child is the run's doing. */
+  /** Is called when the child starts the run. Nothing that happens in the child before is the run's fault. */
   onBegun?(): void;
   /**
-   * Events in the order the graph emitted them. An event that follows a checkpoint is delivered only after that
-   * checkpoint is durable. The host is held back while the promise is pending (byte credits).
+   * Receives events in the order the graph emitted them. An event that follows a checkpoint is delivered only after
+   * that checkpoint is durable. The host is held back while the promise is pending (byte credits).
    */
   onEvents(events: RunEvent[]): void | Promise<void>;
 }
 
-/** What a factory makes the graph from, as for runs: `configurable`, and with it `context`. */
+/** The configuration that a factory makes the graph from, as in runs: `configurable`, and `context` with it. */
 export interface FactoryConfig {
   configurable: Record<string, unknown>;
   [key: string]: unknown;
@@ -165,7 +171,7 @@ export interface FactoryConfig {
 export interface StateRequest {
   graphId: string;
   threadId: string;
-  /** Left out: a factory is told the thread alone. */
+  /** Without it, a factory gets only the thread. */
   config?: FactoryConfig | undefined;
   checkpointId?: string;
   checkpointNs?: string;
@@ -175,14 +181,14 @@ export interface StateRequest {
 export interface StateUpdateRequest extends StateRequest {
   values?: unknown;
   asNode?: string;
-  /** Several updates in order make supersteps; left out: one update of `values` and `asNode`. */
+  /** Several updates in order make supersteps; default: one update of `values` and `asNode`. */
   supersteps?: { updates: { values?: unknown; command?: unknown; as_node?: string }[] }[];
 }
 
 export interface HistoryRequest {
   graphId: string;
   threadId: string;
-  /** Left out: a factory is told the thread alone. */
+  /** Without it, a factory gets only the thread. */
   config?: FactoryConfig | undefined;
   limit: number;
   beforeCheckpointId?: string;
@@ -191,34 +197,34 @@ export interface HistoryRequest {
   metadata?: Record<string, unknown>;
 }
 
-/** The use of a graph by an assistant that is only looked at. */
+/** Describes a graph for an assistant, without running it. */
 export interface LookRequest {
   graphId: string;
-  /** As runs of the assistant would have it. */
+  /** The configuration that runs of the assistant would have. */
   config: FactoryConfig;
 }
 
 export interface DrawingRequest extends LookRequest {
-  /** True: with the graphs inside nodes in their place; a number: down to that depth. */
+  /** True replaces nodes by the graphs inside them; a number does so down to that depth. */
   xray: boolean | number;
 }
 
 export interface SchemasRequest extends LookRequest {
-  /** How long reading the graph's source may take, when the graph does not carry its schemas. */
+  /** Milliseconds that reading the graph's source may take, when the graph does not carry its schemas. */
   sourceTimeoutMs: number;
 }
 
 export interface SubgraphsRequest extends SchemasRequest {
-  /** Left out: those of every node. Otherwise a node, for a deeper one `outer|inner`. */
+  /** A node, or `outer|inner` for a deeper one; default: every node. */
   namespace?: string;
-  /** Also look inside subgraphs. */
+  /** True when to describe the subgraphs of subgraphs too. */
   recurse: boolean;
 }
 
 /** Nodes and edges as JSON of the wire (`GraphDrawing` in contracts). */
 export type GraphDrawing = { nodes: Record<string, unknown>[]; edges: Record<string, unknown>[] };
 
-/** JSON Schemas; null for what cannot be told. */
+/** JSON Schemas; null for those that are not known. */
 export type GraphSchemas = Record<
   'input_schema' | 'output_schema' | 'state_schema' | 'config_schema' | 'context_schema',
   Record<string, unknown> | null
@@ -227,47 +233,47 @@ export type GraphSchemas = Record<
 /** A state snapshot as JSON of the wire (`ThreadState` in contracts). */
 export type ThreadStateJson = Record<string, unknown>;
 
-/** The project's HTTP app, as it listens. */
+/** The project's HTTP app, which listens. */
 export interface ServedApp {
-  /** Patterns of its routes and middleware: a path that fits none of them need not be shown to it. */
+  /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
   paths: string[];
-  /** Its routes as an OpenAPI document, if it describes them. */
+  /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: Record<string, unknown> | null;
 }
 
 export interface EmbedRequest {
   source: EmbeddingsSource;
   texts: string[];
-  /** Some models embed what is looked for otherwise than what is found. */
+  /** Some models embed queries in another way than documents. */
   as: 'documents' | 'query';
 }
 
 /** A child process with a project loaded in it. */
 export interface GraphHost {
-  /** Of the child process, for logs and metrics. */
+  /** Process id of the child, for logs and metrics. */
   readonly pid: number;
   graphs(): GraphDescription[];
-  /** Never throws: a host that is gone settles the run as `lost`. */
+  /** Never throws: a host that has exited settles the run as `lost`. */
   startRun(request: RunRequest, backends: GraphBackends, handlers: RunHandlers): RunHandle;
   /** @throws GraphRequestError */
   getState(request: StateRequest, backends: GraphBackends): Promise<ThreadStateJson>;
-  /** Newest first. @throws GraphRequestError */
+  /** Returns the newest first. @throws GraphRequestError */
   getHistory(request: HistoryRequest, backends: GraphBackends): Promise<ThreadStateJson[]>;
-  /** Answers `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
+  /** Returns `{checkpoint, configurable, checkpoint_id}`. @throws GraphRequestError */
   updateState(request: StateUpdateRequest, backends: GraphBackends): Promise<Record<string, unknown>>;
   /** Loads the app and serves it on a Unix socket. @throws GraphLoadError */
   serveApp(app: ProjectExport, socketPath: string): Promise<ServedApp>;
-  /** The vectors of the texts, in their order. @throws GraphLoadError, BackendError */
+  /** Returns the vectors of the texts, in their order. @throws GraphLoadError, BackendError */
   embed(request: EmbedRequest): Promise<Float32Array[]>;
   /** @throws GraphRequestError */
   drawGraph(request: DrawingRequest): Promise<GraphDrawing>;
   /** @throws GraphRequestError */
   getSchemas(request: SchemasRequest): Promise<GraphSchemas>;
-  /** By namespace. @throws GraphRequestError */
+  /** Returns schemas by namespace. @throws GraphRequestError */
   getSubgraphs(request: SubgraphsRequest): Promise<Record<string, GraphSchemas>>;
   /** Resolves when the child's event loop has answered. */
   ping(): Promise<void>;
-  /** Ends a child that does not answer, at once: its runs are `lost` as `unresponsive`. */
+  /** Kills a child that does not answer: its runs are `lost` as `unresponsive`. */
   kill(): Promise<void>;
   /** Drains open runs, then ends the child; after `graceMs` (default 5000) it is killed and its runs are `lost`. */
   close(graceMs?: number): Promise<void>;

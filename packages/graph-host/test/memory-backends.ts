@@ -1,4 +1,4 @@
-/** Checkpoints and store in memory, with switches for the moments a test needs to hold open. */
+/** Checkpoints and store in memory. Tests can hold or refuse single operations. */
 import {
   BackendError,
   type CheckpointBackend,
@@ -27,21 +27,21 @@ type Stored = Omit<StoredCheckpoint, 'pendingWrites'> & {
 
 interface Writes {
   pending: Write[];
-  /** Writes that others took the place of, each with the run that replaced it. */
+  /** Writes that were replaced by others, each with the run that replaced it. */
   replaced: { by: string | undefined; write: Write }[];
 }
 
 export class MemoryCheckpoints implements CheckpointBackend {
   readonly stored: Stored[] = [];
-  /** By the place of their checkpoint, which may be put after them. */
+  /** Keyed by thread, namespace and checkpoint id, because writes may come before their checkpoint. */
   readonly #writes = new Map<string, Writes>();
-  /** Every operation by name, in the order it was asked for. */
+  /** Names of all operations, in the order of their calls. */
   readonly operations: string[] = [];
-  /** Awaited before a put ends; replace it to hold or refuse puts. */
+  /** Is awaited before a put ends; replace it to hold or refuse puts. */
   beforePut: (put: CheckpointPut) => Promise<void> = async () => {};
   beforeWrites: (put: WritesPut) => Promise<void> = async () => {};
 
-  /** Operations take effect in the order they were called, as in Postgres. */
+  /** Operations take effect in the order of their calls, as in Postgres. */
   #last: Promise<unknown> = Promise.resolve();
 
   #inOrder<T>(operate: () => Promise<T>): Promise<T> {
@@ -51,9 +51,9 @@ export class MemoryCheckpoints implements CheckpointBackend {
   }
 
   /**
-   * As a run has them.
+   * Returns the backend of one run.
    *
-   * @param operationsMax after so many puts and writes its worker is lost: all later ones are refused
+   * @param operationsMax puts and writes after which its worker is lost: all later ones are refused
    */
   ofRun(runId: string, operationsMax = Number.POSITIVE_INFINITY): CheckpointBackend {
     let left = operationsMax;
@@ -190,7 +190,7 @@ function pendingWriteOf({ taskId, channel, value }: Write): PendingWrite {
   return { taskId, channel, value };
 }
 
-/** The bytes belong to the message they came in. */
+/** Copies the bytes, because they belong to the message they came in. */
 function copy({ type, data }: SerializedValue): SerializedValue {
   return { type, data: Uint8Array.from(data) };
 }

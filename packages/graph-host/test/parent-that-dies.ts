@@ -1,4 +1,4 @@
-/** Starts a host, makes its child busy when told to, prints the child's pid and waits to be killed. */
+/** Starts a host, makes its child busy on request, prints the child's pid and waits to be killed. */
 import { runRequest, startHost, startRun } from './host-under-test.ts';
 
 const host = await startHost();

@@ -1,4 +1,7 @@
-/** A project in a temporary folder: files by name, and our own `node_modules` unless it brings one. */
+/**
+ * Makes a project in a temporary folder: files by name, and this package's `node_modules` unless the project has its
+ * own.
+ */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +10,10 @@ import { onTestFinished } from 'vitest';
 
 const NODE_MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
 
-/** @returns the folder; it has a `langgraph.json` with the one graph `agent`, `./agent.ts:graph`, and is gone after the test */
+/**
+ * @returns the folder, with a `langgraph.json` whose one graph is `agent` (`./agent.ts:graph`); it is removed after the
+ * test
+ */
 export async function temporaryProject(files: Record<string, string>, withPackages = true): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'project-'));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** What an address is to somebody outside; only `public` ones are anybody's to name. */
+/** The kind of an address for callers from outside, who may only name `public` ones. */
 export type AddressKind = 'public' | 'localhost' | 'private' | 'link-local' | 'metadata' | 'reserved';
 
-/** Where clouds answer with credentials, in ranges that other things live in too. Link-local ones are refused as such. */
+/** Addresses at which clouds serve credentials, in ranges with other uses. Link-local ones are refused anyway. */
 const METADATA = new Set([
   '168.63.129.16',
   '100.100.100.200',
@@ -23,11 +23,11 @@ const KIND_OF_RANGE: Readonly<Record<string, AddressKind>> = {
   linkLocal: 'link-local',
 };
 
-/** What Internet registries hand out of IPv6; the rest is reserved, also where no list names it. */
+/** The range of IPv6 that Internet registries assign; the rest is reserved, even where no list names it. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** An IPv4 address that an IPv6 one stands for (mapped, or behind NAT64) is judged in its place. */
+/** Returns the IPv4 address that an IPv6 address stands for (mapped, or behind NAT64), or the address itself. */
 export function unwrapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
   const address = ipaddr.process(text.replace(/%.*$/, ''));
   if (address.kind() === 'ipv6' && (address as ipaddr.IPv6).match(NAT64)) {
@@ -36,7 +36,7 @@ export function unwrapped(text: string): ipaddr.IPv4 | ipaddr.IPv6 {
   return address;
 }
 
-/** `text` is an address as `net.isIP` knows it, without brackets. */
+/** Returns the kind of an address in the form of `net.isIP`, without brackets. */
 export function kindOfAddress(text: string): AddressKind {
   const address = unwrapped(text);
   const name = address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString();

@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import type { OutboundPolicy } from './outbound-policy.ts';
 
-/** How names are resolved: `dns.lookup` and what stands for it in tests. */
+/** Resolves names: `dns.lookup`, or a fake in tests. */
 export type Lookup = (
   host: string,
   options: LookupOptions & { all: true },
@@ -10,9 +10,9 @@ export type Lookup = (
 ) => void;
 
 /**
- * A lookup for sockets that answers only addresses which may be reached. The socket connects to what this answers and does
- * not ask again, so a name cannot mean one address when checked and another when connected to. One forbidden address among
- * several refuses the name: a host that mixes them is up to something.
+ * Makes a lookup for sockets that returns only permitted addresses. The socket connects to the returned address and
+ * does not resolve again, so a name cannot mean one address when checked and another when connected to. One forbidden
+ * address among several refuses the name, because a host that mixes them is suspicious.
  */
 export function checkedLookup(policy: OutboundPolicy, lookup: Lookup): LookupFunction {
   return (host, options, callback) => {

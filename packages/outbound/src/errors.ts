@@ -1,4 +1,4 @@
-/** An address that must not be reached. The message is fit for whoever named it: it says nothing of what a name resolves to. */
+/** An address must not be reached. The message is safe for the caller: it does not say what a name resolves to. */
 export class OutboundRefusedError extends Error {
   override readonly name = 'OutboundRefusedError';
 }

@@ -11,9 +11,9 @@ export interface OutboundRequest {
   method: Dispatcher.HttpMethod;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** From the name's resolution to the end of the answer. */
+  /** Milliseconds from the name's resolution to the end of the answer. */
   timeoutMs: number;
-  /** More of the answer's body than this is not read. Default none of it. */
+  /** Maximum bytes of the answer's body that are read. Default: none of it. */
   maxBodyBytes?: number;
   signal?: AbortSignal;
 }
@@ -26,21 +26,21 @@ export interface OutboundAnswer {
 
 export interface OutboundDownload {
   headers?: Record<string, string>;
-  /** How long nothing of the answer may come. */
+  /** Milliseconds without data after which the answer fails. */
   idleMs: number;
   signal: AbortSignal;
 }
 
-/** An answer of any size, as it comes. */
+/** An answer of any size, read as it comes. */
 export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
-  /** To be read to its end, or discarded: it holds a connection. */
+  /** The body must be read to its end, or discarded, because it holds a connection. */
   body: Readable;
   discard(): void;
 }
 
 /**
- * Sends requests to where others say, as far as the policy lets it. The URL is checked before each request and the address
- * when it is connected to. Redirects are answers like any other: they are not followed. No proxy is used.
+ * Sends requests to addresses that callers chose, if the policy permits them. The URL is checked before each request
+ * and the address when it is connected to. Redirects are returned and not followed. No proxy is used.
  */
 export class OutboundClient {
   readonly #policy: OutboundPolicy;
@@ -54,7 +54,7 @@ export class OutboundClient {
     });
     this.#agent = new Agent({
       connect: (target, callback) => {
-        // An address needs no lookup, so a socket would not ask.
+        // The socket does not look up an address, so it is checked here.
         const host = target.hostname.replace(/^\[|\]$/g, '');
         try {
           if (isIP(host)) this.#policy.checkAddress(host);
@@ -63,7 +63,7 @@ export class OutboundClient {
         }
         return connect(target, callback);
       },
-      // A name is resolved again before long, and a receiver that goes away is not missed.
+      // Connections are short-lived: names are resolved again soon, and removed receivers are noticed.
       keepAliveTimeout: 4_000,
       keepAliveMaxTimeout: 30_000,
       maxHeaderSize: 16_384,
@@ -71,7 +71,7 @@ export class OutboundClient {
     });
   }
 
-  /** @throws OutboundRefusedError, and as `fetch` does on failures of the network; `TimeoutError` after `timeoutMs`. */
+  /** @throws OutboundRefusedError, and errors of `fetch` on network failures; `TimeoutError` after `timeoutMs`. */
   async request(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
     const target = this.#policy.checkUrl(url);
     try {
@@ -92,7 +92,7 @@ export class OutboundClient {
     }
   }
 
-  /** Asks for what need not fit into memory. @throws as `request` does, but for its time */
+  /** Requests an answer that need not fit into memory. @throws like `request`, without its time limit */
   async download(url: string, { headers = {}, idleMs, signal }: OutboundDownload): Promise<OutboundStream> {
     const target = this.#policy.checkUrl(url);
     try {
@@ -112,13 +112,16 @@ export class OutboundClient {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends requests in flight. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
 }
 
-/** Reads so much and hangs up on the rest; a short rest is read to its end so that the connection can serve again. */
+/**
+ * Reads up to `maxBytes` and closes the connection on a long rest; a short rest is read to its end, so that the
+ * connection can be used again.
+ */
 async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number, timeoutMs: number): Promise<Buffer> {
   if (maxBytes === 0) {
     discard(body, timeoutMs);
@@ -135,12 +138,12 @@ async function readUpTo(body: Dispatcher.ResponseData['body'], maxBytes: number,
   return Buffer.concat(chunks).subarray(0, maxBytes);
 }
 
-/** Nobody waits for its end: what the answer says is known. It holds a connection no longer than that. */
+/** Reads the rest of a body that nobody needs, for a limited time, to free its connection. */
 function discard(body: Dispatcher.ResponseData['body'], timeoutMs: number): void {
   withDeadline(undefined, timeoutMs, (signal) => body.dump({ limit: 16_384, signal })).catch(() => undefined);
 }
 
-/** A refusal may arrive wrapped: of several addresses tried, or as a cause. */
+/** Finds a refusal inside an error: of several addresses tried, or as a cause. */
 function refusalIn(error: unknown): OutboundRefusedError | undefined {
   if (error instanceof OutboundRefusedError) return error;
   if (error instanceof AggregateError) return error.errors.map(refusalIn).find((found) => found !== undefined);

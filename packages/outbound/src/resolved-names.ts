@@ -10,14 +10,14 @@ interface Known {
 }
 
 /**
- * Tells early that a name means an address which may not be reached, for an answer at the time the name is given. It is a
- * courtesy: names that do not resolve in good time pass, and what counts is the check when they are connected to.
+ * Finds early that a name means a forbidden address, so that the caller learns it when naming it. Names that do not
+ * resolve in time pass: only the check at connection time is decisive.
  */
 export class ResolvedNames {
   readonly #policy: OutboundPolicy;
   readonly #lookup: Lookup;
   readonly #options: { patienceMs: number; rememberMs: number; maxNames: number };
-  /** Oldest first. */
+  /** Known names, oldest first. */
   readonly #known = new Map<string, Known>();
 
   constructor(

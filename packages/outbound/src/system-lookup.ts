@@ -2,8 +2,8 @@ import { lookup } from 'node:dns';
 import type { Lookup } from './checked-lookup.ts';
 
 /**
- * The machine's resolver, a few questions at a time. Each takes one of the four threads that Node has for files and names
- * together, for as long as a name server likes: names chosen by others must not take them all.
+ * Limits the machine's resolver to a few queries at a time. Each occupies one of the four threads that Node has for
+ * files and names together, for as long as a name server takes: names chosen by callers must not occupy them all.
  */
 export function limitedLookup(ask: Lookup, atOnce: number): Lookup {
   const waiting: (() => void)[] = [];
@@ -22,5 +22,5 @@ export function limitedLookup(ask: Lookup, atOnce: number): Lookup {
   };
 }
 
-/** One for the process, as its threads are. */
+/** The resolver of the process, shared because its threads are. */
 export const systemLookup = limitedLookup(lookup, 2);

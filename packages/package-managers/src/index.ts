@@ -1,11 +1,11 @@
 /**
- * What installs the packages of a project. Builds of the control plane, images of the command and the local launcher ask here,
- * so that a project is installed by the same release of the same package manager everywhere.
+ * Finds out how to install the packages of a project. The control plane's builds, the command's images and the local
+ * launcher use this, so that a project is installed by the same release of the same package manager everywhere.
  *
- * - `detectInstallation`: what installs a project, where, and with which command.
+ * - `detectInstallation`: the package manager, the folder and the command that install a project.
  * - `toolOfCommand`: the package manager that a command of the project's author needs.
- * - `fetchCommand`, `fetchTool`: how one is had, with npm.
- * - `YARN_VARIABLES`, `variablesOf`: what it has to be told, so that Node.js finds what it installs.
+ * - `fetchCommand`, `fetchTool`: fetch a package manager with npm.
+ * - `YARN_VARIABLES`, `variablesOf`: its environment, so that Node.js finds what it installs.
  * - `workspaceOf`: the workspace that a folder is a member of.
  */
 export { fetchCommand, fetchTool, PROGRAMS_FOLDER } from './fetch-tool.ts';

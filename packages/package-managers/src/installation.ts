@@ -5,25 +5,25 @@ import { lockOf, type PackageAgent, type PackageTool, toolOf } from './package-t
 import { ProjectError } from './project-error.ts';
 import { hasMember } from './workspaces.ts';
 
-/** What installs the packages of a project, and where. */
+/** The installation of a project's packages. */
 export interface Installation {
-  /** Null: npm, which comes with Node.js. */
+  /** Null for npm, which comes with Node.js. */
   tool: PackageTool | null;
   folder: string;
-  /** For a shell. */
+  /** The shell command. */
   command: string;
 }
 
 const AGENTS: ReadonlySet<Agent> = new Set<PackageAgent>(['npm', 'pnpm', 'yarn', 'yarn@berry', 'bun']);
-/** Those whose lock files differ by name. */
+/** Package managers with lock files of different names. */
 const LOCKING = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 
 /**
- * How the packages of a project are installed: by the package manager of the nearest lock file, else by the one that a
- * `packageManager` or `devEngines` field names, else by npm. A folder above the project counts when the project is a member of its
- * workspace, or names no packages itself. Null when there is no `package.json`.
+ * Decides how the packages of a project are installed: by the package manager of the nearest lock file, else by the one
+ * that a `packageManager` or `devEngines` field names, else by npm. A folder above the project counts when the project
+ * is a member of its workspace, or names no packages itself. Null when there is no `package.json`.
  *
- * @param root what lies above it is not looked at
+ * @param root the highest folder to look at
  * @throws ProjectError
  */
 export async function detectInstallation(root: string, projectFolder: string): Promise<Installation | null> {
@@ -44,7 +44,9 @@ export async function detectInstallation(root: string, projectFolder: string): P
   return installation(folder, named?.agent ?? 'npm');
 }
 
-/** The package manager that a command of the project's author begins with, if it is one that has to be fetched. */
+/**
+ * Returns the package manager with which a command of the project's author begins, if it is one that must be fetched.
+ */
 export async function toolOfCommand(command: string, folder: string): Promise<PackageTool | null> {
   const [, name] = /^\s*(?:\w+=\S*\s+)*(pnpm|pnpx|yarn|bun|bunx)\b/.exec(command) ?? [];
   if (name === undefined) return null;
@@ -62,7 +64,10 @@ async function installation(folder: string, agent: Agent): Promise<Installation>
   return { tool, folder, command: [resolved.command, ...resolved.args, ...quiet].join(' ') };
 }
 
-/** The package manager of a folder with a lock file; one that is not known here gives way to one that is, when both lock. */
+/**
+ * Returns the package manager of a folder with a lock file. When a known and an unknown one lock the folder, the known
+ * one wins.
+ */
 async function lockedBy(folder: string): Promise<Agent | null> {
   const found = await detect({ cwd: folder, stopDir: folder, strategies: ['lockfile'] });
   if (!found || isKnown(found.agent)) return found?.agent ?? null;
@@ -70,7 +75,7 @@ async function lockedBy(folder: string): Promise<Agent | null> {
   return found.agent;
 }
 
-/** The folder and those above it, up to the root. */
+/** Returns the folder and those above it, up to the root. */
 function foldersBetween(folder: string, root: string): string[] {
   const folders = [folder];
   for (let at = folder; relative(root, at) !== ''; folders.push(at)) at = dirname(at);
@@ -82,7 +87,9 @@ interface Owner {
   manifest: Manifest;
 }
 
-/** Whose `package.json` the project's packages stand in: the nearest that names any, else the nearest. */
+/**
+ * Returns the folder and the `package.json` with the project's packages: the nearest that names any, else the nearest.
+ */
 async function ownerAmong(folders: string[]): Promise<Owner | null> {
   let nearest: Owner | null = null;
   for (const folder of folders) {
@@ -93,13 +100,16 @@ async function ownerAmong(folders: string[]): Promise<Owner | null> {
   return nearest;
 }
 
-/** Whether installing the folder installs what the owner names. */
+/** Returns whether installing the folder installs the owner's packages. */
 async function counts(folder: string, owner: Owner | null): Promise<boolean> {
   const isAbove = owner !== null && folder !== owner.folder && !relative(folder, owner.folder).startsWith('..');
   return !isAbove || !namesPackages(owner.manifest) || hasMember(folder, owner.folder);
 }
 
-/** Without a lock file: the root of the workspace that the folder is a member of, else the folder. */
+/**
+ * Returns the folder to install without a lock file: the root of the workspace that the folder is a member of, else the
+ * folder.
+ */
 async function rootOf(owner: string, folders: string[]): Promise<string> {
   for (const folder of folders.slice(folders.indexOf(owner))) if (await hasMember(folder, owner)) return folder;
   return owner;

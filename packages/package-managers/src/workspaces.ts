@@ -5,7 +5,10 @@ import { parse } from 'yaml';
 import { readManifest } from './manifest.ts';
 import { ProjectError } from './project-error.ts';
 
-/** The root of the workspace that the folder is a member of, and not its root; null when there is none that can be read. */
+/**
+ * Returns the root of the workspace that the folder is a member of, but not its root; null when there is none that can
+ * be read.
+ */
 export async function workspaceOf(folder: string): Promise<string | null> {
   for (let root = dirname(folder), below = folder; root !== below; below = root, root = dirname(root)) {
     const isMember = await hasMember(root, folder).catch((error: unknown) => {
@@ -17,7 +20,10 @@ export async function workspaceOf(folder: string): Promise<string | null> {
   return null;
 }
 
-/** Whether the folder, at or below the root, is installed with it: it is the root itself or a member of its workspace. */
+/**
+ * Returns whether the folder, at or below the root, is installed with it: it is the root itself or a member of its
+ * workspace.
+ */
 export async function hasMember(root: string, folder: string): Promise<boolean> {
   const patterns = await memberPatterns(root);
   if (patterns === null) return false;
@@ -28,10 +34,10 @@ export async function hasMember(root: string, folder: string): Promise<boolean> 
   return picomatch(wanted.map(plain), { ignore: refused.map(plain) })(path);
 }
 
-/** Package managers take them with `./` before and `/` behind, too. */
+/** Removes `./` before and `/` behind a pattern, which package managers accept too. */
 const plain = (pattern: string) => pattern.replace(/^\.\//, '').replace(/\/$/, '');
 
-/** Null when the folder is no root of a workspace. */
+/** Returns null when the folder is no root of a workspace. */
 async function memberPatterns(root: string): Promise<string[] | null> {
   const manifest = await readManifest(root);
   const own = manifest?.workspaces;

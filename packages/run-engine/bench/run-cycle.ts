@@ -1,6 +1,6 @@
 /**
- * How many runs a second the engine takes from acceptance to their end when nothing is executed in between:
- * `npx tsx packages/run-engine/bench/run-cycle.ts [in flight] [seconds]`, with RUNYARD_TEST_POSTGRES_URL set.
+ * Measures how many runs per second the engine takes from acceptance to end when nothing is executed in between: `npx
+ * tsx packages/run-engine/bench/run-cycle.ts [in flight] [seconds]`, with RUNYARD_TEST_POSTGRES_URL set.
  */
 import { randomUUID } from 'node:crypto';
 import { aRun, openEngine, success } from '../test/engine-fixture.ts';
@@ -12,7 +12,7 @@ const kinds = { 'stateless, thread not kept': false, 'stateless, thread kept': t
 const fixture = await openEngine();
 const worker = await fixture.worker();
 await fixture.pool.query("UPDATE worker SET lease_until = now() + interval '1 day', lease_ms = 86400000");
-// As a worker does; above all it keeps the planner's statistics fresh.
+// Workers sweep too. Above all, a sweep keeps the planner's statistics fresh.
 let sweep: Promise<unknown> = Promise.resolve();
 const sweeping = setInterval(() => {
   sweep = fixture.engine.sweep();
@@ -34,7 +34,7 @@ async function measure(name: string, clients: number, keepsThread: boolean): Pro
   let isClaiming = false;
   let isAskedAgain = false;
 
-  /** One claim at a time, again as long as it finds something. */
+  /** Claims one batch at a time, and repeats as long as it finds runs. */
   async function claim(): Promise<void> {
     if (isClaiming) {
       isAskedAgain = true;

@@ -7,24 +7,29 @@ export interface RunEngineOptions {
   deploymentId: string;
   /** Names the process in events, for example `/runyard/agent-api`. */
   source: string;
-  /** How long a worker's runs stay its own without a renewal. Default 10 s. */
+  /** Milliseconds for which a worker keeps its runs without renewing its lease. Default 10 s. */
   leaseMs?: number;
-  /** Failed attempts after which a run is given up (BG_JOB_MAX_RETRIES). Default 3. */
+  /** Failed attempts after which a run ends in `error` (BG_JOB_MAX_RETRIES). Default 3. */
   maxFailures?: number;
-  /** How long results stay on their runs. Default one hour. */
+  /** Milliseconds for which results stay on their runs. Default one hour. */
   resultTtlMs?: number;
-  /** Of threads that are created without one of their own, also by runs. Default: they are kept. */
+  /** The ttl of threads created without their own, also by runs. Default: they are kept. */
   threadTtl?: ThreadTtl;
-  /** How arguments, results and state are kept in the database. Default: as they are. */
+  /** Encrypts arguments, results and state in the database. Default: no encryption. */
   atRest?: AtRest;
-  /** Called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
+  /** Is called after a commit that wrote outbox rows, to let a relay in this process publish at once. */
   onOutboxWritten?: () => void;
   /** Monotonic milliseconds of this process. */
   now?: () => number;
-  /** Called when who lost a thread tried to write a status or a state. */
+  /** Is called when a writer that lost its thread tried to write a status or a state. */
   onStaleWrite?: () => void;
-  /** Called for a thread whose run could not be taken back from a lost worker. It is tried again, and held up no other. */
+  /**
+   * Is called for a thread whose run could not be taken back from a lost worker. The next sweep retries it; other
+   * threads do not wait for it.
+   */
   onTakeBackFailure?: (threadId: string, error: unknown) => void;
-  /** Called after a commit that queued webhooks, to wake whoever sends them. May be called once too often. */
+  /**
+   * Is called after a commit that queued webhooks, to wake their sender. It may be called when there is nothing new.
+   */
   onWebhooksQueued?: () => void;
 }

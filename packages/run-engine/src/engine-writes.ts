@@ -3,20 +3,23 @@ import type pg from 'pg';
 import { FencedError } from './errors.ts';
 import type { RunEvents } from './run-events.ts';
 
-/** Repeats of a transaction that met a deadlock. */
+/** Attempts of a transaction that meets a deadlock. */
 const ATTEMPTS = 5;
 
 export interface EngineWritesOptions {
   pool: pg.Pool;
   events: RunEvents;
-  /** What a transaction waits for a lock: a request may wait as long, and others need its connection. */
+  /**
+   * Milliseconds that a transaction waits for a lock: no longer than a request may wait, because others need its
+   * connection.
+   */
   lockWaitMs: number;
   onOutboxWritten?: (() => void) | undefined;
   onWebhooksQueued?: (() => void) | undefined;
   onStaleWrite?: (() => void) | undefined;
 }
 
-/** The transactions of an engine, and who is told of what they wrote. */
+/** Runs the transactions of an engine, and notifies the listeners of what they wrote. */
 export class EngineWrites {
   readonly #options: EngineWritesOptions;
 
@@ -24,7 +27,7 @@ export class EngineWrites {
     this.#options = options;
   }
 
-  /** A transaction, repeated when it meets a deadlock. */
+  /** Runs a transaction, and repeats it when it meets a deadlock. */
   readonly write = async <T>(
     work: (client: pg.PoolClient) => Promise<T>,
     { lockTimeoutMs = this.#options.lockWaitMs }: Pick<TransactionOptions, 'lockTimeoutMs'> = {},
@@ -44,7 +47,7 @@ export class EngineWrites {
     return result;
   };
 
-  /** A write under a fence: one that came too late is told of. */
+  /** Reports a fenced write that came too late. */
   fenced<T>(write: Promise<T>): Promise<T> {
     return write.catch((error: unknown) => {
       if (error instanceof FencedError) this.#options.onStaleWrite?.();
@@ -52,7 +55,7 @@ export class EngineWrites {
     });
   }
 
-  /** Something else committed rows of the outbox. */
+  /** Notifies the listeners of outbox rows that other code has committed. */
   tell({ hasWebhooks }: { hasWebhooks: boolean }): void {
     this.#options.onOutboxWritten?.();
     if (hasWebhooks) this.#options.onWebhooksQueued?.();

@@ -50,20 +50,20 @@ const LOCK_WAIT_MS_MAX = 5_000;
 /**
  * The state machine of runs and threads: the only writer of their statuses.
  *
- * What it promises: an accepted run is in Postgres; at most one run of a thread runs; the runs of a thread start in the order
- * they were accepted; a run reaches exactly one terminal status; a worker that lost a run can write nothing more for it.
- * Waking workers, streams and the execution itself are others' work: losing any of them costs time, not truth.
+ * It promises: an accepted run is in Postgres; at most one run of a thread runs; the runs of a thread start in the
+ * order they were accepted; a run reaches exactly one terminal status; a worker that lost a run can write nothing more
+ * for it. Other parts wake workers, publish streams and execute runs: losing any of them costs time, and no run.
  */
 export class RunEngine {
-  /** Makes the runs that crons ask for. */
+  /** Creates the runs of crons. */
   readonly crons: CronFiring;
-  /** Copies, prunes and measures what threads keep. */
+  /** Copies, prunes and measures the stored history of threads. */
   readonly histories: ThreadHistories;
-  /** Makes threads that begin with a state. */
+  /** Creates threads that begin with a state. */
   readonly drafts: ThreadDrafts;
-  /** Removes what deleted threads have left. */
+  /** Removes the remaining rows of deleted threads. */
   readonly removals: ThreadRemovals;
-  /** Puts right what needs no worker. */
+  /** Repairs what needs no worker. */
   readonly rescue: Rescue;
   readonly #pool: pg.Pool;
   readonly #options: Required<Pick<RunEngineOptions, 'leaseMs' | 'maxFailures' | 'resultTtlMs'>>;
@@ -86,12 +86,12 @@ export class RunEngine {
     this.#events = new RunEvents(options.deploymentId, options.source);
     this.#atRest = options.atRest ?? PLAIN;
     const { leaseMs } = this.#options;
-    // Whoever lives has renewed once within this time, and a smaller jump makes no lease lapse that was renewed in time.
+    // Every live worker renews once within this time, and a smaller jump ends no lease that was renewed in time.
     this.#clock = new ClockWatch({ toleranceMs: leaseMs / 3, holdMs: leaseMs, now: options.now });
     const { pool, threadTtl } = options;
     const [events, atRest] = [this.#events, this.#atRest];
     const { onOutboxWritten, onWebhooksQueued, onStaleWrite } = options;
-    // Below the time limit of a worker's statements, which says that the database does not get something done.
+    // A statement of a worker has a longer time limit, because exceeding that one means that the database is too slow.
     const lockWaitMs = Math.min(LOCK_WAIT_MS_MAX, leaseMs / 2);
     this.#writes = new EngineWrites({ pool, events, lockWaitMs, onOutboxWritten, onWebhooksQueued, onStaleWrite });
     const { write } = this.#writes;
@@ -106,8 +106,9 @@ export class RunEngine {
   }
 
   /**
-   * Accepts a run: once this resolves it is in Postgres. Wake workers afterwards, and tell the workers of cancelled runs.
-   * Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject` on a busy one, KeyTakenError.
+   * Accepts a run: once this resolves, it is in Postgres. The caller then wakes workers, and notifies the workers of
+   * cancelled runs. Throws NotFoundError for a missing thread or one outside of its scope, ConflictError for `reject`
+   * on a busy one, KeyTakenError.
    */
   createRun(run: CreateRun): Promise<CreatedRun> {
     return this.#commits.create(toCreation(run, this.#atRest));
@@ -119,50 +120,54 @@ export class RunEngine {
     return this.#writes.write((client) => createRunsTogether(client, batch, keyed, this.#events, this.#threadTtl));
   }
 
-  /** Throws SealingError when it cannot be decrypted. */
+  /** Throws SealingError when the run cannot be decrypted. */
   getRun(threadId: string, runId: string): Promise<RunRecord | undefined> {
     return getRun(this.#pool, threadId, runId, this.#atRest);
   }
 
-  /** What a run came to; with `maxValuesBytes` its final values only if they are stored in so many at most. Throws SealingError. */
+  /**
+   * Returns the result of a run so far; with `maxValuesBytes` its final values only if they are stored in at most that
+   * many bytes. Throws SealingError.
+   */
   readOutcome(run: { threadId: string; runId: string }, maxValuesBytes?: number): Promise<RunOutcome | undefined> {
     return readOutcome(this.#pool, run, maxValuesBytes, this.#atRest);
   }
 
-  /** Newest first. One that cannot be decrypted has a `fault`. */
+  /** Returns the newest first. A run that cannot be decrypted has a `fault`. */
   listRuns(query: RunQuery): Promise<RunRecord[]> {
     return listRuns(this.#pool, query, this.#atRest);
   }
 
-  /** The runs named that exist, in no order. One that cannot be decrypted has a `fault`. */
+  /** Returns the named runs that exist, in no order. A run that cannot be decrypted has a `fault`. */
   findRuns(runIds: string[]): Promise<RunRecord[]> {
     return findRuns(this.#pool, runIds, this.#atRest);
   }
 
-  /** Which of these runs are pending or running; the others are over or gone. */
+  /** Returns which of these runs are pending or running; the others have ended or were deleted. */
   runsInFlight(runIds: string[]): Promise<Set<string>> {
     return runsInFlight(this.#pool, runIds);
   }
 
   /**
-   * Throws NotFoundError. A run under way loses the right to write; its checkpoints stay. Answers a run that was not over yet,
-   * for those who watch it to be told.
+   * Throws NotFoundError. A running run loses the right to write; its checkpoints stay. Returns a run that had not
+   * ended, so that the caller can notify its watchers.
    */
   deleteRun(threadId: string, runId: string): Promise<DeletedRun | undefined> {
     return this.#writes.write((client) => deleteRun(client, threadId, runId, this.#events));
   }
 
   /**
-   * Cancels runs. Durable once this resolves: waiting ones are `interrupted` then, running ones end when their worker has
-   * obeyed or is found gone. Of a whole status those accepted meanwhile stay. Empty when nothing selected is in flight.
+   * Cancels runs. The cancel is durable once this resolves. Waiting runs are `interrupted` then; running ones end when
+   * their worker has obeyed or is found lost. Cancelling a whole status skips runs that are accepted meanwhile. Empty
+   * when nothing selected is in flight.
    */
   requestCancel(selection: CancelSelection, action: CancelAction, reason: string): Promise<CancelledRun[]> {
     return requestCancel(this.#pool, { selection, action, reason }, this.#writes.write, this.#events);
   }
 
   /**
-   * Takes runs for a worker, oldest first, at most one per thread. One whose arguments cannot be decrypted here has failed with
-   * that: it keeps no other run from being claimed, and a worker that has the key may still execute it.
+   * Claims runs for a worker, oldest first, at most one per thread. An attempt whose arguments cannot be decrypted here
+   * fails at once: other runs are still claimed, and a worker with the key may still execute that one.
    */
   async claimRuns(workerId: string, limit: number, options: ClaimOptions = {}): Promise<ClaimedRun[]> {
     const template = this.#events.startedTemplate;
@@ -174,28 +179,28 @@ export class RunEngine {
     );
     if (claimed.length + unreadable.length > 0) this.#writes.tell({ hasWebhooks: false });
     for (const { fence, error } of unreadable) {
-      // What cannot be given back now comes back with the lease: nobody holds it.
+      // A run that cannot be released now returns when the lease expires: no worker executes it.
       await this.releaseRun(fence, { failure: { error: error.name, message: error.message } }).catch(() => undefined);
     }
     return claimed;
   }
 
   /**
-   * The epoch under which a thread's stream takes appends now; undefined for a thread that is gone. For the end of a run
-   * that is durable already, when the thread has a newer owner by the time it is told.
+   * Returns the epoch under which a thread's stream accepts appends now; undefined for a deleted thread. It serves to
+   * publish the end of a run that is durable already, when the thread may have a newer owner.
    */
   currentEpoch(threadId: string): Promise<bigint | undefined> {
     return currentEpoch(this.#pool, threadId);
   }
 
-  /** Brings a run to its terminal status. Throws FencedError when it is not the caller's any more. */
+  /** Brings a run to its terminal status. Throws FencedError when the caller has lost it. */
   finishRun(finish: FinishRun): Promise<FinishedRun> {
     return this.#writes.fenced(this.#commits.finish(sealedState(this.#atRest, finish)));
   }
 
   /**
-   * Gives a run back to be claimed again. With a failure the attempt counts against it, and too many in a row end it.
-   * Throws FencedError when it is not the caller's any more.
+   * Releases a run to be claimed again. With a failure the attempt counts against it, and too many in a row end it.
+   * Throws FencedError when the caller has lost it.
    */
   releaseRun(fence: Fence, release: RunRelease = {}): Promise<ReleasedRun> {
     return this.#writes.fenced(
@@ -207,7 +212,7 @@ export class RunEngine {
     return registerWorker(this.#pool, registration, this.#options.leaseMs);
   }
 
-  /** `held`: the fences of the runs the worker believes to hold. */
+  /** @param held fences of the runs that the worker believes to hold */
   renewLease(workerId: string, held: Fence[]): Promise<LeaseRenewal> {
     return renewLease(this.#pool, { workerId, held, leaseMs: this.#options.leaseMs, clock: this.#clock });
   }
@@ -220,12 +225,12 @@ export class RunEngine {
     return removeWorker(this.#pool, workerId);
   }
 
-  /** Takes back the runs of lapsed workers and clears what is past its time. To be called every few seconds by someone. */
+  /** Takes back the runs of lost workers and deletes expired rows. Some process must call it every few seconds. */
   sweep(): Promise<SweepResult> {
     return sweep(this.#pool, this.#sweepOptions);
   }
 
-  /** Takes back the runs of lapsed workers: the part of a sweep that is not to wait for the one who sweeps. */
+  /** Takes back the runs of lost workers. This part of a sweep must not wait for the rest. */
   takeRunsOfLost(): Promise<TakenRuns> {
     return takeRunsOfLost(this.#pool, this.#sweepOptions);
   }
@@ -234,14 +239,14 @@ export class RunEngine {
     return { ...this.#options, ...this.#lapsed, forgottenAfterMs: 2_000, clock: this.#clock };
   }
 
-  /** Throws ConflictError when the thread exists and that is not welcome, KeyTakenError. */
+  /** Throws ConflictError when the thread exists and `ifExists` is `raise`, KeyTakenError. */
   createThread(thread: CreateThread, keyed?: KeyedThread): Promise<ThreadRecord> {
     return this.removals.whenFree(thread.threadId, () =>
       this.#writes.write((client) => underKey(client, keyed, () => createThread(client, thread, this.#threadTtl))),
     );
   }
 
-  /** Throws NotFoundError. Answers what streams have to be told: the thread, and its runs that were not over yet. */
+  /** Throws NotFoundError. Returns what streams must be notified of: the thread, and its runs that had not ended. */
   deleteThread(threadId: string): Promise<Deletion> {
     return this.#writes.write((client) => deleteThread(client, threadId, this.#events));
   }
@@ -258,7 +263,7 @@ export class RunEngine {
     );
   }
 
-  /** From now on only workers of this revision claim; null lets any. */
+  /** Lets only workers of this revision claim from now on; null lets all. */
   async activateRevision(revisionId: string | null): Promise<void> {
     await this.#pool.query('UPDATE deployment SET active_revision = $1', [revisionId]);
   }

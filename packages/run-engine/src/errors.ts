@@ -1,8 +1,8 @@
 import { AppError, UnavailableError } from '@runyard/service-kit';
 
 /**
- * The writer no longer owns the thread: another attempt, a hand-back, a rollback or a delete took it. Whoever gets this
- * stops writing at once; nothing of what it tried took effect.
+ * The writer no longer owns the thread: another attempt, a release, a rollback or a delete took it. The receiver must
+ * stop writing at once; nothing of the failed write took effect.
  */
 export class FencedError extends AppError {
   readonly status = 409;
@@ -13,8 +13,8 @@ export class FencedError extends AppError {
 }
 
 /**
- * Somebody else works on the thread for now: its row is locked, or what a deleted thread of its id has left is being removed. Nothing
- * was changed. Its code is that of a lock that was not got.
+ * Another transaction holds the thread for now: its row is locked, or the rows of a deleted thread with its id are
+ * being removed. Nothing was changed. The code is Postgres' code for a lock that was not available.
  */
 export class ThreadHeldError extends UnavailableError {
   readonly code = '55P03';

@@ -23,7 +23,10 @@ export interface RunEventTemplate {
   deploymentId: string;
 }
 
-/** Writes the lifecycle events of runs into the outbox and the queue of webhooks, in the transaction that makes them true. */
+/**
+ * Writes the lifecycle events of runs into the outbox and the queue of webhooks, in the transaction that makes them
+ * true.
+ */
 export class RunEvents {
   readonly #deploymentId: string;
   readonly #source: string;
@@ -42,7 +45,7 @@ export class RunEvents {
     );
   }
 
-  /** What a statement needs to write `runyard.run.started` itself, without a further round trip. */
+  /** The values that a statement needs to write `runyard.run.started` itself, without a further round trip. */
   get startedTemplate(): RunEventTemplate {
     return {
       topic: 'runs',
@@ -94,12 +97,15 @@ export class RunEvents {
     this.#queuing.add(client);
   }
 
-  /** To be called before rows of runs are deleted; `finished` then tells the bus. */
+  /** Must be called before rows of runs are deleted; `finished` then writes their end events. */
   async deleting(client: pg.ClientBase, runs: { threadIds: string[]; runId?: string }): Promise<void> {
     if (await queueWebhooksOfDeleted(client, runs)) this.#queuing.add(client);
   }
 
-  /** Whether the transaction that is about to commit has queued webhooks: their sender is to be woken after it. */
+  /**
+   * Returns whether the transaction that is about to commit has queued webhooks: the caller then has to wake their
+   * sender.
+   */
   hasQueuedWebhooks(client: pg.ClientBase): boolean {
     return this.#queuing.delete(client);
   }

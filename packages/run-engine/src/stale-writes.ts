@@ -1,11 +1,11 @@
 import type { Metrics } from '@runyard/service-kit';
 
-/** What was to be written by who had lost the thread. `status`: the end of a run, its release, or a state from outside a run. */
+/** The kinds of refused writes. `status`: the end of a run, its release, or a state from outside a run. */
 const KINDS = ['checkpoint', 'event', 'status', 'store'] as const;
 
 /**
- * Counts writes that were refused because another attempt, a cancel or a rollback had taken the thread. Each is a promise kept;
- * many of them mean workers that stand still for longer than their lease.
+ * Counts writes that were refused because another attempt, a cancel or a rollback had taken the thread. Each one
+ * protected a thread; many of them mean workers that stall for longer than their lease.
  */
 export function staleWrites(metrics: Metrics): (kind: (typeof KINDS)[number], writes?: number) => void {
   const counter = metrics.counter(

@@ -1,9 +1,9 @@
 import type { Metrics } from '@runyard/service-kit';
 
-/** A run that obeys at once, and one whose graph does not look at its signal. */
+/** Bucket bounds: the first are for runs that obey at once, the last for graphs that ignore their signal. */
 const CANCEL_MILLISECONDS = [10, 50, 100, 500, 1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000];
 
-/** Counts what sweeps of this process found left behind and put right, by `what` it was. */
+/** Counts what sweeps of this process found left behind and repaired, by its kind (`what`). */
 export function sweptCounter(metrics: Metrics, kinds: readonly string[]) {
   const counter = metrics.counter('lg_api_swept_total', 'What sweeps of this process found left behind.', ['what']);
   for (const what of kinds) counter.inc({ what }, 0);

@@ -1,6 +1,6 @@
 /**
- * What the parts of the run engine share. Status words are those of the wire (`packages/contracts`); times are `Date`s;
- * JSON that only passes through stays text (`Uint8Array` of UTF-8) so that nothing on a run's path parses it.
+ * Types that the parts of the run engine share. Status words are those of the wire (`packages/contracts`); times are
+ * `Date`s; JSON that only passes through stays text (`Uint8Array` of UTF-8), so that nothing on a run's path parses it.
  */
 
 import type { KeyedRequest } from '@runyard/database';
@@ -17,7 +17,7 @@ export interface ErrorInfo {
   message: string;
 }
 
-/** Metadata that something has to have, equal or more, to be there for who asks. */
+/** Metadata that an object must have, equal or more, for the caller to see it. */
 export type Scope = Readonly<Record<string, unknown>>;
 
 /** The right to write one thread: stale as soon as another attempt, a cancel or a rollback has bumped the epoch. */
@@ -27,21 +27,21 @@ export interface Fence {
   runId: string | null;
 }
 
-/** A creation by a request that may come again: its key is bound in the transaction that creates. */
+/** A creation with an idempotency key: the transaction that creates also binds the key. */
 export interface KeyedCreation<Made> {
   request: KeyedRequest;
-  /** The JSON value that is kept with the key, for every further request with it. */
+  /** Returns the JSON value that is stored with the key, and returned to every further request with it. */
   answerOf(made: Made): unknown;
 }
 
-/** The same for a thread. */
+/** The creation of a thread with an idempotency key. */
 export interface KeyedThread {
   request: KeyedRequest;
-  /** Read in the transaction that makes the thread. */
+  /** Reads the value in the transaction that creates the thread. */
   answerOf(client: pg.ClientBase): Promise<unknown>;
 }
 
-/** A key that was claimed ahead of the transaction that binds it, and the JSON value that is kept with it. */
+/** A key that was claimed before the transaction that binds it, and the JSON value stored with it. */
 export interface BoundKey {
   request: KeyedRequest;
   answer: unknown;

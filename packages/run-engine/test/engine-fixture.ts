@@ -13,16 +13,16 @@ export const MIGRATIONS = fileURLToPath(new URL('../prisma/migrations', import.m
 export interface EngineFixture {
   engine: RunEngine;
   pool: pg.Pool;
-  /** A registered worker's id. */
+  /** Registers a worker and returns its id. */
   worker(revisionId?: string): Promise<string>;
-  /** A thread that exists. */
+  /** Creates a thread and returns its id. */
   thread(): Promise<string>;
-  /** All rows of a query. */
+  /** Returns all rows of a query. */
   rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
-/** An engine on a database of its own. */
+/** Opens an engine on its own database. */
 export async function openEngine(options: Partial<RunEngineOptions> = {}): Promise<EngineFixture> {
   const database = await createTestDatabase(MIGRATIONS);
   const pool = openPool({ connectionString: database.url, max: 12, applicationName: 'run-engine-test' });
@@ -30,7 +30,7 @@ export async function openEngine(options: Partial<RunEngineOptions> = {}): Promi
     pool,
     deploymentId: 'test',
     source: '/runyard/test',
-    // Nobody renews: a machine that is busy may take long over all that a worker is to do in a test.
+    // Nobody renews in tests: on a busy machine, a worker's part of a test may take long.
     leaseMs: 120_000,
     ...options,
   });
@@ -57,7 +57,7 @@ export async function openEngine(options: Partial<RunEngineOptions> = {}): Promi
   };
 }
 
-/** A run to create; on no thread unless one is given. */
+/** Returns a run to create; stateless by default. */
 export function aRun(overrides: Partial<CreateRun> = {}): CreateRun {
   return {
     runId: uuidv7(),
@@ -72,7 +72,7 @@ export function aRun(overrides: Partial<CreateRun> = {}): CreateRun {
   };
 }
 
-/** What a worker reports of a run that ended well. */
+/** Returns a worker's report of a successful run. */
 export function success(run: ClaimedRun, overrides: Partial<FinishRun> = {}): FinishRun {
   return {
     fence: run.fence,
@@ -87,7 +87,7 @@ export function success(run: ClaimedRun, overrides: Partial<FinishRun> = {}): Fi
   };
 }
 
-/** What the checkpointer does before it writes: lock the fence, compare, and only then write. */
+/** Writes a checkpoint like the checkpointer: lock the fence, compare, and only then write. */
 export async function writeCheckpointUnderFence(
   client: pg.ClientBase,
   run: ClaimedRun,

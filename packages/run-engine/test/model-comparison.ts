@@ -8,11 +8,11 @@ import type { CancelAction, MultitaskStrategy } from '../src/types.ts';
 import { aRun, type EngineFixture, success } from './engine-fixture.ts';
 import { ModelThread, type Outcome } from './reference-model.ts';
 
-/** What the engine of a comparison must be opened with. */
+/** The option `maxFailures` with which the compared engine must be opened. */
 export const MAX_FAILURES = 2;
 const STEPS_MAX = 40;
 
-/** One thing that happens; `nth` picks a run of the thread, the newest first, also one that is over or was deleted. */
+/** The random steps. `nth` picks a run of the thread, the newest first, including ended and deleted ones. */
 const steps = fc.array(
   fc.oneof(
     {
@@ -47,7 +47,7 @@ const steps = fc.array(
     },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('lose the worker' as const) }) },
   ),
-  // Bugs of order show in long sequences; short ones are what a failure is shrunk to.
+  // Ordering bugs show in long sequences; fast-check shrinks a failure to a short one.
   { minLength: 1, maxLength: STEPS_MAX, size: 'max' },
 );
 
@@ -56,12 +56,12 @@ type Step = typeof steps extends fc.Arbitrary<(infer Each)[]> ? Each : never;
 interface ComparedThread {
   threadId: string;
   model: ModelThread;
-  /** Runs that were ever accepted, also those that are gone. */
+  /** All runs that were ever accepted, including deleted ones. */
   accepted: string[];
   claimed?: ClaimedRun | undefined;
 }
 
-/** The engine and the model, taken through the same steps. */
+/** Takes the engine and the model through the same steps. */
 class Comparison {
   readonly #threads: ComparedThread[] = [];
   readonly #fixture: EngineFixture;
@@ -163,7 +163,7 @@ class Comparison {
     );
   }
 
-  /** Everything it holds is taken back, and it can write no more. */
+  /** Loses the worker: all its runs are taken back, and it can write no more. */
   async #loseWorker(): Promise<void> {
     const held = this.#threads.filter(({ model }) => model.running);
     await this.#fixture.engine.removeWorker(this.#worker);
@@ -178,8 +178,8 @@ class Comparison {
 }
 
 /**
- * Takes an engine and the reference model through random sequences of what happens to two threads, and holds one against the
- * other after every step. Rejects with the shortest sequence found on which they differ.
+ * Takes an engine and the reference model through random sequences of steps on two threads, and compares both after
+ * every step. Rejects with the shortest sequence found on which they differ.
  */
 export async function agreesWithModel(
   fixture: EngineFixture,

@@ -3,26 +3,26 @@ import type { CancelAction, MultitaskStrategy, RunStatus, ThreadStatus } from '.
 export interface ModelRun {
   runId: string;
   status: RunStatus;
-  /** Its order, once it has one. */
+  /** The run's cancel order, or null. */
   cancel: CancelAction | null;
-  /** Attempts in a row that were lost. */
+  /** Number of attempts in a row that were lost. */
   failures: number;
-  /** An attempt of it has begun: there may be checkpoints of it, also while it waits for its next attempt. */
+  /** True when an attempt has begun: there may be checkpoints of the run, even while it waits for its next attempt. */
   hasStarted: boolean;
 }
 
-/** How an attempt ends by itself. */
+/** The way an attempt ends by itself. */
 export type Outcome = 'success' | 'question' | 'error';
 
 /**
- * What a thread and its runs do, without a database: the rules of the multitask strategies in their plainest form, for the
- * engine to be held against.
+ * The behavior of a thread and its runs without a database: the rules of the multitask strategies in their plainest
+ * form, for comparison with the engine.
  */
 export class ModelThread {
-  /** In the order they were accepted; those that are gone are not among them. */
+  /** Runs in the order of acceptance, without deleted ones. */
   runs: ModelRun[] = [];
   status: ThreadStatus = 'idle';
-  /** Its state asks for an answer. */
+  /** True when its state has an interrupt. */
   #isAsking = false;
   readonly #maxFailures: number;
 
@@ -30,7 +30,7 @@ export class ModelThread {
     this.#maxFailures = maxFailures;
   }
 
-  /** False: refused, and nothing happened. */
+  /** Returns false when the run is refused; nothing has changed then. */
   create(runId: string, strategy: MultitaskStrategy): boolean {
     if (strategy === 'reject' && this.#inFlight.length > 0) return false;
     if (strategy === 'interrupt' || strategy === 'rollback') this.#order(this.#inFlight, strategy);
@@ -39,7 +39,7 @@ export class ModelThread {
     return true;
   }
 
-  /** Takes the head of the line, if nothing runs. */
+  /** Claims the first run in line, if none runs. */
   claim(): ModelRun | undefined {
     if (this.running) return undefined;
     const head = this.runs.find((run) => run.status === 'pending');
@@ -47,14 +47,14 @@ export class ModelThread {
     return head;
   }
 
-  /** Cancels runs in flight; how many it reached. */
+  /** Cancels runs in flight; returns how many. */
   cancel(runIds: string[], action: CancelAction): number {
     const reached = this.#inFlight.filter((run) => runIds.includes(run.runId));
     this.#order(reached, action);
     return reached.length;
   }
 
-  /** The running attempt reports how it came out; an order decides over that. */
+  /** Ends the running attempt with its own outcome; a cancel order wins over it. */
   finish(outcome: Outcome): void {
     const run = this.running!;
     if (run.cancel === 'rollback') this.#remove(run);
@@ -64,7 +64,7 @@ export class ModelThread {
     }
   }
 
-  /** The running attempt is lost with its worker. */
+  /** Ends the running attempt because its worker is lost. */
   lose(): void {
     const run = this.running!;
     run.failures += 1;
@@ -102,15 +102,15 @@ export class ModelThread {
     this.#settle();
   }
 
-  /** Without a run in flight a thread is what its state says. */
+  /** Sets the status: without a run in flight, a thread has the status of its state. */
   #settle(): void {
     if (this.#inFlight.length === 0) this.status = this.#isAsking ? 'interrupted' : 'idle';
     else this.status = 'busy';
   }
 
   /**
-   * One that runs obeys when it ends; a rollback stays one. One that waits is over at once: it leaves no trace if it never
-   * started, and as its order says if an attempt of it was lost before.
+   * Gives orders. A running run obeys when it ends; a rollback stays one. A waiting run ends at once: it leaves no
+   * trace if it never started, and ends as its order says if an attempt of it was lost before.
    */
   #order(runs: ModelRun[], action: CancelAction): void {
     const waiting = runs.filter(({ status }) => status === 'pending');

@@ -4,13 +4,13 @@ import type { AppendEvent, StreamFence } from './types.ts';
 
 export interface EndAppending {
   streams: Pick<RunStreams, 'append'>;
-  /** The epoch under which the thread's stream takes appends now; undefined when the thread is gone. */
+  /** Returns the epoch under which the thread's stream accepts appends now; undefined for a deleted thread. */
   currentEpoch(threadId: string): Promise<bigint | undefined>;
 }
 
 /**
- * Appends the last events of something whose end is in Postgres: a run, or a state update. The thread's next run may have been
- * quicker to publish: the end is true all the same, so it is told under the newer epoch.
+ * Appends the last events of a run or a state update whose end is in Postgres. The thread's next run may have published
+ * already: the end is still true, so it is published under the newer epoch.
  */
 export async function appendEnd(
   { streams, currentEpoch }: EndAppending,

@@ -1,14 +1,16 @@
 /**
  * The event streams of threads on Redis.
  *
- * One Redis Stream per thread holds the events of all its runs in one order; a run's stream is that, filtered. Ids are
- * `<ms>-<seq>`, strictly increasing per thread, and never go back. An append carries the epoch of the run's fence and is refused
- * once a newer one was seen. Readers get what is kept and then go on live, through one subscription per thread and process;
- * what cannot be told any more (expired, trimmed, Redis emptied) is told as a gap, never left out silently.
+ * One Redis Stream per thread has the events of all its runs in one order; a run's stream is that, filtered. Ids are
+ * `<ms>-<seq>`, strictly increasing per thread, and never decrease. An append carries the epoch of the run's fence and
+ * is refused once a newer one was seen. Readers get the stored events and then go on live, through one subscription per
+ * thread and process. Events that are not available any more (expired, trimmed, Redis emptied) are reported as a gap,
+ * never left out silently.
  *
- * Streams are delivery, not truth: results and state are in Postgres, and a failed append never fails a run.
+ * Streams deliver events and are not the source of truth: results and state are in Postgres, and a failed append never
+ * fails a run.
  *
- * docs/decisions/0007-streams-per-thread.md says why it is built this way.
+ * docs/decisions/0007-each-thread-has-one-event-stream-in-redis.md explains the design.
  */
 export { appendEnd, type EndAppending } from './append-end.ts';
 export { StaleEpochError, StreamUnavailableError } from './errors.ts';

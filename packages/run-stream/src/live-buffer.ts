@@ -2,13 +2,13 @@ import type { LiveBatch } from './entry-codec.ts';
 import type { ReadBudget } from './read-budget.ts';
 
 export interface ReaderLimits {
-  /** Live batches that wait for this reader. */
+  /** Bytes of live batches that wait for this reader. */
   bufferBytes: number;
-  /** Shared with all readers of the process. */
+  /** The budget that all readers of the process share. */
   budget: ReadBudget;
 }
 
-/** The live batches that wait for one reader. Those that do not fit are not kept: they are in the stream. */
+/** The live batches that wait for one reader. Batches that do not fit are dropped: they are in the stream. */
 export class LiveBuffer {
   readonly #limits: ReaderLimits;
   #batches: LiveBatch[] = [];
@@ -18,7 +18,7 @@ export class LiveBuffer {
     this.#limits = limits;
   }
 
-  /** Memory taken, about. */
+  /** Approximate size in memory. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -27,7 +27,10 @@ export class LiveBuffer {
     return this.#batches.length === 0;
   }
 
-  /** False when there is no room: then nothing is kept, since what waits would not join up with what comes. */
+  /**
+   * Adds a batch. Returns false without room: then nothing is kept, because the waiting batches would not continue with
+   * later ones.
+   */
   push(batch: LiveBatch): boolean {
     if (!this.#hasRoomFor(batch)) {
       this.clear();
@@ -39,7 +42,7 @@ export class LiveBuffer {
     return true;
   }
 
-  /** Takes the oldest one; undefined when none waits. */
+  /** Removes and returns the oldest batch; undefined when none waits. */
   shift(): LiveBatch | undefined {
     const batch = this.#batches.shift();
     if (!batch) return undefined;
@@ -54,7 +57,10 @@ export class LiveBuffer {
     this.#bytes = 0;
   }
 
-  /** A batch that alone is larger than the buffer still counts as one, or a reader could never go on live. */
+  /**
+   * Returns whether there is room. A single batch always fits, even when it is larger than the buffer: otherwise a
+   * reader could never go on live.
+   */
   #hasRoomFor({ bytes }: LiveBatch): boolean {
     if (this.isEmpty) return true;
     return this.#bytes + bytes <= this.#limits.bufferBytes && this.#limits.budget.hasRoomFor(bytes);

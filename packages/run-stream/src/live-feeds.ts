@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { decodeBatch, type LiveBatch } from './entry-codec.ts';
 
-/** What a feed tells those who joined it. */
+/** Receives the messages of a feed. */
 export interface FeedListener {
-  /** Everything published from now on comes as a batch; also told again after the connection was lost. */
+  /** Is called when everything that is published from now on comes as a batch; called again after a lost connection. */
   subscribed(isAgain: boolean): void;
   batch(batch: LiveBatch): void;
 }
@@ -13,12 +13,12 @@ interface Feed {
   isSubscribed: boolean;
 }
 
-/** A command line of SUBSCRIBE names this many channels at most. */
+/** Maximum number of channels in one SUBSCRIBE command. */
 const CHANNELS_PER_COMMAND = 500;
 
 /**
- * All live channels of a process over one connection: a channel is subscribed while it has listeners. After a lost connection
- * all are subscribed anew and the listeners told, since what was published meanwhile is gone.
+ * All live channels of a process over one connection. A channel is subscribed while it has listeners. After a lost
+ * connection all are subscribed again and the listeners notified, because messages published in the meantime are lost.
  */
 export class LiveFeeds {
   readonly #redis: Redis;
@@ -26,7 +26,7 @@ export class LiveFeeds {
   readonly #handlers = new Map<string, { handle: (message: string) => void }>();
   #wasConnected = false;
 
-  /** Takes the connection over. */
+  /** @param redis a connection that is owned by this object from now on */
   constructor(redis: Redis) {
     this.#redis = redis;
     redis.on('message', (channel, message) => this.#deliver(channel, message));
@@ -60,7 +60,7 @@ export class LiveFeeds {
     this.#unsubscribe(channel);
   }
 
-  /** Raw messages of a channel; returns what ends it. */
+  /** Handles raw messages of a channel; returns a function that ends it. */
   handle(channel: string, handle: (message: string) => void): () => void {
     this.#handlers.set(channel, { handle });
     this.#connectOrSubscribe(channel);
@@ -85,7 +85,7 @@ export class LiveFeeds {
       try {
         await this.#redis.subscribe(...some);
       } catch {
-        // Without the subscription readers would wait in vain: the connection is made anew, and all of this again.
+        // Without the subscription readers would wait in vain: the connection is replaced, and all of this repeated.
         if (this.#redis.status === 'ready') this.#redis.disconnect(true);
         return;
       }

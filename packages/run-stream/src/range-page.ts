@@ -2,23 +2,23 @@ import { BEFORE_ALL, compareIds } from './event-id.ts';
 
 /** One answer of the range script. */
 export interface RangePage {
-  /** Newest id of the stream. Undefined: Redis knows nothing of this thread. */
+  /** Newest id of the stream. Undefined: Redis has nothing of this thread. */
   last?: string;
-  /** Entries up to here may be gone. */
+  /** Entries up to this id may be deleted. */
   floor: string;
   /** The id before the run's first entry; empty when it has none. */
   start: string;
-  /** Where the range began. */
+  /** The id at which the range began. */
   from: string;
-  /** How far it went. */
+  /** The id up to which the range was read. */
   scannedTo: string;
   hasMore: boolean;
-  /** The id before the first entry there ever was; empty when that is not known any more. */
+  /** The id before the thread's first entry ever; empty when it is not known any more. */
   begin: string;
   entries: [id: string, text: string][];
 }
 
-/** @param after what was asked for: an id, `$` for the end, nothing for the beginning */
+/** @param after the requested position: an id, `$` for the end, empty for the beginning */
 export function toRangePage(reply: string[], after: string): RangePage {
   const [last, floor = BEFORE_ALL, start = '', from, scannedTo = BEFORE_ALL, hasMore, begin = ''] = reply;
   const isId = after !== '' && after !== '$';
@@ -36,25 +36,25 @@ export function toRangePage(reply: string[], after: string): RangePage {
   };
 }
 
-/** Where a reader stands when a page comes. */
+/** The state of a reader when a page arrives. */
 export interface Standing {
-  /** The last id it has. */
+  /** The last id that it has. */
   after: string;
-  /** Of the run it reads; empty when it reads all of the thread. */
+  /** The run that it reads; empty when it reads the whole thread. */
   runId: string;
-  /** It has read nothing yet. */
+  /** True when it has read nothing yet. */
   isFirst: boolean;
-  /** The stream may have been another one since it was read last. */
+  /** True when the stream may have been replaced since the last read. */
   isUncertain: boolean;
 }
 
-/** The id up to which entries of a known thread that the reader should have had are gone; undefined when none are. */
+/** Returns the id up to which entries that the reader should have had are deleted; undefined when none are. */
 export function missingUpTo(page: RangePage, { after, runId, isFirst, isUncertain }: Standing): string | undefined {
   if (compareIds(after, page.last!) > 0) return page.floor;
   const isFromOldestKept = isFirst && runId === '' && after === BEFORE_ALL;
   if (isFromOldestKept) return undefined;
-  // What was before the run's first entry is of no interest to a reader of that run, nor what was before the thread's to one who
-  // was there when it came.
+  // Entries before a run's first one do not matter to a reader of that run, nor those before the thread's first one to
+  // a reader that was connected when it came.
   const wasThere = !isFirst && !isUncertain && after === BEFORE_ALL;
   const start = page.start || (wasThere ? page.begin : '');
   const wantedAfter = start !== '' && compareIds(start, after) > 0 ? start : after;

@@ -2,19 +2,22 @@ import { ByteBudget } from '@runyard/service-kit';
 
 const PAGE_BYTES_MAX = 256 * 1024;
 const PAGE_BYTES_MIN = 16 * 1024;
-/** Pages asked for at once; their number, and so what comes over the one connection, does not grow with that of readers. */
+/**
+ * Maximum number of pages that are requested at a time: the load of the single connection does not grow with the number
+ * of readers.
+ */
 const READS_AT_ONCE = 16;
 
 /**
- * What all readers of a process hold together while their clients take it: live batches and pages of the stream. When it is used
- * up, live batches are not kept (they are in the stream) and pages become small, so that any number of slow readers goes on in
- * bounded memory.
+ * The memory of all readers of a process while their clients receive it: live batches and pages of the stream. When it
+ * is used up, live batches are dropped (they are in the stream) and pages become small, so that any number of slow
+ * readers goes on in limited memory.
  */
 export class ReadBudget extends ByteBudget {
   #reading = 0;
   readonly #readers: (() => void)[] = [];
 
-  /** How large a page may be now: a small part of what is left. */
+  /** Size of the next page: a small part of the free budget. */
   get pageBytes(): number {
     const left = this.maxBytes - this.heldBytes;
     return Math.min(PAGE_BYTES_MAX, Math.max(PAGE_BYTES_MIN, left >> 4));
@@ -27,7 +30,7 @@ export class ReadBudget extends ByteBudget {
     try {
       return await read();
     } finally {
-      // The place goes over to the next one, if there is one.
+      // The place passes to the next one, if there is one.
       const next = this.#readers.shift();
       if (next) next();
       else this.#reading -= 1;

@@ -3,29 +3,35 @@ import type { StreamGap } from './types.ts';
 export interface RunStreamsOptions {
   /** Redis URL. */
   redis: string;
-  /** Before every key and channel; one per deployment. */
+  /** Prefix of every key and channel; one per deployment. */
   keyPrefix: string;
-  /** What a command may take before it counts as failed. Default 2 s. */
+  /** Milliseconds after which a command counts as failed. Default 2 s. */
   timeoutMs?: number;
-  /** Entries a thread keeps at most, about. Default 50,000. */
+  /** Approximate maximum number of entries per thread. Default 50,000. */
   maxEntriesPerThread?: number;
-  /** Bytes of them it keeps at most, to a megabyte; what is appended at once stays, however large. Default 256 MiB. */
+  /** Maximum bytes of them, to a megabyte; a single append stays, however large. Default 256 MiB. */
   maxBytesPerThread?: number;
-  /** A reader was told that events it should have had are missing. */
+  /** Is called when a reader gets a gap. */
   onGap?: (reason: StreamGap['reason']) => void;
-  /** Told how many entries went because a thread had more than it may keep. */
+  /** Is called with the number of entries that were trimmed because a thread exceeded its limits. */
   onTrim?: (entries: number) => void;
-  /** How long a resumable run's events live after its last. Default 120 s. */
+  /** Milliseconds for which a resumable run's events stay after its last one. Default 120 s. */
   resumableTtlMs?: number;
-  /** The same for other runs: what a slow reader may lag behind at the end. Default 10 s. */
+  /**
+   * Milliseconds for which the events of other runs stay: a slow reader may lag behind by as much at the end. Default
+   * 10 s.
+   */
   graceMs?: number;
-  /** How long the newest epoch is remembered after the last events are gone. Default 180 s, several leases. */
+  /**
+   * Milliseconds for which the newest epoch is remembered after the last events are deleted. Default 180 s, several
+   * leases.
+   */
   fenceTtlMs?: number;
-  /** When a stream nobody appends to or ends is given up. Default 24 h, the longest run. */
+  /** Milliseconds after which a stream is deleted that nobody appends to or ends. Default 24 h, the longest run. */
   idleTtlMs?: number;
-  /** Live events that wait for one slow reader, before it reads from the stream instead. Default 256 KiB. */
+  /** Bytes of live events that wait for one slow reader, before it reads from the stream instead. Default 256 KiB. */
   readerBufferBytes?: number;
-  /** The same for all readers of the process, with what they have read of streams. Default 64 MiB. */
+  /** Bytes for all readers of the process, including pages of streams. Default 64 MiB. */
   readersBufferBytes?: number;
 }
 

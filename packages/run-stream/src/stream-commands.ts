@@ -4,7 +4,7 @@ import { EXPIRE } from './scripts/expire.ts';
 import { FORGET } from './scripts/forget.ts';
 import { RANGE } from './scripts/range.ts';
 
-/** The scripts as commands of the client: keys first, then what each script names at its head. */
+/** The scripts as commands of the client: keys first, then the arguments that each script names in its first lines. */
 export interface StreamCommands {
   runStreamAppend(...args: string[]): Promise<[firstId: string, trimmed: number]>;
   runStreamExpire(...args: string[]): Promise<null>;
@@ -12,7 +12,7 @@ export interface StreamCommands {
   runStreamRange(...args: string[]): Promise<string[]>;
 }
 
-/** ioredis loads each script once and sends its hash from then on. */
+/** Adds the scripts to a client. ioredis loads each script once and sends its hash from then on. */
 export function defineStreamCommands(redis: Redis): Redis & StreamCommands {
   redis.defineCommand('runStreamAppend', { numberOfKeys: 5, lua: APPEND });
   redis.defineCommand('runStreamExpire', { numberOfKeys: 3, lua: EXPIRE });

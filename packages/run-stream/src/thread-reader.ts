@@ -13,18 +13,19 @@ export interface ReaderSource {
   range(threadId: string, after: string, runId: string, maxBytes: number): Promise<RangePage>;
   join(threadId: string, listener: FeedListener): void;
   leave(threadId: string, listener: FeedListener): void;
-  /** The reader is told that entries are missing. */
+  /** Is called when the reader gets a gap. */
   onGap?(reason: StreamGap['reason']): void;
 }
 
 const OUTAGE_PAUSE_MS = 200;
-/** How long a stream whose run is over waits for Redis. */
+/** Milliseconds for which the stream of an ended run waits for Redis. */
 const READ_OUT_MS = 2_000;
 
 /**
- * Reads one thread's stream for one client: subscribes first, then reads the range from where the client stands, then goes on
- * live, dropping what was seen. Whenever the live batches do not join up with what was read (the connection was lost, the client
- * is so slow that its buffer ran over) it reads the range again, so memory is bounded and nothing is missed silently.
+ * Reads one thread's stream for one client: subscribes first, then reads the range from the client's position, then
+ * goes on live and drops entries that were read. Whenever the live batches do not continue the entries that were read
+ * (the connection was lost, or the client is so slow that its buffer overflowed), it reads the range again. Memory is
+ * thus limited and nothing is missed silently.
  */
 export class ThreadReader implements FeedListener {
   readonly #source: ReaderSource;
@@ -34,15 +35,17 @@ export class ThreadReader implements FeedListener {
   readonly #over: AbortSignal | undefined;
   readonly #budget: ReadBudget;
   readonly #live: LiveBuffer;
-  /** The last id read; undefined until the first range said where the client stands. */
+  /** The last id that was read; undefined until the first range has set the client's position. */
   #position: string | undefined;
   readonly #after: string;
   #isSubscribed = false;
-  /** Live batches are not the continuation of what was read: a range must be read. */
+  /** True when live batches do not continue what was read: a range must be read. */
   #isBehind = true;
-  /** The connection was lost and the stream not seen since: a stream that begins anew may have lost entries. */
+  /**
+   * True when the connection was lost and the stream not read since: a stream that starts over may have lost entries.
+   */
   #isUncertain = false;
-  /** The client was told that Redis knows nothing any more of what it follows. */
+  /** True when the client got the gap for an emptied Redis. */
   #isToldEmptied = false;
   #wake: (() => void) | undefined;
 
@@ -57,7 +60,7 @@ export class ThreadReader implements FeedListener {
     this.#after = startOf(options.afterId);
   }
 
-  /** Memory taken by live batches that wait for the client, about. */
+  /** Approximate memory of live batches that wait for the client. */
   get waitingBytes(): number {
     return this.#live.bytes;
   }
@@ -108,7 +111,7 @@ export class ThreadReader implements FeedListener {
     return this.#over?.aborted === true;
   }
 
-  /** What the stream still has for this reader; a gap when that cannot be known. */
+  /** Yields the remaining entries of the stream; a gap when they cannot be read. */
   async *#readOut(): AsyncGenerator<StreamEntry, void, undefined> {
     const isRead = yield* this.#catchUp(READ_OUT_MS);
     const position = this.#position ?? parseEventId(this.#after) ?? BEFORE_ALL;
@@ -142,7 +145,10 @@ export class ThreadReader implements FeedListener {
     }
   }
 
-  /** Reads the stream up to its end. False when the reading was ended before, or Redis did not answer for so long. */
+  /**
+   * Reads the stream up to its end. Returns false when the reading was ended before, or Redis did not answer within
+   * `patienceMs`.
+   */
   async *#catchUp(patienceMs = Number.POSITIVE_INFINITY): AsyncGenerator<StreamEntry, boolean, undefined> {
     this.#isBehind = false;
     for (;;) {
@@ -151,7 +157,7 @@ export class ThreadReader implements FeedListener {
       const isFirst = this.#position === undefined;
       const after = this.#position ?? page.from;
       if (page.last === undefined) {
-        // Nothing is known of the thread: not begun, or long over.
+        // Nothing is known of the thread: it has not begun, or ended long ago.
         this.#position = after;
         if (after !== BEFORE_ALL && !this.#isToldEmptied) {
           this.#isToldEmptied = true;
@@ -162,17 +168,17 @@ export class ThreadReader implements FeedListener {
       const isUncertain = this.#isUncertain;
       this.#isUncertain = false;
       if (isFirst && compareIds(after, page.last) > 0) {
-        // An id that was never given out: nothing up to now comes after it, and what comes from now on does.
+        // The id was never issued: no existing entry comes after it, and all later ones do.
         this.#position = page.last;
         return true;
       }
       const missing = missingUpTo(page, { after, runId: this.#runId, isFirst, isUncertain });
       if (missing !== undefined) {
         this.#position = missing;
-        // That all was gone has been told at once; that something has begun since is no further news.
+        // The client has got the gap for the whole stream; a new beginning is no further loss.
         if (!this.#isToldEmptied) yield this.#gap(missing, after, 'expired');
         this.#isToldEmptied = false;
-        // The client stood beyond the end of a stream that began anew: the page looked in the wrong place.
+        // The client's position was beyond the end of a stream that started over: the page began at the wrong id.
         if (compareIds(after, missing) > 0) continue;
       }
       yield* this.#entriesOf(page);
@@ -197,7 +203,7 @@ export class ThreadReader implements FeedListener {
     }
   }
 
-  /** Asks until Redis answers, the reading ends or the patience does. */
+  /** Asks until Redis answers, the reading ends or the time is up. */
   async #page(patienceMs: number): Promise<RangePage | undefined> {
     const budget = this.#budget;
     const from = () => this.#position ?? this.#after;
@@ -216,7 +222,7 @@ export class ThreadReader implements FeedListener {
     return this.#runId === '' || runId === this.#runId;
   }
 
-  /** Whoever appended the mark that events are missing: its readers are told. */
+  /** Reports a gap that an appender has marked in the stream. */
   #noted(entry: StreamEntry): StreamEntry {
     if (entry.kind === CONTROL_KINDS.gap) this.#source.onGap?.((JSON.parse(entry.data) as StreamGap).reason);
     return entry;

@@ -3,37 +3,39 @@ export interface StreamEntry {
   id: string;
   runId: string;
   attempt: number;
-  /** Whether its run was created to be resumable: what is kept of it is there for everybody who comes later. */
+  /** True when its run was created as resumable: its stored entries are available to later readers. */
   isResumable: boolean;
   /** The stream mode the event belongs to (`values`, `updates`, `messages`, …), or one of the engine's own kinds. */
   kind: string;
-  /** The name in the SSE `event:` field: the mode, with `|namespace` for subgraphs, or `messages/partial` and the like. */
+  /**
+   * The name in the SSE `event:` field: the mode, with `|namespace` for subgraphs, or names like `messages/partial`.
+   */
   event: string;
   /** JSON text. */
   data: string;
 }
 
-/** Entries the platform itself makes; never sent as they are. */
+/** Entries that the platform itself makes; clients never get them unchanged. */
 export const CONTROL_KINDS = {
-  /** A run reached a terminal status; data `{"status", "values"?}` with the values when they are small. */
+  /** A run reached a terminal status; data is `{"status", "values"?}`, with the values when they are small. */
   end: 'run.end',
   /**
-   * Events are missing here; data is a `StreamGap`. Readers of a run get it too when it is not known whether the missing
-   * events were that run's. Its id is where the stream goes on, so a resume after it does not tell the same gap again.
+   * Events are missing here; data is a `StreamGap`. Readers of a run get it too when nobody knows whether the missing
+   * events were that run's. The stream goes on at its id, so a resume after it does not report the same gap again.
    */
   gap: 'stream.gap',
   /** The thread's state was written from outside a run; data is what clients of the thread's stream get. */
   state: 'thread.state',
 } as const;
 
-/** Why and where events are missing. */
+/** The reason and the place of missing events. */
 export interface StreamGap {
   /**
-   * `expired`: no longer kept, or Redis was emptied. `lost`: Redis could not take them when they happened. `too_large`: one
-   * message, of so many `bytes` and that name, was more than is delivered.
+   * `expired`: deleted by age or size, or Redis was emptied. `lost`: Redis did not accept them when they happened.
+   * `too_large`: one event, with this name and so many `bytes`, exceeded the limit.
    */
   reason: 'expired' | 'lost' | 'too_large';
-  /** The last id the reader has, null when it began at the start or has everything else. */
+  /** The last id that the reader has; null when it began at the start or has everything else. */
   after: string | null;
   event?: string;
   bytes?: number;
@@ -48,49 +50,49 @@ export interface AppendEvent {
   data: string;
 }
 
-/** The right to append to a thread's stream; an older epoch than the newest seen is refused. */
+/** The right to append to a thread's stream; an epoch older than the newest seen is refused. */
 export interface StreamFence {
   threadId: string;
   epoch: bigint;
 }
 
 export interface AppendOptions {
-  /** Whether the run's events outlive it for the resumable time. The same in every append of a run. */
+  /** True when the run's events outlive it for the resumable time. It must be the same in every append of a run. */
   resumable: boolean;
-  /** The last event id known in Postgres: ids stay above it also when Redis was emptied. */
+  /** The last event id known in Postgres: new ids are above it even when Redis was emptied. */
   lastKnownId?: string;
-  /** These are the run's last events: its time to live starts now, as with `expire`. */
+  /** True when these are the run's last events: its time to live starts now, as with `expire`. */
   endsRun?: boolean;
 }
 
 export interface ReadOptions {
   /**
-   * Only entries after this id: `<ms>-<seq>`, a bare `<ms>`, `-1` for the oldest kept, `$` for those appended from now on.
-   * Left out: from the run's first entry with `runId`, else from the oldest kept.
+   * The position after which entries are read: `<ms>-<seq>`, a bare `<ms>`, `-1` for the oldest stored, `$` for later
+   * ones only. Default: the run's first entry with `runId`, else the oldest stored.
    */
   afterId?: string;
-  /** Only entries of this run. */
+  /** Limits the entries to this run. */
   runId?: string;
-  /** Ends the reading. */
+  /** Ends the reading at once. */
   signal?: AbortSignal;
   /**
-   * Nothing more will be appended of interest: what is there is read out, then the reading ends. When it cannot be read out within
-   * two seconds, that is told as a gap.
+   * Aborts when nothing more of interest will be appended: the remaining entries are read, then the reading ends. When
+   * they cannot be read within two seconds, a gap is reported.
    */
   over?: AbortSignal;
 }
 
-/** What a thread's stream knows of one of its runs, while that or something later of the thread is kept. */
+/** The stream's knowledge of one of its runs, while entries of that run or later ones of the thread are stored. */
 export interface ToldOfRun {
-  /** It has appended something. */
+  /** True when it has appended something. */
   hasBegun: boolean;
-  /** Its end was appended. Known for minutes after that, also when the entries are gone. */
+  /** True when its end was appended. Known for minutes after that, even when the entries are deleted. */
   hasEnd: boolean;
-  /** Of the whole thread. */
+  /** The newest id of the whole thread. */
   newestId: string;
 }
 
-/** "Look at your cancel orders": the durable row says what to do, this only makes it quick. */
+/** Tells workers to read their cancel orders: the durable row has the order, and this only makes it quick. */
 export interface CancelSignal {
   runId: string;
   threadId: string;

@@ -1,23 +1,23 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { SealingError } from './sealer.ts';
 
-/** How bytes are kept in the database of a deployment. */
+/** Encrypts and decrypts bytes in the database of a deployment. */
 export interface AtRest {
   seal(bytes: Uint8Array): Buffer;
-  /** @throws SealingError when they were sealed with a key that is not configured, or were changed. */
+  /** @throws SealingError when they were encrypted with a key that is not configured, or were changed. */
   open(bytes: Uint8Array): Buffer;
-  /** False: bytes are kept as they are. */
+  /** False when bytes are stored unencrypted. */
   readonly isSealing: boolean;
 }
 
-/** No JSON text and no compressed value begins with it. */
+/** First byte of encrypted values: no JSON text and no compressed value begins with it. */
 const MARK = 0x01;
 const KEY_ID_BYTES = 4;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + KEY_ID_BYTES + IV_BYTES;
 
-/** Bytes are kept as they are. */
+/** Stores bytes unencrypted. */
 export const PLAIN: AtRest = {
   isSealing: false,
   seal: asBuffer,
@@ -29,17 +29,18 @@ export const PLAIN: AtRest = {
   },
 };
 
-/** With the keys of LANGGRAPH_AES_KEY; as they are without. @throws SealingError for what is no key */
+/** Encrypts with the keys of LANGGRAPH_AES_KEY, or not without them. @throws SealingError for an invalid key */
 export function atRestWith(keys: string | undefined): AtRest {
   return keys ? sealedAtRest(keys) : PLAIN;
 }
 
 /**
- * AES-256-GCM for what clients and graphs keep. What is sealed names its key: the first key seals, every key opens, and what
- * was written before there was a key stays readable. Not bound to a place, since threads are copied inside the database.
+ * Encrypts data of clients and graphs with AES-256-GCM. An encrypted value names its key: the first key encrypts, every
+ * key decrypts, and values from before there was a key stay readable. Values are not bound to a place, since threads
+ * are copied inside the database.
  *
- * @param keys as LANGGRAPH_AES_KEY has them: 16, 24 or 32 characters, or 32 bytes in base64 or hex; several separated by
- *   commas, the newest first.
+ * @param keys the value of LANGGRAPH_AES_KEY: 16, 24 or 32 characters, or 32 bytes in base64 or hex; several separated
+ * by commas, the newest first.
  */
 export function sealedAtRest(keys: string): AtRest {
   const parsed = keys.split(',').map(toKey);

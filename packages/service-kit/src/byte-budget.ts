@@ -1,4 +1,4 @@
-/** Bytes that a process holds at most for one purpose, whoever they are held for. */
+/** The maximum number of bytes that a process holds for one purpose. */
 export class ByteBudget {
   readonly maxBytes: number;
   #heldBytes = 0;
@@ -25,7 +25,10 @@ export class ByteBudget {
     while (this.#waiting[0] && this.hasRoomFor(this.#waiting[0].bytes)) this.#waiting.shift()!.admit();
   }
 
-  /** Takes the bytes as soon as there is room, behind those who came before. False when the signal came first: nothing is taken. */
+  /**
+   * Takes the bytes when there is room, after earlier callers. Returns false, and takes nothing, when the signal aborts
+   * first.
+   */
   async takeInTurn(bytes: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     if (this.#waiting.length === 0 && this.hasRoomFor(bytes)) {
@@ -35,7 +38,7 @@ export class ByteBudget {
     return new Promise((resolve) => {
       const leave = () => {
         this.#waiting.splice(this.#waiting.indexOf(entry), 1);
-        // Whoever came behind one that needed much may have room now.
+        // Callers behind one that needed much may have room now.
         this.giveBack(0);
         resolve(false);
       };

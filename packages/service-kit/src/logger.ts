@@ -1,12 +1,12 @@
 import winston from 'winston';
 import { redactFields, redactText } from './redaction.ts';
 
-/** A logger: a sentence and fields. Secrets in either are masked. `child` adds fields to all that follows. */
+/** Logs a sentence with fields, and masks secrets in both. `child` adds fields to all its lines. */
 export interface Logger {
   error(message: string, fields?: Record<string, unknown>): void;
   warn(message: string, fields?: Record<string, unknown>): void;
   info(message: string, fields?: Record<string, unknown>): void;
-  /** One line per request; below `info`, so off unless asked for. */
+  /** Logs one line per request. The level is below `info`, so it is off by default. */
   http(message: string, fields?: Record<string, unknown>): void;
   debug(message: string, fields?: Record<string, unknown>): void;
   child(fields: Record<string, unknown>): Logger;
@@ -18,7 +18,7 @@ export interface LoggerOptions {
   level: LogLevel;
   /** One JSON object per line, for collectors; otherwise lines for people. */
   json: boolean;
-  /** Levels in colour, in lines for people. */
+  /** True when lines for people have colored levels. */
   color?: boolean;
   service: string;
 }
@@ -34,7 +34,7 @@ export function createLogger({ level, json, color = false, service }: LoggerOpti
   return new WinstonLogger(sink, { service });
 }
 
-/** Logs nothing; for tests and for libraries that were given no logger. */
+/** Logs nothing; for tests, and for libraries without a logger. */
 export const silentLogger: Logger = {
   error() {},
   warn() {},

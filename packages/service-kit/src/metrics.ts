@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 
-/** A metric as it stands. */
+/** A metric with its present values. */
 export interface MetricValues {
   name: string;
   values: { value: number; labels: Partial<Record<string, string | number>>; metricName?: string }[];
@@ -12,15 +12,16 @@ export interface SummedMetric {
   name: string;
   help: string;
   type: 'counter' | 'histogram';
-  /** Upper bounds of a histogram, that without an end left out. */
+  /** Upper bounds of a histogram, without the infinite one. */
   buckets?: readonly number[];
 }
 
-/** What metrics of agent servers begin with, unless told otherwise. */
+/** Default prefix of the metrics of agent servers. */
 const PREFIX = 'lg_api_';
 
 /**
- * The numbers one process reports. Asking twice for a name gives the same instrument, so parts need not know of each other.
+ * The metrics that one process reports. A second request for a name returns the same instrument, so that parts need not
+ * know each other.
  */
 export class Metrics {
   readonly registry = new Registry();
@@ -32,8 +33,8 @@ export class Metrics {
   }
 
   /**
-   * Labels for every sample, and another beginning of the names that begin with `lg_api_`. To be called before the first
-   * instrument is made.
+   * Sets labels for every sample, and replaces the prefix `lg_api_` of names. Must be called before the first
+   * instrument is created.
    */
   identify({ labels, prefix }: { labels: Record<string, string>; prefix: string }): void {
     this.#prefix = prefix;
@@ -46,7 +47,7 @@ export class Metrics {
     return (known as Counter<Label> | undefined) ?? new Counter({ name, help, labelNames, registers: [this.registry] });
   }
 
-  /** A counter kept elsewhere: its value is asked for at each scrape. */
+  /** Creates a counter whose value is read from elsewhere at each scrape. */
   countedElsewhere(plainName: string, help: string, read: () => number): void {
     const name = this.#named(plainName);
     if (this.registry.getSingleMetric(name)) return;
@@ -61,7 +62,7 @@ export class Metrics {
     });
   }
 
-  /** With `collect` the value is asked for at each scrape instead of being set. */
+  /** Creates a gauge. With `collect`, its value is read at each scrape instead of being set. */
   gauge<Label extends string = string>(
     plainName: string,
     help: string,
@@ -96,8 +97,8 @@ export class Metrics {
   }
 
   /**
-   * A counter or histogram of several processes together, whose samples are asked for at each scrape, in the form of `samplesOf`.
-   * While they cannot be had it is missing from the scrape.
+   * Creates a counter or histogram for the sums of several processes, whose samples are read at each scrape in the form
+   * of `samplesOf`. When they are unavailable, the scrape lacks it.
    */
   summed({ name: plainName, help, type, buckets = [] }: SummedMetric, read: () => Promise<Samples | undefined>): void {
     const name = this.#named(plainName);
@@ -114,7 +115,10 @@ export class Metrics {
     this.registry.registerMetric({ name, get } as unknown as Metric);
   }
 
-  /** What a counter or a histogram without labels of its own has counted: `''`, or `sum`, `count` and a number for each bound. */
+  /**
+   * Returns the samples of a counter or a histogram without its own labels: `''`, or `sum`, `count` and a number for
+   * each bound.
+   */
   async samplesOf(plainName: string): Promise<Samples> {
     const metric = this.registry.getSingleMetric(this.#named(plainName));
     const { values } = metric ? ((await metric.get()) as unknown as MetricValues) : { values: [] };
@@ -126,12 +130,12 @@ export class Metrics {
     );
   }
 
-  /** Prometheus text format. */
+  /** Returns the metrics in Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }
 
-  /** The same as data. */
+  /** Returns the metrics as data. */
   async values(): Promise<MetricValues[]> {
     return (await this.registry.getMetricsAsJSON()) as unknown as MetricValues[];
   }

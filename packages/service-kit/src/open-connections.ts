@@ -4,8 +4,8 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Metrics } from './metrics.ts';
 
 /**
- * Counts the connections this process has open to a server, whichever library made them, as long as the service runs. To be
- * called before they are made.
+ * Counts the open connections of this process to a server, whichever library opened them, while the service runs. Must
+ * be called before they are opened.
  *
  * @param url with the server's port, `redis://host:6379`
  */
@@ -30,14 +30,17 @@ export function countConnectionsTo(
   return () => open.size;
 }
 
-/** How Redis is used by this process. */
+/** The connections of this process to Redis. */
 export interface RedisUse {
-  /** Connections it may have. */
+  /** Maximum number of connections. */
   max: number;
   open: () => number;
 }
 
-/** Reports it under the names that operators of agent servers know. Commands share connections: an open one is available. */
+/**
+ * Reports the connections under the names that operators of agent servers know. Commands share connections: an open one
+ * is available.
+ */
 export function observeRedis(metrics: Metrics, { max, open }: RedisUse): void {
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gauge(`lg_api_redis_pool_${name}`, help, [], (each) => each.set(read()));

@@ -1,4 +1,4 @@
-/** Of a connection of ioredis, what is needed here. */
+/** The part of an ioredis connection that the heartbeat needs. */
 export interface RedisConnection {
   readonly status: string;
   readonly stream?: { readonly writableEnded?: boolean; resetAndDestroy?(): unknown; destroy(): unknown };
@@ -7,27 +7,27 @@ export interface RedisConnection {
 }
 
 export interface HeartbeatOptions {
-  /** Default 5 s. */
+  /** Milliseconds between pings. Default 5 s. */
   everyMs?: number;
-  /** What an answer may take. Default 3 s. */
+  /** Milliseconds for an answer. Default 3 s. */
   timeoutMs?: number;
 }
 
 /**
- * Notices a peer that is silent: a network that swallows packets gives no error, and a connection that only listens would wait
- * for good. Such a connection is made anew. Ends with the connection.
+ * Detects an unresponsive peer and reconnects. A network that drops packets gives no error, and a connection that only
+ * listens would wait for ever. Ends with the connection.
  */
 export function keepAlive(redis: RedisConnection, { everyMs = 5_000, timeoutMs = 3_000 }: HeartbeatOptions = {}): void {
   let isAsking = false;
   let greeting: unknown;
   const beat = async () => {
     const { status, stream } = redis;
-    // Connected a beat ago, and still not greeted.
+    // The connection was opened a beat ago, and has got no greeting yet.
     if (status === 'connect' && stream === greeting) resetConnection(redis);
     greeting = status === 'connect' ? stream : undefined;
     if (isAsking || status !== 'ready') return;
     isAsking = true;
-    // A process that was busy with itself for so long first reads what has arrived meanwhile.
+    // A process that was busy for this long first reads what has arrived in the meantime.
     const look = () => isAsking && redis.stream === stream && resetConnection(redis);
     const late = setTimeout(() => setImmediate(look), timeoutMs);
     await redis.ping().catch(() => undefined);
@@ -40,12 +40,12 @@ export function keepAlive(redis: RedisConnection, { everyMs = 5_000, timeoutMs =
 }
 
 /**
- * Drops the connection with all that it has not delivered; the client connects anew. An ordinary close would go on delivering:
- * a command that was given up could still arrive, after later ones.
+ * Drops the connection with everything it has not delivered; the client reconnects. An ordinary close would still
+ * deliver: a command that was given up could arrive after later ones.
  */
 export function resetConnection({ status, stream }: RedisConnection): void {
   if (!stream || (status !== 'ready' && status !== 'connect')) return;
-  // A socket that has said goodbye cannot be reset: it would stay open.
+  // A socket that has sent its end cannot be reset: it would stay open.
   if (stream.resetAndDestroy && !stream.writableEnded) stream.resetAndDestroy();
   else stream.destroy();
 }

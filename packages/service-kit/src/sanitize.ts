@@ -3,40 +3,42 @@ import { REDACTED, redactText } from './redaction.ts';
 
 const HOST_MASK = '[host]';
 
-/** Loopback, private, link-local and carrier-grade ranges, each with an optional port. */
+/** Matches loopback, private, link-local and carrier-grade ranges, each with an optional port. */
 const PRIVATE_IPV4 =
   /(?<![\d.])(?:127(?:\.\d{1,3}){3}|10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|169\.254(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])(?:\.\d{1,3}){2}|0\.0\.0\.0)(?![\d.]\d)(?::\d{1,5})?/g;
 const PRIVATE_IPV6 =
   /(?<![\w:])\[?(?:::1|::ffff:[\d.]+|f[cd][0-9a-f]{2}(?::[0-9a-f]{0,4}){2,7}|fe80(?::[0-9a-f]{0,4}){2,7})(?:%\w+)?\]?(?::\d{1,5})?(?![\w:])/gi;
-/** Top-level names that no public host has, or that companies use inside. */
+/** Matches names with top-level domains that no public host has, or that companies use internally. */
 const PRIVATE_NAMES =
   /(?<![\w.-])(?:localhost|(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.){1,10}(?:internal|local|localdomain|localhost|lan|intranet|intra|private|corp|home|domain|consul|cluster|home\.arpa|svc|svc\.cluster\.local))(?![\w-]|\.\w)(?::\d{1,5})?/gi;
-/** What Node and Postgres say when a server cannot be reached: the name after it is one of ours, however short. */
+/**
+ * Matches errors of Node and Postgres about unreachable servers: the name after them is an internal one, however short.
+ */
 const UNREACHABLE =
   /\b((?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)\s+)[^\s,;)'"]+/g;
 const CONNECTION_STRING =
   /\b(?:postgres(?:ql)?|rediss?|mysql|mariadb|mongodb(?:\+srv)?|amqps?|kafka|nats|clickhouse|mssql|sqlserver|jdbc:\w+):\/\/[^\s"'<>)\]]+/gi;
-/** libpq's `host=… password=…` form. */
+/** Matches libpq's form, `host=… password=…`. */
 const KEYWORD_DSN =
   /\b(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+(?:\s+(?:host|hostaddr|port|user|dbname|password|sslmode)=\S+)+/gi;
-/** The form of ADO and ODBC: `Server=db01;Database=app;User Id=sa`. */
+/** Matches the form of ADO and ODBC: `Server=db01;Database=app;User Id=sa`. */
 const SEMICOLON_DSN =
   /\b(?:server|data source|addr(?:ess)?|host|driver)\s?=\s?[^\s;"']{1,200}(?:;\s?[a-z ]{2,40}=[^;"'\n]{0,200})+;?/gi;
-/** A server named by a keyword alone: `host=db`, `"host": "db"`, `bootstrap.servers=kafka-0:9092`. */
+/** Matches a server after a keyword: `host=db`, `"host": "db"`, `bootstrap.servers=kafka-0:9092`. */
 const NAMED_HOST =
   /\b((?:(?:host|hostname|hostaddr)["']?\s?[=:]|(?:server|data source|addr|endpoint|broker|brokers|bootstrap[._-]servers?)\s?=)\s?["']?)(?!\[)[^\s"',;)}\]]{1,255}/gi;
-/** `http://redis:6379`, `grpc://x:50051`: a URL whose host has no dot can only be a name of the inner network. */
+/** Matches `http://redis:6379`, `grpc://x:50051`: a host without a dot can only be a name of the internal network. */
 const SINGLE_LABEL_URL = /\b([a-z][a-z0-9+.-]{1,20}):\/\/(?!\[)[a-z0-9_-]+(?::\d{1,5})?(?=[/\s"'?#),;]|$)/gi;
 /**
- * `redis-master:6379`: a name without a dot before the port of a server. Ports below 1024 are left, as most numbers after
- * a colon are no ports: line numbers, statuses, times.
+ * Matches `redis-master:6379`: a name without a dot before the port of a server. Ports below 1024 are excluded, as most
+ * numbers after a colon are no ports: line numbers, statuses, times.
  */
 const NAME_WITH_PORT =
   /(?<![\w.:/@-])[a-z](?:[a-z0-9_-]{0,61}[a-z0-9])?:(?:102[4-9]|10[3-9]\d|1[1-9]\d\d|[2-9]\d{3}|[1-5]\d{4}|6[0-5]\d{3})(?![\w-]|[.:]\d)/g;
 
 /**
- * Makes an error text fit to be shown outside: what went wrong stays, while credentials, connection strings and the names
- * and addresses of internal hosts are masked.
+ * Prepares an error text for callers: the error stays, while credentials, connection strings and the names and
+ * addresses of internal hosts are masked.
  */
 export function sanitizeErrorText(text: string): string {
   const own = hostname();

@@ -1,10 +1,10 @@
-/** How long one answer serves the gauges of a scrape, and how long a scrape waits for it. */
+/** Milliseconds for which one answer serves the gauges of a scrape, and for which a scrape waits for it. */
 const FRESH_MS = 1_000;
 const PATIENCE_MS = 1_000;
 
 /**
- * One question for all gauges of a scrape, however many ask it and however often they are scraped. Undefined when it cannot be
- * answered in time: those gauges are then missing from the scrape, not the scrape.
+ * Shares one query among all gauges of a scrape, however often they are scraped. Undefined when it is not answered in
+ * time: the scrape then lacks those gauges, and does not fail.
  */
 export function scrapeLookup<T>(ask: () => Promise<T>): () => Promise<T | undefined> {
   let asked: { at: number; answer: Promise<T | undefined> } | undefined;

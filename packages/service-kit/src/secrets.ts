@@ -3,9 +3,10 @@ import { closeSync, readSync } from 'node:fs';
 let read: Record<string, string> | undefined;
 
 /**
- * Variables handed over by the parent process on an inherited file descriptor (RUNYARD_SECRETS_FD, one JSON object until
- * end of file), so that secrets are in no environment another process could look at. Read once and closed. Where the same
- * descriptor tells of the parent's end (RUNYARD_PARENT_FD), as in a container, the object is its first line and it stays open.
+ * Reads variables that the parent process passes on an inherited file descriptor (RUNYARD_SECRETS_FD, one JSON object
+ * until end of file), so that secrets are in no environment that another process could read. It is read once and
+ * closed. Where the same descriptor reports the parent's end (RUNYARD_PARENT_FD), as in a container, the object is its
+ * first line and it stays open.
  */
 export function readSecrets(environment: Record<string, string | undefined>): Record<string, string> {
   if (read) return read;
@@ -28,7 +29,7 @@ function asText(value: unknown): string {
 
 const LINE_END = 0x0a;
 
-/** Nobody writes anything after `last`. */
+/** Reads a descriptor until its end, or until the byte `last`, after which nothing is written. */
 function readUntil(descriptor: number, last?: number): string {
   const chunks: Buffer[] = [];
   const pause = new Int32Array(new SharedArrayBuffer(4));

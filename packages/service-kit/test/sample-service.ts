@@ -1,7 +1,7 @@
 import { runService, serviceVariables } from '@runyard/service-kit';
 import Type from 'typebox';
 
-/** A service whose behaviour at start and stop is chosen by a variable. */
+/** A service for tests; a variable chooses its behavior at start and stop. */
 await runService({
   name: 'sample',
   schema: Type.Object({
@@ -14,7 +14,7 @@ await runService({
       if (config.SAMPLE_BEHAVIOUR === 'stuck') await new Promise(() => {});
       logger.info('part closed');
     });
-    // Keeps the process up as a server would.
+    // The timer keeps the process running like a server.
     const up = setInterval(() => {}, 1000);
     lifecycle.onStop('clock', () => clearInterval(up));
     if (config.SAMPLE_BEHAVIOUR === 'fails to start') throw new Error('nothing to listen on');

@@ -3,22 +3,22 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 
-/** From the client to the server, the other way, or both. */
+/** The direction from the client to the server (`up`), the other one, or both. */
 export type Direction = 'up' | 'down' | 'both';
 
 export interface Slowness {
-  /** What each piece of data waits before it is passed on. */
+  /** Milliseconds that each piece of data waits before it is passed on. */
   latencyMs?: number;
-  /** Of each connection and direction. */
+  /** Limit per connection and direction. */
   bytesPerSecond?: number;
 }
 
-/** Pieces per second in which a narrow line passes data on. */
+/** Pieces per second in which a slow line passes data on. */
 const PIECES_PER_SECOND = 20;
 
 /**
- * A line between a client and a server over TCP, on which everything can happen that happens to networks. Whoever is to
- * feel the faults is given `url` in place of the server's.
+ * A TCP line between a client and a server that simulates network faults. Clients that should see the faults use `url`
+ * instead of the server's.
  */
 export class FaultLine {
   readonly #target: URL;
@@ -40,7 +40,7 @@ export class FaultLine {
     return line;
   }
 
-  /** The server's URL by way of this line. */
+  /** The server's URL through this line. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = '127.0.0.1';
@@ -52,7 +52,7 @@ export class FaultLine {
     return this.#sockets.size / 2;
   }
 
-  /** Ends all connections and refuses new ones, as a machine without the server does. */
+  /** Ends all connections and refuses new ones, like a machine without the server. */
   async refuse(): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -63,12 +63,15 @@ export class FaultLine {
     await closed;
   }
 
-  /** Cuts all connections with a reset; new ones work. */
+  /** Resets all connections; new ones work. */
   reset(): void {
     for (const socket of this.#sockets) cut(socket);
   }
 
-  /** A black hole: bytes are taken and none passed on, neither an end nor a reset is heard of. One way makes it half open. */
+  /**
+   * Simulates a partition: bytes are accepted and not passed on, and neither side sees an end or a reset. In one
+   * direction, it makes connections half open.
+   */
   swallow(direction: Direction = 'both'): void {
     for (const way of ['up', 'down'] as const) {
       if (direction === 'both' || direction === way) this.#swallowed[way] = true;
@@ -79,7 +82,7 @@ export class FaultLine {
     this.#slowness = slowness;
   }
 
-  /** Works again. What was swallowed arrives late on connections that are still there, as TCP sends it again. */
+  /** Works again. Swallowed data arrives late on connections that still exist, because TCP retransmits it. */
   async heal(): Promise<void> {
     this.#slowness = {};
     this.#swallowed.up = false;
@@ -103,18 +106,21 @@ export class FaultLine {
       void this.#pass(client, upstream, 'up');
       void this.#pass(upstream, client, 'down');
     });
-    // While it refuses, nobody else is to be given its port.
+    // While the line refuses, no other process must be given its port.
     this.#port ||= await freePort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
     this.#server = server;
   }
 
-  /** One direction of a connection; reads on only when what it read was passed on, so that no line holds much. */
+  /**
+   * Passes one direction of a connection; reads on only when the previous data was passed on, so that no line holds
+   * much.
+   */
   async #pass(from: Socket, to: Socket, way: 'up' | 'down'): Promise<void> {
     this.#sockets.add(from);
     from.setNoDelay(true);
-    // Told by the iteration below; a socket that fails before or after that must not end the process.
+    // The iteration below reports errors; a socket that fails before or after it must not end the process.
     from.on('error', () => undefined);
     from.once('close', () => this.#sockets.delete(from));
     try {
@@ -147,7 +153,7 @@ export class FaultLine {
   }
 }
 
-/** With a reset; a socket that has said goodbye already cannot send one, and would stay open if it were asked to. */
+/** Resets a socket. One that has sent its end cannot be reset, and would stay open. */
 function cut(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSequencerConstructor, type TestSpecification } from 'vitest/node';
 
 /**
- * An order of test files in which those that take longest begin first, so that none of them is left to run alone at the end.
+ * Orders test files so that the longest begin first, and none of them runs alone at the end.
  *
  * @param names of files, without `.test.ts`, the longest first
  */

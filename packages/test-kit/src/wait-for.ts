@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Between two looks: a tenth of the time waited so far, so that long waits cost little and none lasts much longer than it has to. */
+/**
+ * Milliseconds between two checks: a tenth of the time waited so far, so that long waits cost little and none lasts
+ * much too long.
+ */
 const SHORTEST_MS = 15;
 const LONGEST_MS = 150;
 
 /**
- * Waits until `condition` gives a truthy value and returns it. A condition that throws counts as "not yet"; when the time
- * is over, the last error is the cause of the one thrown here. With `intervalMs` it looks at that pace.
+ * Waits until `condition` returns a truthy value and returns it. A condition that throws counts as "not yet"; after the
+ * time limit, the last error is the cause of the one thrown here. With `intervalMs` it checks at that pace.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,

@@ -7,7 +7,10 @@ import {
 } from '@runyard/service-kit';
 import type { Config } from './config.ts';
 
-/** Who may call: bearers of the platform's tokens for this deployment, or, only when told so, everybody. */
+/**
+ * Returns the verifier of callers: bearers of the platform's tokens for this deployment, or everybody when it is
+ * configured so.
+ */
 export function principalsOf(config: Config, logger: Logger): PrincipalVerifier {
   if (config.RUNYARD_AUTH === 'none') {
     logger.warn('RUNYARD_AUTH=none: everybody who can reach this port may do everything');

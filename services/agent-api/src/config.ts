@@ -24,7 +24,7 @@ export const configSchema = Type.Object({
   PLATFORM_JWKS_URL: Type.Optional(
     Type.String({ description: 'Keys that sign the callers the gateway lets through.' }),
   ),
-  // Nobody is asked who they are: only for a server that no one else can reach.
+  // Callers are not authenticated: this is only for a server that no one else can reach.
   RUNYARD_AUTH: Type.Optional(Type.Literal('none', { description: '`none` lets everybody in.' })),
 
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(

@@ -1,14 +1,14 @@
 export interface DueWorkOptions {
-  /** Does what is due; answers the milliseconds until it is worth looking again, 0 for at once. */
+  /** Does what is due. Resolves with the milliseconds until it should run again, 0 for at once. */
   work: () => Promise<number>;
-  /** The work failed; it is tried again after a pause that grows. */
+  /** Reports that the work failed; it is retried after a pause that grows. */
   onError: (error: unknown) => void;
 }
 
-/** What is due goes on within seconds of the return of what was away. */
+/** Bounds how long work stays undone after an outage has ended. */
 const RETRY_MS = { first: 500, last: 5_000 };
 
-/** Does work when it is due and sleeps in between; whoever knows of more wakes it. */
+/** Runs work when it is due and sleeps in between, until it is woken. */
 export class DueWork {
   readonly #options: DueWorkOptions;
   #isStopped = false;
@@ -28,13 +28,13 @@ export class DueWork {
     this.#running ??= this.#run();
   }
 
-  /** Something may be due: looks at once, or again after the look under way. */
+  /** Wakes it: it looks at once, or again after the work in flight. */
   soon(): void {
     this.#isCalled = true;
     this.#wake();
   }
 
-  /** Resolves when the look under way is over; no other begins. */
+  /** Resolves when the work in flight has ended; no other begins. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#wake();

@@ -3,10 +3,10 @@ import { eventBusConfig, type ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Config } from './config.ts';
 
-/** Publishes what is written to the outbox of the deployment. */
+/** Starts publishing the outbox of the deployment. */
 export function openOutbox(config: Config, context: ServiceContext, pool: pg.Pool): OutboxRelay {
   const { logger, metrics, lifecycle } = context;
-  // The Redis of the deployment is a bus too where no other is named.
+  // The Redis of the deployment is the bus where no other is named.
   const variables = { ...config, EVENT_BUS_REDIS_URI: config.EVENT_BUS_REDIS_URI ?? config.REDIS_URI };
   const bus = createEventBus(eventBusConfig(variables, `runyard-agent-api-${config.DEPLOYMENT_ID}`), context);
   lifecycle.onStop('event bus', () => bus.close());

@@ -6,12 +6,12 @@ import type { Config } from './config.ts';
 export interface DeploymentRedis {
   streams: RunStreams;
   wakeups: RunWakeups;
-  /** News that the processes of the deployment tell each other. */
+  /** Opens the channel by which processes of the deployment notify each other. */
   openSignals(topic: SignalsOptions['topic']): Signals;
   use: RedisUse;
 }
 
-/** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
+/** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */
 export function openRedis(config: Config, { logger, lifecycle, metrics }: ServiceContext): DeploymentRedis {
   const use = { max: config.REDIS_MAX_CONNECTIONS, open: countConnectionsTo(lifecycle, config.REDIS_URI, 6379) };
   const gaps = metrics.counter('lg_api_stream_gaps_total', 'Readers of streams told that events are missing.', [

@@ -1,16 +1,16 @@
-/** How many matches are counted one by one; beyond, a total only says that there is more. */
+/** Matches are counted exactly up to this number; beyond it a total says only that there is more. */
 export const EXACT_TOTAL_MAX = 10_000;
 
 export interface Page<T> {
   rows: T[];
   total: number;
-  /** Offset of the next page; undefined on the last. */
+  /** The offset of the next page; undefined on the last. */
   next: number | undefined;
 }
 
 /**
- * One page and its total. `rows` holds up to one row more than the page, which tells whether another page follows;
- * `counted` is the number of matches, counted no further than EXACT_TOTAL_MAX + 1.
+ * Builds one page with its total. `rows` holds up to one row more than the page, which shows whether another page
+ * follows; `counted` is the number of matches, counted no further than EXACT_TOTAL_MAX + 1.
  */
 export function toPage<T>(found: T[], range: { limit: number; offset: number }, counted: number): Page<T> {
   const rows = found.slice(0, range.limit);
@@ -23,7 +23,7 @@ export function toPage<T>(found: T[], range: { limit: number; offset: number }, 
   };
 }
 
-/** Whether the page itself already tells the number of matches. */
+/** Returns the number of matches when the page itself shows it, else undefined. */
 export function totalIfKnown(found: unknown[], range: { limit: number; offset: number }): number | undefined {
   if (found.length > range.limit) return undefined;
   return found.length > 0 || range.offset === 0 ? range.offset + found.length : undefined;

@@ -4,7 +4,7 @@ import { Prisma, PrismaClient } from './generated/prisma/client.ts';
 
 export { Prisma, type PrismaClient };
 
-/** Prisma over the service's own pool. */
+/** Opens Prisma over the service's own pool. */
 export function openPrisma(pool: pg.Pool): PrismaClient {
   return new PrismaClient({ adapter: new PrismaPg(pool) });
 }

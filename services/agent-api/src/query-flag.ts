@@ -1,6 +1,6 @@
 import type { QueryFlag } from '@runyard/contracts';
 
-/** Whether a query parameter says yes. */
+/** Returns whether a query parameter is set to a true value. */
 export function isSet(flag: QueryFlag | undefined): boolean {
   return flag === '1' || flag?.toLowerCase() === 'true';
 }

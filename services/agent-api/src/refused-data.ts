@@ -13,8 +13,8 @@ import {
 import { unreadableError } from './unreadable.ts';
 
 /**
- * The operation with data told as such that is valid JSON, and yet more than the stack or the database takes, and with what is
- * kept and cannot be decrypted.
+ * Maps two kinds of failures of an operation to clear errors: valid JSON that the stack or the database cannot take,
+ * and stored data that cannot be decrypted.
  */
 export function tellingRefusedData({ operation, handler }: BoundOperation): BoundOperation {
   return {
@@ -26,9 +26,9 @@ export function tellingRefusedData({ operation, handler }: BoundOperation): Boun
   };
 }
 
-/** Not a date, out of range, an offset that is none. */
+/** SQLSTATEs of an invalid date, a time out of range, and an invalid offset. */
 const TIME_STATES: ReadonlySet<string> = new Set(['22007', '22008', '22009']);
-/** Statement too complex: JSON deeper than Postgres parses. */
+/** SQLSTATE "statement too complex": JSON deeper than Postgres parses. */
 const TOO_DEEP_STATE = '54001';
 
 function refusalOf(error: unknown): AppError | undefined {
@@ -50,7 +50,7 @@ function refusalOf(error: unknown): AppError | undefined {
   return undefined;
 }
 
-/** `JSON.stringify` calls itself once per level. */
+/** Returns whether JSON was too deep for the stack: `JSON.stringify` calls itself once per level. */
 function isStackOverflow(error: unknown): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof RangeError && current.message === 'Maximum call stack size exceeded') return true;

@@ -1,14 +1,14 @@
 import type { Scope } from '@runyard/run-engine';
 
 /**
- * Which rows a caller may see: a filter on their metadata, `{}` for all of them. A parameter of every store call, so that
- * a query without it does not compile.
+ * A filter on metadata that says which rows a caller may see, `{}` for all. It is a parameter of every store call, so
+ * that a query without it does not compile.
  */
 export type { Scope };
 
 export const UNRESTRICTED: Scope = {};
 
-/** Whether there may be anything that the caller is not to see. */
+/** Returns whether some rows may be hidden from the caller. */
 export function isRestricted(scope: Scope): boolean {
   return Object.keys(scope).length > 0;
 }

@@ -14,24 +14,24 @@ const PROJECT = here('../../../e2e/projects/probe');
 export interface TestDeployment {
   url: string;
   client: Client;
-  /** Settles runs the way the test says. Not there when a real worker is. */
+  /** Fakes the worker, so that the test settles runs. Absent with a real worker. */
   worker: PlayedWorker;
   pool: pg.Pool;
   service: ServiceProcess;
-  /** One more agent-api of the same deployment. */
+  /** Starts one more agent-api of the same deployment. */
   startAnother(): Promise<ServiceProcess>;
-  /** How another process of the deployment reaches its Redis. */
+  /** The Redis of the deployment, for other processes. */
   redis: { redis: string; keyPrefix: string };
-  /** Between the service (not the worker) and the two. */
+  /** Fault lines between the service (not the worker) and the two servers. */
   lines: { postgres: FaultLine; redis: FaultLine };
-  /** What a memory limit, or an emptied Redis, does to a thread's events. */
+  /** Removes a thread's events, as a memory limit, or an emptied Redis, does. */
   forgetEvents(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A whole agent-api on a database and a Redis prefix of its own. With `worker: 'real'` a run-worker process executes the
- * runs; otherwise the test plays the worker, so that it decides what happens when.
+ * Starts a whole agent-api on a database and a Redis prefix of its own. With `worker: 'real'` a run-worker process
+ * executes the runs; otherwise the test fakes the worker, so that it decides what happens when.
  */
 export async function startDeployment(
   options: { worker?: 'played' | 'real'; env?: Record<string, string> } = {},
@@ -45,7 +45,7 @@ export async function startDeployment(
     EVENT_BUS_REDIS_URI: redis.url,
     TOPIC_PREFIX: redis.prefix,
     PROJECT_DIR: PROJECT,
-    // Bundling its components is a second of work that few tests look at.
+    // Bundling its components takes a second, and few tests look at them.
     LANGGRAPH_UI: '{}',
     DEPLOYMENT_ID: randomUUID(),
     REVISION_ID: randomUUID(),

@@ -57,18 +57,20 @@ const host = {
   getSchemas: async () => ({}),
 } as unknown as GraphHost;
 
-/** The events of runs: nobody hears them, and whoever reads them has gone too far. */
+/** Discards the events of runs; a test that reads them has gone too far. */
 const streams = {
   append: async () => [],
   publishCancel: async () => undefined,
 } as unknown as RunStreams;
 
-/** What the operations are made of, in this process and on a database of its own: without HTTP, graphs and streams. */
+/**
+ * Opens the services of the operations, in this process and on a database of its own: without HTTP, graphs and streams.
+ */
 export async function openServices(atRest: AtRest = PLAIN) {
   const database = await createTestDatabase(MIGRATIONS);
   const pool = openPool({ connectionString: database.url, max: 4, applicationName: 'agent-api-test' });
   const prisma = openPrisma(pool);
-  // Nobody renews: a machine that is busy may take long over all that is done in a test.
+  // Nobody renews the lease, and a test on a busy machine may take long.
   const engine = new RunEngine({ pool, deploymentId: 'test', source: '/test', leaseMs: 120_000, atRest });
   const checkpoints = new PostgresCheckpoints({ pool, atRest });
   const keys = new IdempotencyKeys({ pool, seal: atRest, keptHours: 1 });
@@ -157,7 +159,7 @@ export async function openServices(atRest: AtRest = PLAIN) {
     }),
     items: new StoreService(store),
     echo: systemAssistantId('echo'),
-    /** Brings every run that waits to its end, with these values. */
+    /** Ends every pending run, with these values. */
     async endRuns(values: unknown): Promise<void> {
       const text = Buffer.from(JSON.stringify(values));
       for (const { fence, runId } of await engine.claimRuns(workerId, 100)) {

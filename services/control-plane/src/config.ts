@@ -49,7 +49,7 @@ export const configSchema = Type.Object({
   }),
   ...registryVariables,
   ...projectImageVariables,
-  // Whoever may deploy can then run code of this machine as this service's user.
+  // A caller who may deploy can then run code of this machine as this service's user.
   LOCAL_PROJECTS: Type.Boolean({ default: false, description: 'Whether the source `local_directory` may be used.' }),
 
   METRICS_RETENTION_HOURS: Type.Integer({
@@ -78,7 +78,7 @@ export const configSchema = Type.Object({
     description: 'How long a data plane elsewhere may be silent before what it runs is `UNKNOWN`.',
   }),
   SWEEP_SECONDS: Type.Integer({ default: 30, minimum: 1, maximum: 3600 }),
-  // Below it, a pause of this process would give its deployments to another one and stop them here.
+  // With a shorter lease, a pause of this process would pass its deployments to another process and stop them here.
   LEASE_SECONDS: Type.Integer({ default: 10, minimum: 3, maximum: 300 }),
   OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
     Type.Array(Type.String(), {

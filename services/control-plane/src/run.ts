@@ -59,7 +59,7 @@ import { uploadRoutes } from './sources/uploads/upload-routes.ts';
 import { objectsPrefix, uploadSources } from './sources/uploads/uploaded-source.ts';
 import { StorageQuota } from './storage-quota/storage-quota.ts';
 
-/** Both `src/` and `dist/` lie beside it. */
+/** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {
@@ -172,7 +172,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
   const here = dataPlane.reconciler;
   const listeners = openListeners(config, {
     ...{ database, secrets, samples, here, ownership, registry, removeContent, lifecycle, logger },
-    // What secrets refer to is known to the data planes alone.
+    // Only the data planes can read the values that secrets refer to.
     builds: new Builds({ ...buildOptions, referenced: { read: async () => [] }, images: projectImages }),
   });
   const { rollouts } = listeners;

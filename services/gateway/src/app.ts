@@ -50,7 +50,7 @@ export interface GatewayParts {
 
 const OWN_PATHS: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
-/** The edge: each request is resolved, admitted, and passed on as it comes. */
+/** The edge: it resolves and admits each request, and passes it on as it comes. */
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #records: RequestRecords;
@@ -83,12 +83,14 @@ export class Gateway {
     });
   };
 
-  /** Ends what the server itself no longer counts as its own. */
+  /** Destroys upgraded sockets, which the server itself no longer tracks. */
   closeUpgraded(): void {
     for (const socket of this.#upgraded) socket.destroy();
   }
 
-  /** The host decides first: what is no deployment's is the platform's, whose paths lead on. */
+  /**
+   * Resolves a request by its host first: a host that is no deployment's is the platform's, whose paths decide then.
+   */
   #resolve(req: IncomingMessage): Destination | 'own' {
     const { hosts, addresses } = this.#parts;
     splitAbsoluteTarget(req);
@@ -112,7 +114,7 @@ export class Gateway {
       ownHeaders.push(...this.#limit(req, destination, itinerary));
       if (res.closed) return;
       release = this.#track(itinerary, () => res.destroy());
-      // Before the body: a refusal must cost little.
+      // Room is checked before the body is read: a refusal must cost little.
       itinerary.load.withRoom(itinerary.upstreams);
       const isUnbounded = destination.kind === 'service' && destination.boundsBodies;
       const body = await takeBody(req, isUnbounded ? Number.POSITIVE_INFINITY : bodyLimitBytes);
@@ -158,7 +160,10 @@ export class Gateway {
     else throw new Error('a service of the platform hands no answers over');
   }
 
-  /** The caller is admitted anew: what it showed may have been revoked since, and its token is old. */
+  /**
+   * Plans the request for a continuation. The caller is admitted anew: its key may have been revoked since, and its
+   * token is old.
+   */
   async #planRest(
     req: IncomingMessage,
     {
@@ -214,7 +219,7 @@ export class Gateway {
     return requestHeaders(req, { admission, prefix, requestId, trustForwarded, ...further });
   }
 
-  /** Before any work is done: of what cannot be served in time, as little as possible. @throws UnavailableError */
+  /** Refuses requests that waited too long, before any work is done for them. @throws UnavailableError */
   #refuseLate(): void {
     if (!this.#parts.arrivalDelay.isTooLong) return;
     throw new UnavailableError('Requests wait too long at the moment', {
@@ -223,11 +228,13 @@ export class Gateway {
     });
   }
 
-  /** Returns what the answer says of it. @throws TooManyRequestsError */
+  /**
+   * Counts the request against the rate limits. Returns rate-limit headers for the answer. @throws TooManyRequestsError
+   */
   #limit(req: IncomingMessage, destination: Destination, { admission }: Itinerary): string[] {
     const { rateLimits, addresses, guard } = this.#parts;
     const claims = admission.principal?.claims;
-    // Such a request may be a sign-in: what it shows is the service's to judge, and guessed as keys are.
+    // Such a request may be a sign-in: the service judges its credentials, and they are guessed as keys are.
     if (!claims && destination.kind === 'service') guard.refuseGuesses(req);
     return rateLimits.take({ claims, address: claims ? '' : addresses.of(req) });
   }

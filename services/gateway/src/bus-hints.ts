@@ -4,12 +4,14 @@ import type { OpenExchanges } from './authentication/open-exchanges.ts';
 import type { RouteFeed } from './routing/route-feed.ts';
 import { Throttle } from './throttle.ts';
 
-/** Key ids remembered until the next look. What is beyond waits for its cache entry to age, as without the bus. */
+/**
+ * Key ids that are remembered until the next check. Any beyond wait for their cache entry to age, as without the bus.
+ */
 const KEY_IDS_MAX = 10_000;
 
 /**
- * Takes the events of the bus as hints where to look again. Nothing an event says is believed: whoever can write to the bus must
- * not be able to move traffic or rights, nor to keep the gateway busy.
+ * Takes the events of the bus as hints where to look again. The content of an event is never believed: whoever can
+ * write to the bus must not be able to move traffic or rights, nor to keep the gateway busy.
  */
 export class BusHints {
   readonly #parts: { keys: KeyCache; exchanges: OpenExchanges; feed: RouteFeed };

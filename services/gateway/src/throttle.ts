@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The pause after work that took no time. */
+/** The pause in milliseconds after work that took no time. */
 const PAUSE_MS = 200;
 /** The pause after work is this many times as long as the work took, where that is longer. */
 const PAUSE_FACTOR = 9;
-/** The longest pause: nobody waits longer for a change because a look was slow. */
+/** The longest pause: nobody waits longer for a change because the work was slow. */
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Runs work that anybody may ask for as often as they like: at once when it has rested, and once more after the pause when it
- * was asked for meanwhile. So the last request is never lost, and a flood of them takes little of the time.
+ * Runs work that may be triggered any number of times: at once when it has rested, and once more after the pause when
+ * it was triggered meanwhile. So the last trigger is never lost, and a flood of them takes little of the time.
  */
 export class Throttle {
   readonly #work: () => Promise<void> | void;

@@ -1,6 +1,6 @@
 import { bodyOf, type FakeServer, json, serve } from '@runyard/test-kit/fake-platform';
 
-/** A deployment that tells what it was asked. */
+/** Starts a deployment that answers with the request it got. */
 export async function echoDeployment(): Promise<FakeServer> {
   return serve(async (req, res) => {
     const body = await bodyOf(req).catch(() => Buffer.alloc(0));

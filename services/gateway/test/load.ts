@@ -1,6 +1,6 @@
 /**
- * Measures the gateway by itself: small requests of one key to a deployment that answers at once. Run it with
- * `npx tsx services/gateway/test/load.ts [clients] [seconds]` after the service is built; each part is its own process.
+ * Measures the gateway by itself: small requests of one key to a deployment that answers at once. Run it with `npx tsx
+ * services/gateway/test/load.ts [clients] [seconds]` after the service is built; each part is its own process.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

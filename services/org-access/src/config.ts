@@ -11,7 +11,7 @@ export const configSchema = Type.Object({
     default: 'enterprise',
     description: 'Plan of organizations that are made from now on.',
   }),
-  // A revoked key's tokens stay valid this long wherever they were already handed out.
+  // The tokens of a revoked key stay valid this long.
   PRINCIPAL_TOKEN_TTL_SECONDS: Type.Integer({ default: 60, minimum: 10, maximum: 60 }),
   SIGNING_KEY_ROTATION_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 3650 }),
 });

@@ -14,7 +14,7 @@ import type { PlanService } from './organizations/plan-service.ts';
 import type { KeyVerification } from './tokens/key-verification.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 
-/** What the other services of the platform ask, and whoever runs it. */
+/** Serves the other services of the platform, and its operators. */
 export function internalRoutes(parts: {
   prisma: PrismaClient;
   plans: PlanService;

@@ -28,7 +28,7 @@ import { SigningKeys } from './tokens/signing-keys.ts';
 import { workspaceRoutes } from './workspaces/workspace-routes.ts';
 import { WorkspaceService } from './workspaces/workspace-service.ts';
 
-/** Both `src/` and `dist/` lie beside it. */
+/** The path is valid from `src/` and from `dist/`. */
 const migrationsDir = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
 
 export async function run(config: Config, context: ServiceContext): Promise<void> {

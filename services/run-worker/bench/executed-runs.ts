@@ -1,7 +1,8 @@
 /**
- * How many runs of a one-step graph a second a worker process executes, from acceptance to the end on the stream, without
- * agent-api and gateway: `npx tsx services/run-worker/bench/executed-runs.ts [seconds]`, with RUNYARD_TEST_POSTGRES_URL and
- * RUNYARD_TEST_REDIS_URL set. Uses the bundle of the worker when it is built (`dist/main.js`).
+ * Measures how many runs of a one-step graph a worker process executes per second, from acceptance to the end on the
+ * stream, without agent-api and gateway: `npx tsx services/run-worker/bench/executed-runs.ts [seconds]`, with
+ * RUNYARD_TEST_POSTGRES_URL and RUNYARD_TEST_REDIS_URL set. Uses the bundle of the worker when it is built
+ * (`dist/main.js`).
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -34,7 +34,7 @@ export const configSchema = Type.Object({
     maximum: 500 * 1024 * 1024,
     description: 'Larger messages of a run are left out of its stream.',
   }),
-  // Shorter finds dead workers sooner and lets pauses of the machine cost more runs their attempt.
+  // A shorter lease finds dead workers sooner and makes pauses of the machine cost more runs their attempt.
   WORKER_LEASE_SECONDS: Type.Number({
     default: 10,
     minimum: 2,

@@ -8,14 +8,14 @@ export interface WorkerRedis {
   streams: RunStreams;
   /** Wakes other workers. */
   wakeups: RunWakeups;
-  /** Is woken. */
+  /** Receives wake-ups. */
   receiver: WakeupReceiver;
-  /** Tells the processes of agent-api that webhooks are due. */
+  /** Notifies the processes of agent-api that webhooks are due. */
   webhookSignals: Signals;
   use: RedisUse;
 }
 
-/** What goes through the Redis of the deployment. All of it may be lost: it costs time, not truth. */
+/** Opens what goes through the Redis of the deployment. Losing any of it costs time, not truth. */
 export function openRedis(
   config: Config,
   { logger, lifecycle }: ServiceContext,

@@ -3,13 +3,13 @@ import type { RunWakeups } from '@runyard/run-engine';
 import type { ServiceContext } from '@runyard/service-kit';
 import type pg from 'pg';
 
-/** Says at the start what would only hurt later: too few connections on the server, a Redis that forgets. */
+/** Warns at the start of what would only hurt later: too few connections on the server, a Redis that evicts keys. */
 export function warnAboutServers(
   { wakeups, pools }: { wakeups: Pick<RunWakeups, 'complaints'>; pools: [pg.Pool, ...pg.Pool[]] },
   { logger }: ServiceContext,
 ): void {
   const ofThisWorkerMax = pools.reduce((sum, pool) => sum + poolUse(pool).max, 0);
-  // Not waited for: either server may be away.
+  // The start does not wait for this: either server may be away.
   pools[0].query<{ max: string }>(`SELECT current_setting('max_connections') AS max`).then(
     ({ rows }) => {
       logger.info('database connections', { ofThisWorkerMax, ofServerMax: Number(rows[0]!.max) });

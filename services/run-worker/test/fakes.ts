@@ -44,7 +44,7 @@ export interface FakeRun {
   aborts: string[];
   drains: number;
   settle(outcome: RunOutcome): void;
-  /** Its code has come to an end; follows by itself on any outcome but `fenced`. */
+  /** Ends the run's code; any outcome but `fenced` does so by itself. */
   stop(): void;
 }
 
@@ -85,10 +85,10 @@ export class FakeHost {
   } as unknown as GraphHost;
 }
 
-/** Streams that remember what was appended, and do what the test says. */
+/** Fakes streams that remember what was appended, and do what the test says. */
 export class FakeStreams {
   readonly appended: { fence: StreamFence; events: AppendEvent[]; options: AppendOptions }[] = [];
-  /** Called before each append; a rejection is its answer. */
+  /** Called before each append, which fails when this rejects. */
   before: (fence: StreamFence) => Promise<void> = () => Promise.resolve();
 
   async append(fence: StreamFence, events: AppendEvent[], options: AppendOptions): Promise<string[]> {

@@ -25,25 +25,25 @@ const MIGRATIONS = fileURLToPath(new URL('../../../packages/run-engine/prisma/mi
 const ENTRY = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const PROJECT = fileURLToPath(new URL('./project', import.meta.url));
 
-/** A deployment without its agent-api: the test stands in for that. Graph hosts are real processes always. */
+/** A deployment without its agent-api, whose part the test plays. Graph hosts are always real processes. */
 export interface Deployment {
   engine: RunEngine;
   streams: RunStreams;
   pool: pg.Pool;
-  /** Lines to its servers, on which a worker can be cut off. Closed with it. */
+  /** Fault lines to its servers, on which a worker can be cut off. They are closed with it. */
   lines(): Promise<Record<'DATABASE_URI' | 'REDIS_URI', FaultLine>>;
-  /** A worker inside this process, ready. */
+  /** Starts a worker inside this process; resolves when it is ready. */
   startWorker(env?: Record<string, string>): Promise<void>;
-  /** A worker that can be killed and stopped. */
+  /** Starts a worker that can be killed and suspended. */
   startWorkerProcess(env?: Record<string, string>, options?: { entry?: string }): Promise<ServiceProcess>;
   /** Accepts a run of one of the project's graphs, as agent-api does. */
   create(graphId: string, options?: NewRun): Promise<CreatedRun['run']>;
-  /** The run once it is over, with the JSON text of its final values. */
+  /** Returns the run once it has ended, with the JSON text of its final values. */
   ended(run: { threadId: string; runId: string }): Promise<RunRecord & { result: Uint8Array | null }>;
-  /** The run's events up to its end. */
+  /** Returns the run's events up to its end. */
   events(run: { threadId: string; runId: string }): Promise<StreamEntry[]>;
   thread(): Promise<string>;
-  /** A file of the test's own, with what steps have written to it. */
+  /** Creates a file of the test's own, which steps write to. */
   file(): { path: string; lines(): Promise<string[]>; write(text: string): Promise<void> };
   rows(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
@@ -55,11 +55,11 @@ export interface NewRun extends Partial<CreateRun> {
   resumable?: boolean;
   streamMode?: string[];
   durability?: string;
-  /** Where it begins; left out: at the thread's newest checkpoint. */
+  /** The checkpoint where the run begins; left out for the thread's newest one. */
   checkpointId?: string;
 }
 
-/** @param aesKey what the data of the deployment is encrypted with; left out: nothing is */
+/** @param aesKey encrypts the data of the deployment; left out for none */
 export async function openDeployment({ aesKey }: { aesKey?: string } = {}): Promise<Deployment> {
   const database = await createTestDatabase(MIGRATIONS);
   const redis = testRedis();

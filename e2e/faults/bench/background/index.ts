@@ -5,7 +5,7 @@ import type { PartServers } from './part-servers.ts';
 import { platformParts } from './platform-parts.ts';
 import { runWorkerParts } from './run-worker-parts.ts';
 
-/** What works in the background of the services, on real servers. */
+/** Returns the background parts of the services, on real servers. */
 export function backgroundParts(servers: PartServers): BackgroundPart[] {
   return [packageParts, agentApiParts, runWorkerParts, platformParts].flatMap((parts) => parts(servers));
 }

@@ -1,22 +1,22 @@
 import { RunEngine } from '@runyard/run-engine';
 import type pg from 'pg';
 
-/** Of a deployment. */
+/** The servers of a deployment. */
 export interface PartServers {
   pool: pg.Pool;
-  /** URL of the database that the pool is for. */
+  /** The URL of the pool's database. */
   database: string;
   redis: string;
   keyPrefix: string;
 }
 
-/** How often parts do what they do again and again. */
+/** Milliseconds between rounds of periodic parts. */
 export const EVERY_MS = 5;
 export const nothing = () => undefined;
 
 export const engineOf = (pool: pg.Pool) => new RunEngine({ pool, deploymentId: 'bench', source: '/bench' });
 
-/** A part whose end has another name. */
+/** Adapts a part whose stop has another name. */
 export function stoppedBy<Name extends string>(
   part: { start(): unknown } & Record<Name, () => unknown>,
   stop: Name,

@@ -13,7 +13,7 @@ import { EVERY_MS, type PartServers } from './part-servers.ts';
 
 const nothingIsUsed = {} as ConstructorParameters<typeof LastUse>[0]['prisma'];
 
-/** Of gateway, control-plane and org-access. */
+/** Returns the background parts of gateway, control-plane and org-access. */
 export function platformParts({ pool }: PartServers): BackgroundPart[] {
   return [
     {
@@ -39,7 +39,7 @@ export function platformParts({ pool }: PartServers): BackgroundPart[] {
   ];
 }
 
-/** With no deployment to work on. */
+/** Opens a reconciler with no deployment to work on. */
 function reconciler(pool: pg.Pool) {
   const store = {
     allIds: async () => (await pool.query<{ id: string }>('SELECT 1 AS id WHERE false')).rows.map(({ id }) => id),

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ParityContext, WireEvent } from '../../framework/index.ts';
 
 export const YEARLY = '0 0 1 1 *';
-/** Six fields: the seconds come last. */
+/** A schedule of six fields: the seconds come last. */
 const EVERY_SECOND = '* * * * * *';
 export const CREATIONS = ['createCron', 'createThreadCron'];
 export const UPDATES = ['updateCron', 'updateCronAlias'];
@@ -25,12 +25,12 @@ export async function newThread({ direct }: ParityContext): Promise<string> {
   return (await direct.client.threads.create()).thread_id;
 }
 
-/** A thread for the operation that wants one. */
+/** Returns a thread for the operation that needs one. */
 export async function paramsOf(context: ParityContext): Promise<Record<string, string>> {
   return context.operation === 'createThreadCron' ? { thread_id: await newThread(context) } : {};
 }
 
-/** Makes a cron by the operation under test. */
+/** Creates a cron by the operation under test. */
 export async function make(context: ParityContext, body: object, params?: Record<string, string>): Promise<Cron> {
   const answer = await context.call(context.operation, {
     params: params ?? (await paramsOf(context)),
@@ -40,7 +40,7 @@ export async function make(context: ParityContext, body: object, params?: Record
   return answer.body;
 }
 
-/** A cron that is there, whatever the operation under test. */
+/** Creates a cron, whatever the operation under test. */
 export async function existing({ direct }: ParityContext, body: object = {}): Promise<Cron> {
   return (await direct.call('createCron', { body: { assistant_id: 'echo', schedule: YEARLY, ...body } })).body;
 }
@@ -54,8 +54,8 @@ export async function change(context: ParityContext, body: object, before: objec
 }
 
 /**
- * A cron that fires every second, made by the operation under test, or changed by it before its first slot. It keeps its threads,
- * so that one can see what it did.
+ * Creates a cron that fires every second by the operation under test, or changes it by that before its first slot. It
+ * keeps its threads, so that its runs can be read.
  */
 export async function firing(context: ParityContext, body: object, before: object = {}): Promise<Cron> {
   const base = { assistant_id: 'mirror', input: { text: 'hi' }, schedule: EVERY_SECOND };
@@ -64,7 +64,7 @@ export async function firing(context: ParityContext, body: object, before: objec
   return change(context, { metadata: {}, ...body, enabled: true }, { ...base, ...keep, ...before, enabled: false });
 }
 
-/** The runs of a cron so far, oldest first. */
+/** Returns the runs of a cron so far, oldest first. */
 export async function runsOf(
   { direct }: ParityContext,
   cron: Cron,
@@ -88,7 +88,7 @@ export async function runsOf(
   return runs.flat();
 }
 
-/** What the first run of a cron came to. The cron is deleted: one run is enough. */
+/** Returns the first run of a cron once it has ended. The cron is deleted: one run is enough. */
 export async function firstRunOf(context: ParityContext, cron: Cron): Promise<FiredRun> {
   const [first] = await waitFor(
     async () => {
@@ -104,18 +104,18 @@ export async function firstRunOf(context: ParityContext, cron: Cron): Promise<Fi
   return { threadId, run, values };
 }
 
-/** The first run of a cron that was given this, as of `firing`. */
+/** Returns the first run of a cron with this body, as of `firing`. */
 export async function fired(context: ParityContext, body: object, before?: object): Promise<FiredRun> {
   return firstRunOf(context, await firing(context, body, before));
 }
 
-/** The events of a run that has ended, as far as they are kept. */
+/** Returns the kept events of an ended run. */
 export async function eventsOf({ direct }: ParityContext, { threadId, run }: FiredRun): Promise<WireEvent[]> {
   const params = { thread_id: threadId, run_id: run.run_id };
   return (await direct.call('joinRunStream', { params, headers: { 'last-event-id': '-1' } })).events;
 }
 
-/** Resolves when every cron that is due every second has been fired since: another one was, twice. */
+/** Resolves when every cron that is due every second has fired since: another one has, twice. */
 export async function untilOthersFired(context: ParityContext): Promise<void> {
   const reference = await existing(context, {
     assistant_id: 'mirror',

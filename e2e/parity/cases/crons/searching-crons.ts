@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { fieldCase, type ParityCase, type ParityContext } from '../../framework/index.ts';
 import { newThread } from './making-crons.ts';
 
-/** Three crons that only this case knows, told apart by their schedules' days. */
+/** Creates three crons that only this case knows, distinguished by their schedules' days. */
 async function three(context: ParityContext) {
   const metadata = { mark: randomUUID() };
   const thread_id = await newThread(context);

@@ -20,13 +20,13 @@ const EVERY_SECOND = '* * * * * *';
 const OVER = '2020-01-01T00:00:00Z';
 
 let opened: Promise<WebhookReceiver> | undefined;
-/** One for all cases; each has a path of its own. */
+/** Opens one receiver for all cases; each has a path of its own. */
 function receiver(): Promise<WebhookReceiver> {
   opened ??= new WebhookReceiver().open();
   return opened;
 }
 
-/** The runs that a cron makes in the time in which another one makes two. */
+/** Returns how many runs a cron creates in the time in which another one creates two. */
 async function runsMeanwhile(context: ParityContext, cron: Cron): Promise<number> {
   const before = (await runsOf(context, cron)).length;
   await untilOthersFired(context);
@@ -35,7 +35,7 @@ async function runsMeanwhile(context: ParityContext, cron: Cron): Promise<number
   return runs;
 }
 
-/** What the receiver is told of the first run of a cron that was given this besides. */
+/** Returns what the receiver gets of the first run of a cron with this body. */
 async function toldOf(context: ParityContext, body: object) {
   const hooks = await receiver();
   const path = `/${randomUUID()}`;

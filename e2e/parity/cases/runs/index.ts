@@ -6,7 +6,7 @@ import { cases as readingRuns } from './reading-runs.ts';
 import { cases as refusals } from './refusals.ts';
 import { cases as whatARunGets } from './what-a-run-gets.ts';
 
-/** Of runs and their feedback, with the file that holds them. */
+/** Cases of runs and their feedback, with the file that holds them. */
 export const RUN_CASES: { file: string; cases: ParityCase[] }[] = [
   { file: 'runs/what-a-run-gets.ts', cases: whatARunGets },
   { file: 'runs/how-a-run-goes.ts', cases: howARunGoes },

@@ -5,7 +5,7 @@ import { ask, EVERY_WAY, ON_THREAD, WITHOUT_THREAD, waitingRun } from './making-
 
 const base = { assistant_id: 'mirror', input: { text: 'hi' } };
 
-/** Runs that are not accepted. */
+/** Cases of runs that are not accepted. */
 export const cases: ParityCase[] = [
   ...EVERY_WAY.map((operation) =>
     statusCase({

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { ParityCase } from '../../framework/index.ts';
 import { make, mirrored, ON_THREAD, recordOf, resultOf, runFieldCases, WITHOUT_THREAD } from './making-runs.ts';
 
-/** What a run is started with, as its graph sees it. */
+/** Cases of a run's arguments, as its graph sees them. */
 export const cases: ParityCase[] = [
   ...runFieldCases({
     field: 'assistant_id',

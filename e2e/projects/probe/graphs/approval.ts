@@ -6,7 +6,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
-/** Stops to ask before it acts. */
+/** Asks before it acts. */
 export const graph = new StateGraph(State)
   .addNode('prepare', (state) => ({ log: [`prepared ${state.request}`] }))
   .addNode('ask', (state) => {

@@ -19,7 +19,7 @@ const outer = new StateGraph(Part)
   .addEdge('check', END)
   .compile();
 
-/** Graphs within graphs, which say by themselves what they take and give. */
+/** Nests graphs that define their own input and output. */
 export const graph = new StateGraph(Part, z.object({ pace: z.enum(['slow', 'fast']).optional() }))
   .addNode('outer', outer)
   .addEdge(START, 'outer')

@@ -6,7 +6,7 @@ class KettleError extends Error {
 
 const State = Annotation.Root({ heat: Annotation<number> });
 
-/** Fails, and says a secret while it does. */
+/** Fails with a secret in its message. */
 export const graph = new StateGraph(State)
   .addNode('boil', () => {
     throw new KettleError('cannot reach postgres://kettle:hunter2@db.internal:5432/tea');

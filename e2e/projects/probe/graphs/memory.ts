@@ -1,16 +1,16 @@
 import { Annotation, END, getStore, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph';
 
 const State = Annotation.Root({
-  /** Whose notes; left out, everybody's. */
+  /** The owner of the notes; left out for everybody's. */
   owner: Annotation<string | undefined>,
   remember: Annotation<string>,
-  /** What to look for by meaning. */
+  /** The text to search for by meaning. */
   about: Annotation<string | undefined>,
   recalled: Annotation<string[]>,
   scores: Annotation<(number | null)[]>,
 });
 
-/** Keeps what it is told in the long-term store. A factory: called for each use. */
+/** Makes a graph that keeps notes in the long-term store. A factory, called for each use. */
 export function makeGraph() {
   return new StateGraph(State)
     .addNode('keep', async ({ owner, remember }, config: LangGraphRunnableConfig) => {

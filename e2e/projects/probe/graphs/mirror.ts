@@ -6,7 +6,7 @@ const State = Annotation.Root({
   trail: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
-/** Two nodes that leave a trail; the first shows what a graph gets to see of the run it is part of. */
+/** Two nodes that leave a trail; the first shows what a graph sees of its run. */
 export const graph = new StateGraph(State)
   .addNode('look', (_state, { tags, configurable, context, metadata }: LangGraphRunnableConfig) => ({
     seen: { tags, configurable: shown(configurable), context, metadata },
@@ -18,7 +18,7 @@ export const graph = new StateGraph(State)
   .addEdge('after', END)
   .compile();
 
-/** Without the runtime's own objects. */
+/** Returns `configurable` without the runtime's own objects. */
 function shown(configurable: Record<string, unknown> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(configurable).filter(([key]) => !key.startsWith('__')));
 }

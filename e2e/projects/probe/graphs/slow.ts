@@ -8,7 +8,7 @@ const State = Annotation.Root({
   done: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
-/** Takes `steps` steps of `stepMs` milliseconds each, says what is left, and lets itself be aborted in the middle of one. */
+/** Takes `steps` steps of `stepMs` milliseconds each, logs what is left, and can be aborted in the middle of one. */
 export const graph = new StateGraph(State)
   .addNode(
     'step',

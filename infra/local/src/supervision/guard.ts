@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * A shell that outlives the launcher by as much as it takes to stop what the launcher started. It is told of every child
- * through a pipe, and the end of that pipe, however the launcher ended, is the order to stop those still listed: the last
- * started first, each with its own signal, ten seconds each. It runs in a session of its own, so that neither
- * Ctrl-C nor a signal to the launcher's process group reaches it.
+ * A shell that outlives the launcher by as much as it takes to stop what the launcher started. A pipe lists every
+ * child, and the end of that pipe, however the launcher ended, is the order to stop those still listed: the last
+ * started first, each with its own signal, ten seconds each. It runs in a session of its own, so that neither Ctrl-C
+ * nor a signal to the launcher's process group reaches it.
  */
 const script = `
 trap '' INT TERM HUP QUIT
@@ -27,7 +27,7 @@ done
 export interface Guard {
   add(pid: number, stopSignal: NodeJS.Signals): void;
   drop(pid: number): void;
-  /** Ends the guard; what is still listed is stopped. */
+  /** Ends the guard, which stops the processes still listed. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function startGuard(): Guard {
   shell.unref();
   const ended = once(shell, 'exit');
   const pipe = shell.stdin!;
-  pipe.on('error', () => {}); // Somebody killed the guard: the record of processes still serves the next start.
+  pipe.on('error', () => {}); // The guard was killed: the record of processes still serves the next start.
   return {
     add: (pid, stopSignal) => void pipe.write(`add ${stopSignal.slice(3)} ${pid}\n`),
     drop: (pid) => void pipe.write(`drop - ${pid}\n`),

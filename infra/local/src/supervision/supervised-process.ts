@@ -11,7 +11,7 @@ export class SupervisedProcess {
   readonly name: string;
   readonly pid: number;
   readonly child: ChildProcess;
-  /** Resolves when the process is gone; `ended` then holds the same. */
+  /** Resolves when the process has ended; `ended` then has the same value. */
   readonly exited: Promise<ProcessEnd>;
   ended: ProcessEnd | null = null;
   readonly #stopSignal: NodeJS.Signals;
@@ -29,7 +29,7 @@ export class SupervisedProcess {
     });
   }
 
-  /** Asks the process to end and waits for it; after `graceMs` it is killed. Returns whether it ended by itself. */
+  /** Signals the process to end and waits for it; after `graceMs` it is killed. Returns whether it ended by itself. */
   async stop(graceMs: number): Promise<boolean> {
     if (this.ended) return true;
     this.child.kill(this.#stopSignal);

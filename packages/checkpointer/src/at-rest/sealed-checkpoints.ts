@@ -9,12 +9,13 @@ import {
   type WritesPut,
 } from '../backend.ts';
 
-/** After the type of a value whose bytes are sealed. */
+/** Suffix of the type of an encrypted value. */
 const SEALED = '+aes';
 
 /**
- * Checkpoints that are encrypted where they are stored: their own data, channel values and writes. Their metadata is not: it is
- * what histories are searched by. Without a key what was encrypted once is told as such, and what is written stays as it is.
+ * Encrypts checkpoints before they are stored: their own data, channel values and writes. Metadata stays readable,
+ * because histories are searched by it. Without a key, reads of encrypted values fail with that reason, and writes stay
+ * unencrypted.
  */
 export function sealedCheckpoints(backend: CheckpointBackend, atRest: AtRest): CheckpointBackend {
   const seal = ({ type, data }: SerializedValue): SerializedValue => ({ type: type + SEALED, data: atRest.seal(data) });

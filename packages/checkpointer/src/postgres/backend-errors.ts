@@ -1,21 +1,22 @@
 import { CommitRefusedError, isPoolBusy, isUnavailable, sqlState, wasLocked, wasTooMuch } from '@runyard/database';
 import { BackendError } from '../backend.ts';
 
-/** State of more bytes than this may itself be why a small server does not get done with it, or goes down over it. */
+/** Larger state may overload a small server, or make it crash. */
 export const LARGE_STATE_BYTES = 32 * 1024 * 1024;
 
-/** The database went away over a write that is large enough to be why. */
+/** The database became unavailable during a write that is large enough to be the cause. */
 class LostOverLargeWrite extends BackendError {}
 
 /**
- * The database did not get done although it was there, or went away over something large: what it was asked may be too much. That
- * counts against who asked, or the same would be asked without end.
+ * Returns whether the request may have been too much for the database: it did not finish although the database was
+ * available, or the database became unavailable during a large write. The attempt then counts as failed, because
+ * otherwise the same request would be repeated without end.
  */
 export function wasTooSlow(error: BackendError): boolean {
   return error.reason === 'unavailable' && (error instanceof LostOverLargeWrite || wasTooMuch(error));
 }
 
-/** What a failure of the database means to who asked. The cause keeps the details, which name what is stored. */
+/** Maps a failure of the database to the error for the caller. The cause has the details, which name stored data. */
 export function backendError(error: unknown): BackendError {
   if (error instanceof BackendError) return error;
   const state = sqlState(error);
@@ -34,7 +35,7 @@ function outageText(error: unknown): string {
   return isAway ? 'The database is not available.' : 'The database failed.';
 }
 
-/** The same for a write of so many bytes. */
+/** Maps a failure during a write of this many bytes. */
 export function writeError(error: unknown, bytes: number): BackendError {
   const failure = backendError(error);
   if (failure.reason !== 'unavailable' || bytes <= LARGE_STATE_BYTES) return failure;

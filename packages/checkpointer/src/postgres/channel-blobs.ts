@@ -1,15 +1,15 @@
 import type { CheckpointPut } from '../backend.ts';
 
 /**
- * Where a checkpoint's channel values are: channel → [version, id of the checkpoint that wrote the blob]. A channel without a
- * value is not in it. The writer is part of a blob's name because two forks of one checkpoint write the same
- * versions with different values.
+ * The places of a checkpoint's channel values: channel → [version, id of the checkpoint that wrote the blob]. Channels
+ * without a value are missing. The writer is a part of a blob's name, because two forks of one checkpoint write the
+ * same versions with different values.
  */
 export type ChannelBlobs = Readonly<Record<string, readonly [version: string, writer: string]>>;
 
 /**
- * The blobs of a new checkpoint: its own for the channels it writes, its parent's for those that still have the version the
- * parent holds.
+ * Returns the blobs of a new checkpoint: its own for the channels it writes, and its parent's for channels with the
+ * same version as in the parent.
  */
 export function channelBlobs(put: CheckpointPut, parent: ChannelBlobs | undefined): ChannelBlobs {
   const blobs: [string, readonly [string, string]][] = [];

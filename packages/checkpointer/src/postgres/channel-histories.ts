@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { ChannelHistory, CheckpointKey } from '../backend.ts';
 
 /**
- * Follows the parents of a checkpoint. `wanted` are the channels without a value at any nearer ancestor: of those an ancestor's
- * writes count, and its value, if it has one, ends the search for that channel.
+ * Follows the parents of a checkpoint. `wanted` are the channels without a value at any nearer ancestor: an ancestor's
+ * writes to them are collected, and its value, if it has one, ends the search for that channel.
  */
 const CHANNEL_HISTORIES = {
   name: 'checkpoint_channel_histories',
@@ -44,11 +44,11 @@ interface Row {
   channel: string;
   type: string;
   data: Buffer;
-  /** Null for a value. */
+  /** The task of a write; null for a value. */
   task_id: string | null;
 }
 
-/** What the ancestors of a checkpoint say about channels, in one round trip. One entry per channel. */
+/** Returns the histories of channels at the ancestors of a checkpoint in one round trip, one entry per channel. */
 export async function channelHistories(
   pool: pg.Pool,
   { threadId, namespace, checkpointId }: CheckpointKey,

@@ -1,11 +1,12 @@
 /**
- * The beginning of every fenced statement: locks the fence rows of its threads in id order and compares their epochs as they are
- * once locked. `held` are the fences that still are; the rest of the statement works for those only.
+ * The beginning of every fenced statement: locks the fence rows of its threads in id order and compares their epochs
+ * after locking. `held` are the fences that are still valid; the rest of the statement works for those only.
  *
- * Parameters: $1 thread ids, $2 epochs, $3 run ids. A fence is named by its position among them, counted from 1.
+ * Parameters: $1 thread ids, $2 epochs, $3 run ids. Fences are named by their position among them, counted from 1.
  *
- * The lock is what fences: a claim that bumps the epoch waits until this statement has committed, and when the claim was first the
- * lock waits for it and then sees its epoch. Comparing alone, in a join, would use the epoch from before the wait.
+ * The lock makes the fence work. A claim that raises the epoch waits until this statement has committed. When the claim
+ * was first, the lock waits for it and then sees its epoch. A mere comparison in a join would use the epoch from before
+ * the wait.
  */
 export const HELD_FENCES = `
   locked AS MATERIALIZED (

@@ -1,12 +1,12 @@
 /**
- * Many byte strings as one parameter of a statement, each named by where it begins and how long it is. The driver sends one
+ * Packs many byte strings into one parameter of a statement, each named by its start and length. The driver sends one
  * `bytea` as raw bytes; in an array of them every byte would become two hexadecimal digits.
  */
 export class PackedBytes {
   readonly #parts: Uint8Array[] = [];
   #length = 0;
 
-  /** Answers where the bytes begin, counted from 1 as SQL's `substring` does. */
+  /** Returns the start of the bytes, counted from 1 as in SQL's `substring`. */
   add(bytes: Uint8Array): number {
     const at = this.#length + 1;
     this.#parts.push(bytes);

@@ -1,8 +1,8 @@
-/** Collects the values of a statement whose conditions depend on the question. */
+/** Collects the values of a statement whose conditions depend on the request. */
 export class Parameters {
   readonly values: unknown[] = [];
 
-  /** Answers the placeholder of the value. */
+  /** Returns the placeholder of the value. */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }

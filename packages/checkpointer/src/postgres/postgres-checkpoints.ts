@@ -11,27 +11,31 @@ import { type CheckpointOrigin, CheckpointReader } from './checkpoint-reader.ts'
 import { RunCheckpoints, searchedMark } from './run-checkpoints.ts';
 
 export interface PostgresCheckpointsOptions {
-  /** Of the deployment's database. Its statement timeout must be below the lease of a run. */
+  /** Pool of the deployment's database. Its statement timeout must be shorter than the lease of a run. */
   pool: pg.Pool;
   metrics?: Metrics;
-  /** Checkpoints of these threads have become durable. */
+  /** Is called with threads of which checkpoints have become durable. */
   onCommitted?: (threadIds: Set<string>) => void;
-  /** A checkpoint or write was refused because another owner has the thread. */
+  /** Is called when a checkpoint or write was refused because the thread has another owner. */
   onStaleWrite?: () => void;
-  /** How long a write is tried again while Postgres cannot be reached. Default 10 s; keep it below the lease of a run. */
+  /**
+   * Milliseconds for which a write is retried while Postgres is unavailable. Default 10 s; it must be shorter than the
+   * lease of a run.
+   */
   unavailableRetryMs?: number;
-  /** The same for a read. Default: who asked is told at once. */
+  /** Milliseconds for which a read is retried. Default: it fails at once. */
   readRetryMs?: number;
-  /** How values are kept. Default: as they are. */
+  /** Encrypts values. Default: no encryption. */
   atRest?: AtRest;
 }
 
 /**
- * The checkpoints of a deployment in Postgres. One instance per process: all runs of the process share its commits.
+ * The checkpoints of a deployment in Postgres. A process needs one instance: all runs of the process share its commits.
  *
- * What it guarantees, for each holder of a fence:
+ * It guarantees for each owner of a fence:
  * - An operation that has resolved is durable.
- * - Operations become durable in the order they were called, so a checkpoint is never there without the writes it came from.
+ * - Operations become durable in the order they were called, so that a checkpoint never exists without the writes it
+ * came from.
  * - Once another attempt, a cancel or a rollback has taken the thread over, nothing more is written (`fenced`).
  */
 export class PostgresCheckpoints {
@@ -80,20 +84,20 @@ export class PostgresCheckpoints {
   }
 
   /**
-   * For a run, or for a state update (a fence without a run id). Reads and writes; writes its own thread only. By the mark it can
-   * be found out afterwards what was written, whatever became of the writer.
+   * Returns the backend of a run, or of a state update (a fence without a run id). It reads, and writes its own thread
+   * only. `findMarked` finds what was written with the mark, even when the writer died.
    */
   forRun(fence: Fence, mark?: string): CheckpointBackend {
     return sealedCheckpoints(new RunCheckpoints(fence, this.#reader, this.#committer, mark), this.#atRest);
   }
 
-  /** The newest checkpoint of a thread that was written under this mark. */
+  /** Returns the newest checkpoint of a thread that was written with this mark. */
   async findMarked(threadId: string, mark: string): Promise<CheckpointKey | undefined> {
     const [found] = await this.#reader.list({ threadId, filter: searchedMark(mark), limit: 1 });
     return found?.stored.key;
   }
 
-  /** For who only looks: every write is refused. */
+  /** Returns a backend that refuses every write. */
   readOnly(): CheckpointBackend {
     const refuse = () => Promise.reject(new BackendError('invalid', 'Checkpoints are only read here.'));
     const reading: CheckpointBackend = {
@@ -108,17 +112,20 @@ export class PostgresCheckpoints {
     return sealedCheckpoints(reading, this.#atRest);
   }
 
-  /** Id of a thread's newest checkpoint of the root graph. */
+  /** Returns the id of a thread's newest checkpoint of the root graph. */
   latestCheckpoint(threadId: string): Promise<string | undefined> {
     return this.#reader.newestId(threadId);
   }
 
-  /** Which run made a thread's newest state, as far as a run made it: the run and its assistant may be gone. */
+  /**
+   * Returns the run that made a thread's newest state, if a run made it. The run and its assistant may have been
+   * deleted.
+   */
   newestOrigin(threadId: string): Promise<CheckpointOrigin | undefined> {
     return this.#reader.newestOrigin(threadId);
   }
 
-  /** Commits what is waiting and takes nothing more. */
+  /** Commits waiting operations and accepts no more. */
   async close(): Promise<void> {
     await this.#committer.close();
   }

@@ -15,30 +15,30 @@ import { vectorSchema } from './store/vector-extension.ts';
 import { untilAvailable } from './until-available.ts';
 
 export interface StoreTtl {
-  /** Of items whose put names none; null: they never expire. */
+  /** The ttl of items whose put names none; null: they never expire. */
   defaultMinutes: number | null;
-  /** Whether reading an item starts its time again, unless the read says otherwise. */
+  /** True when reading an item restarts its ttl, unless the read says otherwise. */
   refreshOnRead: boolean;
 }
 
 export interface PostgresStoreOptions {
-  /** Of the deployment's database. */
+  /** Pool of the deployment's database. */
   pool: pg.Pool;
-  /** Default: items never expire by themselves, and reading refreshes those that do. */
+  /** Default: items expire only with their own ttl, and reading refreshes it. */
   ttl?: StoreTtl;
-  /** Search by meaning. Left out: nothing is embedded, and a query ranks nothing. */
+  /** Enables semantic search. Without it nothing is embedded, and a query ranks nothing. */
   index?: StoreIndex;
-  /** How long a batch is tried again while Postgres cannot be reached. Default: who asked is told at once. */
+  /** Milliseconds for which a batch is retried while Postgres is unavailable. Default: it fails at once. */
   retryMs?: number;
 }
 
-/** Who uses the store. */
+/** One use of the store. */
 export interface StoreUse {
-  /** Of a run: once another attempt owns its thread, its puts are refused (`fenced`). */
+  /** The fence of a run: its puts are refused once another attempt owns its thread (`fenced`). */
   fence?: Fence;
-  /** That has happened. */
+  /** Is called when a put was refused for that. */
   onStaleWrite?: () => void;
-  /** Asks the project's embeddings. Needed where the store has an index. */
+  /** Calls the project's embeddings. Required where the store has an index. */
   embed?: Embed;
 }
 
@@ -63,12 +63,12 @@ export class PostgresStore {
     return { batch: (operations) => this.#batch(operations, use) };
   }
 
-  /** Deletes items whose time is over, at most so many, and answers how many. */
+  /** Deletes at most `limit` expired items, and returns how many. */
   deleteExpired(limit: number): Promise<number> {
     return deleteExpired(this.#pool, limit);
   }
 
-  /** Whether there are vectors that other embeddings made: their items have no rank until they are put again. */
+  /** Returns whether there are vectors of other embeddings: their items have no rank until they are put again. */
   async hasForeignVectors(): Promise<boolean> {
     const { rowCount } = await this.#pool.query({
       text: 'SELECT 1 FROM store_embedding WHERE space <> $1 LIMIT 1',
@@ -77,11 +77,14 @@ export class PostgresStore {
     return rowCount !== 0;
   }
 
-  /** Reads see the store as it was before the batch; puts are one statement. Nothing is written when a text cannot be embedded. */
+  /**
+   * Reads see the store as it was before the batch; puts are one statement. Nothing is written when a text cannot be
+   * embedded.
+   */
   async #batch(operations: StoreOperation[], use: StoreUse): Promise<StoreResult[]> {
     try {
       for (const operation of operations) checkOperation(operation);
-      // Safe to repeat: a put that was committed without our hearing of it is put once more.
+      // The batch can be repeated: if a put was committed and the answer was lost, it is put once more.
       return await untilAvailable(this.#retryMs, () => this.#tryBatch(operations, use));
     } catch (error) {
       const refusal = backendError(error);
@@ -134,7 +137,7 @@ export class PostgresStore {
     });
   }
 
-  /** Of several puts of one item the last counts. */
+  /** Stores puts; of several for one item, only the last. */
   async #put(operations: OperationOf<'put'>[], use: StoreUse): Promise<void> {
     if (operations.length === 0) return;
     const last = new Map(operations.map((put) => [JSON.stringify([put.namespace, put.key]), put]));
@@ -148,7 +151,7 @@ export class PostgresStore {
     return put.ttlMinutes === undefined && defaultMinutes !== null ? { ...put, ttlMinutes: defaultMinutes } : put;
   }
 
-  /** Looked up until it is there: another process may be installing it. */
+  /** Looks for the extension until it exists: another process may be installing it. */
   async #pgvector(): Promise<string | null> {
     this.#vectorSchema ??= await vectorSchema(this.#pool);
     return this.#vectorSchema;

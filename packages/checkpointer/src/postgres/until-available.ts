@@ -4,7 +4,7 @@ import { isUnavailable } from '@runyard/database';
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 1_000;
 
-/** Repeats what must be safe to repeat while Postgres cannot be reached, for this long; 0: tries once. */
+/** Repeats work, which must be safe to repeat, while Postgres is unavailable, for at most `retryMs`; 0 tries once. */
 export async function untilAvailable<T>(retryMs: number, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + retryMs;
   for (let waitMs = PAUSE_MS; ; waitMs = Math.min(2 * waitMs, PAUSE_MS_MAX)) {

@@ -7,15 +7,17 @@ export interface NewCheckpoint {
   serde: SerializerProtocol;
   key: CheckpointKey;
   parentCheckpointId: string | undefined;
-  /** Undefined when there is no parent, or when this saver has neither loaded nor stored it lately. */
+  /** Undefined when there is no parent, or when this saver has neither loaded nor stored it recently. */
   parentVersions: ChannelVersions | undefined;
   checkpoint: Checkpoint;
   metadata: CheckpointMetadata;
-  /** Channels that LangGraph says have changed, with their new versions. */
+  /** Channels that LangGraph reports as changed, with their new versions. */
   newVersions: Record<string, string | number>;
 }
 
-/** The put of a checkpoint: itself without values, and the values of the channels its parent does not already hold. */
+/**
+ * Makes the put of a checkpoint: itself without values, and the values of the channels that its parent does not have.
+ */
 export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut> {
   const { serde, key, parentCheckpointId, checkpoint, metadata } = made;
   const channelVersions = Object.fromEntries(
@@ -46,9 +48,9 @@ export async function checkpointPut(made: NewCheckpoint): Promise<CheckpointPut>
 }
 
 /**
- * What changed, and besides it every channel whose value cannot be inherited. A copy of a checkpoint is put beside it, under
- * the same parent and with nothing "changed": its values differ from its parent's, and other children of that parent
- * may hold different values under the same versions.
+ * Returns the changed channels and every channel whose value cannot be inherited. A copy of a checkpoint is put beside
+ * it, under the same parent and with no changed channel: its values differ from its parent's, and other children of
+ * that parent may have different values under the same versions.
  */
 function channelsToStore(
   { checkpoint, metadata, newVersions, parentCheckpointId, parentVersions }: NewCheckpoint,

@@ -19,26 +19,27 @@ import { guardedSerde, type RevivableModules } from './revival.ts';
 import { deserialize, serialize } from './serialize.ts';
 
 export interface SaverOptions {
-  /** Instead of the project's default serializer. */
+  /** Replaces the project's default serializer. */
   serde?: SerializerProtocol;
-  /** Classes that stored values may become again, beside those that only hold data. */
+  /** Classes that stored values may become again, in addition to those that only hold data. */
   revivableModules?: RevivableModules;
 }
 
 type SaverClass = new (backend: CheckpointBackend, options: SaverOptions) => BaseCheckpointSaver;
 
-/** Checkpoints asked for at a time when a listing has no limit. */
+/** Number of checkpoints per request when a listing has no limit. */
 const PAGE = 50;
 
-/** One class for each copy of LangGraph's library, so that a saver per run costs no class per run. */
+/** One class for each copy of LangGraph's library, so that a saver per run needs no class per run. */
 const classes = new WeakMap<object, SaverClass>();
 
 /**
- * A checkpoint saver of the project's own LangGraph over any backend. Make one for each use of a graph (a run, a state read):
- * it remembers what it loaded and stored, and after a value failed to serialize it stores nothing more on that thread.
+ * Creates a checkpoint saver of the project's own LangGraph over any backend. Every use of a graph (a run, a state
+ * read) needs its own: the saver remembers what it loaded and stored, and after a value failed to serialize it stores
+ * nothing more on that thread.
  *
- * - Only channels that changed are sent to the backend; the others are inherited from the parent checkpoint.
- * - Puts and writes of a thread reach the backend in the order LangGraph called them.
+ * - Only changed channels are sent to the backend; the others are inherited from the parent checkpoint.
+ * - Puts and writes of a thread reach the backend in the order in which LangGraph called them.
  */
 export function createSaver(
   module: CheckpointModule,
@@ -85,7 +86,7 @@ function saverClass({
       let beforeCheckpointId = options.before && (getCheckpointId(options.before) || undefined);
       let left = options.limit ?? Number.POSITIVE_INFINITY;
       while (left > 0) {
-        // Checkpoint ids are ordered within a thread only: across threads there is no place to go on from.
+        // Checkpoint ids are ordered within a thread only: a listing across threads cannot be continued.
         const limit = threadId === undefined ? options.limit : Math.min(left, PAGE);
         const page = await this.#backend.list({
           threadId,
@@ -150,7 +151,7 @@ function saverClass({
       await this.#order(threadId).call(Promise.resolve(), () => this.#backend.deleteThread(threadId));
     }
 
-    /** In one question, where the default asks for each ancestor, up to a thousand, by itself. */
+    /** Makes one request, where the default reads up to a thousand ancestors separately. */
     override async getDeltaChannelHistory(options: {
       config: RunnableConfig;
       channels: string[];
@@ -218,7 +219,9 @@ function saverClass({
       };
     }
 
-    /** Before format 4 the sends of a step were not a channel but writes of the parent checkpoint. */
+    /**
+     * Adds sends of formats before 4, where the sends of a step were not a channel but writes of the parent checkpoint.
+     */
     async #addPendingSends(
       checkpoint: Checkpoint,
       { threadId, namespace }: StoredCheckpoint['key'],

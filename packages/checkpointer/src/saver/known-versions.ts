@@ -6,8 +6,9 @@ export type ChannelVersions = Readonly<Record<string, string>>;
 const CHECKPOINTS_KEPT = 64;
 
 /**
- * The channel versions of the checkpoints a saver loaded or stored last. A new checkpoint may leave a channel to be inherited from
- * its parent only when the parent is known to hold that version; otherwise the value is stored again, which is always right.
+ * The channel versions of the checkpoints that a saver loaded or stored last. A new checkpoint may leave a channel to
+ * be inherited only when the parent is known to have that version; otherwise the value is stored again, which is always
+ * correct.
  */
 export class KnownVersions {
   readonly #versions = new Map<string, ChannelVersions>();

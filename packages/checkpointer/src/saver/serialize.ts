@@ -1,20 +1,21 @@
 import type { SerializerProtocol } from '@langchain/langgraph-checkpoint';
 import type { SerializedValue } from '../backend.ts';
 
-/** Serializers of some versions answer at once, others with a promise; both are awaited. */
+/** Serializers of some versions return values, others promises; both are awaited. */
 export async function serialize(serde: SerializerProtocol, value: unknown): Promise<SerializedValue> {
   const [type, data] = await serde.dumpsTyped(value);
   return { type, data };
 }
 
 export async function deserialize(serde: SerializerProtocol, { type, data }: SerializedValue): Promise<unknown> {
-  // Raw bytes are handed to the graph as they are: a copy, so that nobody sees the buffer they were read into.
+  // The graph gets raw bytes directly: a copy, so that nobody sees the buffer they were read into.
   return serde.loadsTyped(type, type === 'bytes' ? new Uint8Array(data) : data);
 }
 
 /**
- * The plain JSON of a value that has just been serialized, for what is searched. A serializer that encrypts or packs tells
- * nothing about the value, so then it is made from the value itself; what has no JSON form is left out.
+ * Returns the plain JSON of a value that has just been serialized, for searches. The output of a serializer that
+ * encrypts or packs cannot be searched, so the JSON is then made from the value itself; values without a JSON form are
+ * left out.
  */
 export function plainJson(value: unknown, { type, data }: SerializedValue): Record<string, unknown> {
   const json = type === 'json' ? new TextDecoder().decode(data) : tolerantJson(value);

@@ -7,7 +7,7 @@ type StoreClass = new (backend: StoreBackend) => BaseStore;
 
 const classes = new WeakMap<object, StoreClass>();
 
-/** A store of the project's own LangGraph over any backend. */
+/** Creates a store of the project's own LangGraph over any backend. */
 export function createStore(module: Pick<CheckpointModule, 'BaseStore'>, backend: StoreBackend): BaseStore {
   let Store = classes.get(module.BaseStore);
   if (!Store) {
@@ -36,14 +36,14 @@ function storeClass({ BaseStore }: Pick<CheckpointModule, 'BaseStore'>): StoreCl
       ) as OperationResults<Op>;
     }
 
-    /** Keeps `JSON.stringify` of a config out of the backend. */
+    /** Keeps the backend out of `JSON.stringify` of a config. */
     toJSON(): string {
       return '[RunyardStore]';
     }
   };
 }
 
-/** Undefined for a listing whose conditions exclude each other. */
+/** Returns undefined for a listing whose conditions exclude each other. */
 function plainOperation(operation: Operation): StoreOperation | undefined {
   if ('namespacePrefix' in operation) {
     const { namespacePrefix, filter, limit, offset, query } = operation;

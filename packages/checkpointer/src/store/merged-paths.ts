@@ -1,6 +1,6 @@
 /**
- * One path that matches exactly what all the given ones match, aligned at their start or end; `*` stands for any one
- * segment. Undefined for no paths, `impossible` when two contradict each other.
+ * Returns one path that matches exactly what all the given ones match, aligned at their start or end; `*` stands for
+ * any one segment. Undefined for no paths, `impossible` when two contradict each other.
  */
 export function mergedPaths(paths: string[][], align: 'start' | 'end'): string[] | undefined | 'impossible' {
   if (paths.length === 0) return undefined;

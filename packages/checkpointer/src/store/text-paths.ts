@@ -1,5 +1,5 @@
 /**
- * Paths to the texts of a value, as LangGraph's stores read them: `$` for the whole value, `title`, `author.name`,
+ * Paths to the texts of a value, in the syntax of LangGraph's stores: `$` for the whole value, `title`, `author.name`,
  * `chapters[*].content`, `authors[0]`, `authors[-1]`, `parts.*` (every element or field), `{title,author.name}` (each).
  */
 type Step =
@@ -12,7 +12,7 @@ export type TextPath = readonly Step[];
 
 const TOKEN = /(?:\[(\*|-?\d+)\]|\{([^{}]*)\}|([^.[\]{}]+))(\.(?!$))?/y;
 
-/** @throws SyntaxError for text that is no path */
+/** @throws SyntaxError when the text is no path */
 export function parseTextPath(path: string): TextPath {
   const steps: Step[] = [];
   const relative = path === '$' ? '' : path.replace(/^\$(?:\.|(?=\[))/, '');
@@ -37,7 +37,10 @@ function partOf(whole: string): (part: string) => TextPath {
   };
 }
 
-/** The texts at a path, in order. Numbers and booleans count as text, objects and lists as their JSON; what is not there or empty is left out. */
+/**
+ * Returns the texts at a path, in order. Numbers and booleans count as text, objects and lists as their JSON; missing
+ * and empty values are left out.
+ */
 export function textsAt(value: unknown, path: TextPath): string[] {
   const [step, ...rest] = path;
   if (!step) return textOf(value);

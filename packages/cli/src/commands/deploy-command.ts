@@ -29,7 +29,7 @@ export function addDeployCommand(
   const command = program
     .command('deploy')
     .usage('[options] [command]')
-    // None of its own: what stands here was meant for one of the commands below it.
+    // The command has no argument: this catches a misspelt subcommand.
     .argument('[command]')
     .summary('deploy the project in this folder; list, read, delete deployments')
     .description('Deploys the LangGraph project in this folder and waits until it serves.')
@@ -65,7 +65,8 @@ export function addDeployCommand(
     }
     const progress = flags.json ? jsonProgress(surroundings.stdout) : new HumanProgress(surroundings.stdout);
     try {
-      // Neither --remote nor --no-remote: commander takes true for the default of an option that can be denied.
+      // Commander's default for an option that can be negated is true, even when neither --remote nor --no-remote is
+      // given.
       const remote = command.getOptionValueSource('remote') === 'cli' ? flags.remote : undefined;
       end(await deploy({ ...flags, remote }, surroundings, progress));
     } finally {

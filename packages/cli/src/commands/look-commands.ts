@@ -22,7 +22,7 @@ Examples:
   runyard deploy logs --level error -q timeout --start-time 2026-11-20T12:00:00Z
   runyard deploy logs --type build             of the newest revision's build`;
 
-/** `deploy list`, `deploy logs`, `deploy delete` and `deploy revisions`. */
+/** Adds `deploy list`, `deploy logs`, `deploy delete` and `deploy revisions`. */
 export function addLookCommands(deploy: Command, surroundings: Surroundings): void {
   addConnectionOptions(
     deploy

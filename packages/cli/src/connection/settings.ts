@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError, ExitCode } from '../cli-error.ts';
 
-/** In the order in which they are looked for; each first among the project's variables, then in the environment. */
+/**
+ * Variables in the order in which they are searched; each first among the project's variables, then in the environment.
+ */
 export const API_KEY_VARIABLES = [
   'RUNYARD_API_KEY',
   'LANGGRAPH_HOST_API_KEY',
@@ -13,7 +15,7 @@ export const URL_VARIABLES = ['RUNYARD_URL', 'LANGGRAPH_HOST_URL'] as const;
 export const TENANT_VARIABLES = ['RUNYARD_TENANT_ID', 'LANGSMITH_TENANT_ID'] as const;
 export const NAME_VARIABLES = ['RUNYARD_DEPLOYMENT_NAME', 'LANGSMITH_DEPLOYMENT_NAME'] as const;
 
-/** Where `dev` keeps what it needs for the project of a folder. */
+/** The folder in which `dev` stores its data for the project. */
 export const LOCAL_DATA_FOLDER = '.runyard';
 
 export type Variables = Record<string, string | undefined>;
@@ -26,7 +28,7 @@ export interface Flags {
 
 export interface Settings {
   url: string;
-  /** Undefined: nowhere found. */
+  /** Undefined when none was found. */
   apiKey: string | undefined;
   tenantId: string | undefined;
 }
@@ -37,10 +39,10 @@ export function lookUp(names: readonly string[], ...places: Variables[]): string
 }
 
 /**
- * Where the platform is and who asks. There is no default address: without one, the platform that `runyard dev` runs for this
- * folder is meant.
+ * Finds the platform's address and the key. There is no default address: without one, the platform that `runyard dev`
+ * runs for this folder is meant.
  *
- * @throws CliError when nothing says where the platform is
+ * @throws CliError when there is no address
  */
 export async function readSettings(options: {
   flags: Flags;
@@ -68,7 +70,7 @@ function checkedUrl(url: string): string {
   throw new CliError(`${url} is not an address of a platform: it begins with http:// or https://.`, ExitCode.usage);
 }
 
-/** What a running `dev` wrote down; the file is there exactly while it is ready. */
+/** Reads the file of a running `dev`, which exists exactly while it is ready. */
 async function localPlatform(folder: string): Promise<{ url: string; apiKey: string } | null> {
   const text = await readFile(join(folder, LOCAL_DATA_FOLDER, 'ready.json'), 'utf8').catch(() => null);
   return text === null ? null : (JSON.parse(text) as { url: string; apiKey: string });

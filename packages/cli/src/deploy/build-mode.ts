@@ -1,15 +1,17 @@
 import type { Deployment } from '@runyard/contracts';
 import { CliError, ExitCode } from '../cli-error.ts';
 
-/** Where a project is built, and the sentence that says so. */
+/** The place of the build, and a sentence that explains it. */
 export interface BuildMode {
   isRemote: boolean;
   why: string;
 }
 
 /**
+ * Decides whether the platform builds the project.
+ *
  * @param asked `--remote` true, `--no-remote` false, neither undefined
- * @param existing the deployment, when there is one: what it was made for decides when nobody asked
+ * @param existing the deployment, if there is one: its kind decides when no flag does
  * @param whyNotHere a sentence why no image can be built on this machine; null when one can
  */
 export async function chooseBuildMode(options: {

@@ -5,14 +5,15 @@ import { Refusal } from '../connection/refusals.ts';
 
 const TRIES = 3;
 
-/** What a change of a deployment made. */
+/** The result of changing a deployment. */
 export interface Changed {
   deployment: Deployment;
   revisionId: string;
 }
 
 /**
- * Gives a deployment a new revision, once: where the answer got lost it looks whether the revision is there before it asks again.
+ * Creates one revision of a deployment: when the answer is lost, it checks whether the revision exists before it asks
+ * again.
  */
 export async function makeRevision(
   controlPlane: ControlPlane,

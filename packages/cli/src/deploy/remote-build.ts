@@ -6,7 +6,7 @@ import type { Project } from '../project/project.ts';
 import type { Steps } from './steps.ts';
 import { uploadArchive } from './upload.ts';
 
-/** Uploads a project and gives the change that has the platform build it. */
+/** Uploads a project and returns the change that makes the platform build it. */
 export async function sendSource(options: {
   controlPlane: ControlPlane;
   http: Http;

@@ -3,7 +3,7 @@ import { ExitCode } from '../cli-error.ts';
 import type { ControlPlane } from '../connection/control-plane.ts';
 import type { Progress, ResultEvent } from '../output/progress-event.ts';
 
-/** What became of a revision, told as the last event. @returns the exit code */
+/** Reports the result of a revision as the last event. @returns the exit code */
 export async function conclude(options: {
   controlPlane: ControlPlane;
   progress: Progress;
@@ -24,7 +24,7 @@ export async function conclude(options: {
   };
   if (typeof revision === 'object') event.revision_status = revision.status;
   if (status === 'succeeded') {
-    // Asked for anew: an address may be given only when there is something behind it.
+    // The deployment is read again, because the platform may set the address only when it serves.
     const url = (await controlPlane.getDeployment(deployment.id)).source_config.custom_url;
     if (url) event.url = url;
   }

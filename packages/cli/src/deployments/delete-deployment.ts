@@ -2,7 +2,7 @@ import { CliError, ExitCode } from '../cli-error.ts';
 import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** Asks before, unless told not to: what the deployment stored goes with it. */
+/** Asks before deleting, unless forced: the deployment's data is deleted too. */
 export async function deleteDeployment(
   id: string,
   flags: ConnectionFlags & { force: boolean },
@@ -11,7 +11,7 @@ export async function deleteDeployment(
   await withControlPlane(flags, surroundings, async ({ controlPlane, questions }) => {
     const { name } = await controlPlane.getDeployment(id);
     if (!flags.force) {
-      // Not to be asked is no consent: what is deleted is gone.
+      // Without a terminal there is no consent, and a deletion cannot be undone.
       if (!questions.mayAsk) throw new CliError('There is nobody to ask: add --force to delete it.', ExitCode.usage);
       const answer = await questions.ask(`Delete the deployment ${name} with all its threads and runs? Its name`);
       if (answer !== name) throw new CliError('Nothing is deleted: that is not its name.', ExitCode.failed);

@@ -10,7 +10,7 @@ export async function listDeployments(
   const filter = flags.nameContains === undefined ? {} : { nameContains: flags.nameContains };
   const found = await withControlPlane(flags, surroundings, ({ controlPlane }) => controlPlane.listDeployments(filter));
   if (flags.json) {
-    // Their secrets are for nobody's screen or log.
+    // Secrets must not reach screens and logs.
     for (const { secrets: _, ...deployment } of found) stdout.write(`${JSON.stringify(deployment)}\n`);
   } else if (found.length === 0) {
     stdout.write('There are no deployments.\n');

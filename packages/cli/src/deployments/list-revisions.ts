@@ -3,7 +3,7 @@ import { type ConnectionFlags, withControlPlane } from '../connection/sign-in.ts
 import { table } from '../output/table.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** `status` in the table; a platform keeps `DEPLOYED` on a revision that another replaced. */
+/** Returns the status for the table; a platform keeps `DEPLOYED` on a revision that another replaced. */
 function shownStatus({ id, status }: Revision, activeId: string | null): string {
   return status === 'DEPLOYED' && id !== activeId ? 'REPLACED' : status;
 }

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface Ran {
-  /** Null: it could not be started, or was ended by a signal. */
+  /** Null when it could not be started, or was ended by a signal. */
   code: number | null;
   stdout: string;
-  /** The last lines of both streams, for people. */
+  /** The last lines of both streams, for the user. */
   lastLines: string[];
 }
 
 const LAST_LINES = 30;
 
-/** Runs a program to its end; when it is interrupted, the program is told to end too and waited for. */
+/** Runs a program to its end. An interruption is passed on to the program, which is still awaited. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -39,7 +39,7 @@ export async function runProgram(
   });
   createInterface({ input: child.stdout }).on('line', keep);
   createInterface({ input: child.stderr }).on('line', keep);
-  child.stdin.on('error', () => {}); // It may end without reading; its code tells.
+  child.stdin.on('error', () => {}); // The program may end without reading; its exit code decides.
   child.stdin.end(input ?? '');
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', (error) => {

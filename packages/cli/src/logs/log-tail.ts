@@ -2,17 +2,17 @@ import type { LogEntry, LogPage, LogRequest } from '@runyard/contracts';
 import type { ControlPlane, LogStream } from '../connection/control-plane.ts';
 import { isUnreachable, Refusal } from '../connection/refusals.ts';
 
-/** Entries per request; the platform gives no more than 1,000. */
+/** Entries per request; the platform returns at most 1,000. */
 const PAGE = 500;
 
-/** Reads a log from where it left off, each entry once. */
+/** Reads a log from its last position, each entry once. */
 export class LogTail {
   readonly #controlPlane: ControlPlane;
   readonly #stream: LogStream;
   readonly #filter: LogRequest;
-  /** After the last entry that was read. */
+  /** The position after the last entry that was read. */
   #offset: string | undefined;
-  /** Where to begin as long as there is no offset, and what was read of that already: the time is inclusive. */
+  /** The start time while there is no offset, and the entries already read at that time, because it is inclusive. */
   #startTime: string | null | undefined;
   #known = new Set<string>();
 
@@ -23,16 +23,19 @@ export class LogTail {
     this.#startTime = filter.start_time;
   }
 
-  /** Lets {@link next} begin at the newest entry of all: where a filter passes none, the whole log would be looked through each time. */
+  /**
+   * Makes {@link next} begin at the newest entry of all. Without it, a filter that matches nothing would search the
+   * whole log each time.
+   */
   async mark(): Promise<void> {
     const { logs } = await this.#controlPlane.readLogs(this.#stream, { order: 'desc', limit: 1 });
     this.#startAt(logs[0]);
   }
 
-  /** The newest entries, oldest first; {@link next} goes on after them. */
+  /** Returns the newest entries, oldest first; {@link next} continues after them. */
   async last(limit: number): Promise<LogEntry[]> {
     const found: LogEntry[] = [];
-    // A page may end before it is full: one that a filter lets hardly anything through looks only so far.
+    // A page may be short before the end: with a rare match, one request searches only a part of the log.
     for (let offset: string | null = ''; offset !== null && found.length < limit; ) {
       const request: LogRequest = { ...this.#filter, order: 'desc', limit: limit - found.length };
       const page: LogPage = await this.#controlPlane.readLogs(this.#stream, { ...request, ...(offset && { offset }) });
@@ -44,7 +47,10 @@ export class LogTail {
     return found.reverse();
   }
 
-  /** Everything since. What was read before the platform went away is not lost: its absence shows in the next call. */
+  /**
+   * Returns all entries since. Entries that were read before the platform became unavailable are not lost: the error
+   * comes with the next call.
+   */
   async next(): Promise<LogEntry[]> {
     const entries: LogEntry[] = [];
     for (;;) {
@@ -69,7 +75,7 @@ export class LogTail {
   }
 }
 
-/** None where the logs are refused or away: one waits for a deployment without them. */
+/** Returns none when the logs are refused or unavailable: a deployment can be awaited without them. */
 export async function orNone(reading: Promise<LogEntry[]>): Promise<LogEntry[]> {
   try {
     return await reading;

@@ -26,7 +26,7 @@ export interface LogFlags extends ConnectionFlags {
   json: boolean;
 }
 
-/** Shows the newest entries, and with `follow` those that come, until the command is interrupted: that is how it ends. */
+/** Shows the newest entries, and with `follow` new ones until the command is interrupted. */
 export async function showLogs(flags: LogFlags, surroundings: Surroundings): Promise<void> {
   const { interrupted, pollMs } = surroundings;
   await withControlPlane(flags, surroundings, async ({ controlPlane, project }) => {
@@ -48,7 +48,7 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
         isAway = false;
       } catch (error) {
         if (interrupted.aborted) return;
-        // A log is followed for hours, a restart of the platform takes seconds.
+        // A log is followed for hours, and a restart of the platform takes seconds.
         if (!isUnreachable(error)) throw error;
         if (!isAway) surroundings.stderr.write('The platform is away: waiting for it.\n');
         isAway = true;
@@ -57,7 +57,7 @@ export async function showLogs(flags: LogFlags, surroundings: Surroundings): Pro
   });
 }
 
-/** What a person is told after the entries; programs read entries alone, and nothing comes after a time that has an end. */
+/** Returns the hint after the entries. Programs get only entries, and a range with an end has no further ones. */
 function endingOf({ json, endTime }: LogFlags, entries: LogEntry[]): string {
   const nothing = entries.length === 0 ? ['There is nothing.'] : [];
   const further = json || endTime !== undefined ? [] : ['To go on with what comes, add --follow (-f).'];

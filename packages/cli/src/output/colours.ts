@@ -3,7 +3,7 @@ import type { OutputStream } from '../surroundings.ts';
 
 export type Colour = 'cyan' | 'green' | 'yellow' | 'red' | 'dim';
 
-/** Colours text for a terminal that shows them; files, pipes and terminals with NO_COLOR get it as it is. */
+/** Colors text for terminals; files, pipes and terminals with NO_COLOR get plain text. */
 export function painter(stream: OutputStream): (colour: Colour, text: string) => string {
   const isColoured = stream.isTTY === true && stream.hasColors?.() === true;
   return (colour, text) => (isColoured ? styleText(colour, text, { validateStream: false }) : text);

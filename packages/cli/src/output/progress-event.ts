@@ -1,39 +1,39 @@
 import type { LogLevel } from '@runyard/contracts';
 
-/** What `deploy` tells while it works: with `--json` one of these per line, else a line for people. */
+/** An event of `deploy`: with `--json` one per line, else a line for the user. */
 export type ProgressEvent =
   | { event: 'step'; step: number; message: string }
   | { event: 'info' | 'note' | 'warn'; message: string; [detail: string]: unknown }
   | { event: 'error'; message: string; exit_code: number }
-  /** The revision has this status now; `heartbeat`: it still has. */
+  /** The revision's status changed; `heartbeat`: it is unchanged. */
   | { event: 'status_change' | 'heartbeat'; status: string; elapsed_seconds: number; message: string }
   /** A line of a build or server. */
   | { event: 'log'; message: string; level: LogLevel }
   | { event: 'upload_progress'; size_mb: number; pct: number }
-  /** Where the revision's status can be asked for. */
+  /** URL of the revision's status. */
   | { event: 'status_url'; url: string }
   | ResultEvent;
 
 export interface ResultEvent {
   event: 'result';
-  /** `triggered`: nobody waits for it. `superseded`: a newer revision took its place. */
+  /** `triggered`: the command does not wait. `superseded`: a newer revision replaced it. */
   status: 'succeeded' | 'failed' | 'superseded' | 'timed_out' | 'triggered';
   message: string;
   deployment_id: string;
   revision_id?: string;
   revision_status?: string;
-  /** Where the deployment answers. */
+  /** URL of the deployment. */
   url?: string;
   status_url?: string;
 }
 
 export interface Progress {
   tell(event: ProgressEvent): void;
-  /** Takes away what is drawn for the moment alone. */
+  /** Removes the temporary line. */
   close(): void;
 }
 
-/** `42s`, `3m 05s`. */
+/** Formats a duration: `42s`, `3m 05s`. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.floor(seconds);
   const minutes = Math.floor(whole / 60);

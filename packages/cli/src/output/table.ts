@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, under their headings. */
+/** Formats columns as wide as their widest cell, below their headings. */
 export function table(headings: string[], rows: string[][]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => (row[column] ?? '').length)),

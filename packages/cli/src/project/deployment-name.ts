@@ -1,4 +1,4 @@
-/** The form deployment names have when this command gives them: lower case, digits and dashes. */
+/** Returns the form of names that this command gives deployments: lower case, digits and dashes. */
 export function deploymentNameOf(text: string): string {
   const name = text
     .toLowerCase()

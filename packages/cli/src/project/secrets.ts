@@ -1,13 +1,13 @@
 import { isReservedVariable, type Secret } from '@runyard/contracts';
 
-/** The command's own settings, of no use to a deployment; those that begin with RUNYARD_ are reserved anyway. */
+/** The command's own settings, which a deployment does not need; those that begin with RUNYARD_ are reserved anyway. */
 const OWN_VARIABLES = ['LANGGRAPH_HOST_API_KEY', 'LANGGRAPH_HOST_URL'];
-/** What the platform takes as a variable's name. */
+/** Variable names that the platform accepts. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * A project's variables as secrets of its deployment. Left out: empty ones, names that the platform keeps for itself, and
- * whatever holds the key that this command signs in with, since a deployment's code must not get hold of it.
+ * Returns a project's variables as secrets of its deployment. It leaves out empty ones, reserved names, and every
+ * variable with the key that this command signs in with, because a deployment's code must not get it.
  */
 export function secretsOf(
   env: Record<string, string>,

@@ -9,7 +9,7 @@ export interface Ended {
   exitCode: number;
   out: string;
   err: string;
-  /** The lines of the output as JSON. */
+  /** Parses the lines of the output as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events of every kind.
   events(): any[];
 }
@@ -22,7 +22,7 @@ class Captured extends Writable {
   }
 }
 
-/** Runs the command in this process, away from this machine's environment. */
+/** Runs the command in this process, without this machine's environment. */
 export async function runyard(args: string[], options: Partial<Surroundings> = {}): Promise<Ended> {
   const [stdout, stderr] = [new Captured(), new Captured()];
   const exitCode = await run(
@@ -52,7 +52,7 @@ export function removeFolders(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A new folder `name` with these files. */
+/** Makes a new folder `name` with these files. */
 export function folderWith(name: string, files: Record<string, string>): string {
   const parent = mkdtempSync(join(tmpdir(), 'runyard-cli-'));
   made.push(parent);

@@ -6,7 +6,9 @@ import { buildOpenApi, type OpenApiInfo } from '../openapi.ts';
 import type { Operation } from '../operation.ts';
 import { isPublicPath } from '../routing.ts';
 
-/** What each service's own description says of it; the services serve the same at `/openapi.json`. */
+/**
+ * Title, version and description of each service's OpenAPI document; the services serve the same at `/openapi.json`.
+ */
 export const OPEN_API_INFO = {
   'agent-server': {
     title: 'Runyard agent server',
@@ -36,7 +38,7 @@ export const SERVICE_OPERATIONS: Record<DescribedService, readonly Operation[]> 
   'org-access': orgAccessOperations,
 };
 
-/** Operations of a service that the gateway leads to; to a deployment it leads whatever the path. */
+/** Returns the operations of a service that the gateway routes to. It routes every path of a deployment. */
 export function publicOperations(service: DescribedService): readonly Operation[] {
   const operations = SERVICE_OPERATIONS[service];
   return service === 'agent-server' ? operations : operations.filter(({ path }) => isPublicPath(path));
@@ -51,7 +53,7 @@ const INTERNAL_OPERATIONS = (['control-plane', 'org-access'] as const).flatMap((
   SERVICE_OPERATIONS[service].filter(({ path }) => !isPublicPath(path)),
 );
 
-/** Every generated document by file name. */
+/** Returns every generated document by file name. */
 export function buildDocuments(): Record<string, unknown> {
   const documents: Record<string, unknown> = {
     'events.asyncapi.json': buildAsyncApi({ title: 'Runyard events and queues', version: '0.1.0' }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject } from '../http/common.ts';
 
-/** A stream mode as clients name it. */
+/** A stream mode under the name that clients use. */
 export const StreamMode = Type.Union([
   Type.Literal('values'),
   Type.Literal('updates'),
@@ -19,7 +19,7 @@ export type StreamMode = Static<typeof StreamMode>;
 export const Durability = Type.Union([Type.Literal('sync'), Type.Literal('async'), Type.Literal('exit')]);
 export type Durability = Static<typeof Durability>;
 
-/** `"*"` or node names. */
+/** Every node (`"*"`), or node names. */
 export const InterruptPoints = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
 
 /** Resumes or steers a thread; at least one of its fields is given. */
@@ -30,23 +30,23 @@ export const RunCommand = Type.Object({
 });
 export type RunCommand = Static<typeof RunCommand>;
 
-/** Keys of `configurable` that say where the run's trace goes. */
+/** Keys of `configurable` that name the LangSmith project and example of the run's trace. */
 export const TRACING_PROJECT_KEY = '__langsmith_project__';
 export const TRACING_EXAMPLE_KEY = '__langsmith_example_id__';
 
 /**
- * What a run was asked to do: written once when the run is accepted, shown to clients as `kwargs`, read by the worker.
- * agent-api resolves every default before writing it, so a worker finds nothing left to decide.
+ * The request of a run: written once when the run is accepted, shown to clients as `kwargs`, read by the worker.
+ * agent-api resolves every default before writing it, so that the worker has nothing left to decide.
  */
 export const RunArguments = Type.Object(
   {
-    /** Any JSON value; null or absent with `command`, or to go on from the thread's last checkpoint. */
+    /** Any JSON value; null or absent with `command`, or when the run goes on from the thread's last checkpoint. */
     input: Type.Optional(Type.Unknown()),
     command: Type.Optional(Type.Union([RunCommand, Type.Null()])),
     config: Type.Object({
       /**
-       * The assistant's and the caller's values merged, with `graph_id`, `assistant_id`, `thread_id` and `run_id`; with
-       * `checkpoint_id` and `checkpoint_ns` when the run starts from an earlier checkpoint.
+       * The merged values of the assistant and the caller, with `graph_id`, `assistant_id`, `thread_id` and `run_id`;
+       * with `checkpoint_id` and `checkpoint_ns` when the run starts from an earlier checkpoint.
        */
       configurable: JsonObject,
       metadata: Type.Optional(JsonObject),
@@ -54,7 +54,7 @@ export const RunArguments = Type.Object(
       recursion_limit: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
     context: Type.Optional(Type.Unknown()),
-    /** Never empty: no mode asked for is `["values"]`. */
+    /** Never empty: the default is `["values"]`. */
     stream_mode: Type.Array(StreamMode, { minItems: 1 }),
     interrupt_before: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
     interrupt_after: Type.Optional(Type.Union([InterruptPoints, Type.Null()])),
@@ -62,9 +62,9 @@ export const RunArguments = Type.Object(
     feedback_keys: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
     /** True for a stateless run whose thread is not kept: it runs without a checkpointer. */
     temporary: Type.Boolean(),
-    /** Events of subgraphs are streamed too. */
+    /** True when events of subgraphs are streamed too. */
     subgraphs: Type.Boolean(),
-    /** Events stay readable for RESUMABLE_STREAM_TTL_SECONDS after the run's last one. */
+    /** True when events stay readable for RESUMABLE_STREAM_TTL_SECONDS after the run's last one. */
     resumable: Type.Boolean(),
     checkpoint_during: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     durability: Durability,

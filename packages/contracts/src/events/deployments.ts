@@ -16,14 +16,14 @@ const owned = {
   organization_id: Type.String({ format: 'uuid' }),
 };
 
-/** Comes before every other event of the deployment. */
+/** Is published before every other event of the deployment. */
 export const DeploymentCreated = cloudEvent(
   'runyard.deployment.created',
   Type.Object({ ...owned, name: Type.String() }),
   { subject, data: { ...deployment, name: 'Hello agent' } },
 );
 
-/** From the revision on that has just become active, others check who the deployment's callers are. */
+/** Says that the deployment authenticates callers in another way from its newly active revision on. */
 export const DeploymentAuthModeChanged = cloudEvent(
   'runyard.deployment.auth_mode_changed',
   Type.Object({
@@ -36,7 +36,9 @@ export const DeploymentAuthModeChanged = cloudEvent(
   { subject, data: { ...deployment, auth_mode: 'custom' } },
 );
 
-/** A deployment's route changed: created, a revision became active, upstreams came or went. */
+/**
+ * Says that a deployment's route changed: it was created, a revision became active, or upstreams were added or removed.
+ */
 export const DeploymentRouteChanged = cloudEvent('runyard.deployment.route_changed', DeploymentRoute, {
   subject,
   data: {

@@ -1,6 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 
-/** CloudEvents 1.0 in structured JSON. `id` is stable over redeliveries; consumers de-duplicate by it. */
+/**
+ * Defines a CloudEvents 1.0 event in structured JSON. `id` is stable over redeliveries; consumers deduplicate by it.
+ */
 export function cloudEvent<const Kind extends string, const Data extends TSchema>(
   type: Kind,
   data: Data,
@@ -10,10 +12,10 @@ export function cloudEvent<const Kind extends string, const Data extends TSchema
     {
       specversion: Type.Literal('1.0'),
       id: Type.String({ format: 'uuid' }),
-      /** The service that made it, `/runyard/<service>[/<instance>]`. */
+      /** The service that made the event, `/runyard/<service>[/<instance>]`. */
       source: Type.String(),
       type: Type.Literal(type),
-      /** What the event is about: the id the topic is keyed by. */
+      /** The id of the event's object, by which the topic is keyed. */
       subject: Type.String(),
       time: Type.String({ format: 'date-time' }),
       datacontenttype: Type.Literal('application/json'),

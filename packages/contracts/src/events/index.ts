@@ -9,7 +9,7 @@ import {
 import { IdentityRemoved, KeyIssued, KeyRevoked, OrganizationSettingsChanged } from './organizations.ts';
 import { RunCancelled, RunCreated, RunFinished, RunRetried, RunStarted } from './runs.ts';
 
-/** Every topic of the event bus, what keys it (and so orders it), and the events it carries. */
+/** Every topic of the event bus, its key (which orders it), and its events. */
 export const TOPICS = {
   runs: {
     name: 'runyard.runs',

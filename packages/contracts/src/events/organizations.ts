@@ -11,9 +11,9 @@ const keyExample = {
 };
 
 export const KeyIssued = cloudEvent('runyard.key.issued', key, keyExample);
-/** Caches drop the key at once; without the event they would go on for at most four seconds. */
+/** Lets caches drop the key at once; without the event they would use it for at most four more seconds. */
 export const KeyRevoked = cloudEvent('runyard.key.revoked', key, keyExample);
-/** A person or a service account that will not act here again. What others keep for it is of no more use. */
+/** Says that a person or a service account was removed for good. Other services may delete what they keep for it. */
 export const IdentityRemoved = cloudEvent(
   'runyard.identity.removed',
   Type.Object({ ...organization.properties, identity_id: Type.String({ format: 'uuid' }) }),

@@ -21,7 +21,10 @@ export const RunStarted = cloudEvent('runyard.run.started', Type.Object({ ...run
   subject,
   data: { ...example, attempt: 1 },
 });
-/** An attempt ended without ending the run, which waits to be claimed again and goes on from its last checkpoint. */
+/**
+ * Says that an attempt ended without ending the run. The run waits for another claim, and goes on from its last
+ * checkpoint.
+ */
 export const RunRetried = cloudEvent(
   'runyard.run.retried',
   Type.Object({
@@ -34,7 +37,10 @@ export const RunRetried = cloudEvent(
   }),
   { subject, data: { ...example, attempt: 1, reason: 'worker_lost' } },
 );
-/** Somebody ordered a run to end, or to be rolled back where it was only to end. The event of its end follows. */
+/**
+ * Says that somebody cancelled a run, or changed its cancel order from `interrupt` to `rollback`. The event of its end
+ * follows.
+ */
 export const RunCancelled = cloudEvent(
   'runyard.run.cancelled',
   Type.Object({
@@ -44,7 +50,7 @@ export const RunCancelled = cloudEvent(
   }),
   { subject, data: { ...example, attempt: 1, action: 'interrupt' } },
 );
-/** A run reached a terminal status. */
+/** Says that a run reached a terminal status. */
 export const RunFinished = cloudEvent(
   'runyard.run.finished',
   Type.Object({ ...run, attempt: Type.Integer(), status: Type.String() }),

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 
-/** The body of every error answer but those of JSON-RPC and of the control plane's validation errors. */
+/** The body of every error answer except those of JSON-RPC and the control plane's validation errors. */
 export const ErrorResponse = Type.Object({ detail: Type.String() }, { $id: 'ErrorResponse' });
 
 /** The control plane's and org-access's 422 body. */
@@ -17,7 +17,7 @@ export const ValidationErrorResponse = Type.Object(
   { $id: 'ValidationErrorResponse' },
 );
 
-/** One event of a stream; comments between events are signs of life. */
+/** One event of a stream; comments between events are heartbeats. */
 export const ServerSentEvent = Type.Object(
   {
     id: Type.Optional(Type.String({ description: 'Where to go on reading: `Last-Event-ID`.' })),
@@ -33,5 +33,5 @@ export const Timestamp = Type.String({ format: 'date-time' });
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-/** A null means the same as no field. */
+/** Accepts null like a missing field. */
 export const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));

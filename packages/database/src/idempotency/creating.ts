@@ -2,8 +2,8 @@ import { claimKey, onPrisma, type RawTransaction, settleKeys } from './key-claim
 import type { KeyedRequest } from './keyed-request.ts';
 
 /**
- * Creates in a transaction of Prisma. For a keyed request what the work returns, the body of the answer, is kept with the key in
- * the same transaction.
+ * Creates in a Prisma transaction. For a keyed request, the result of the work, which is the body of the answer, is
+ * stored with the key in the same transaction.
  *
  * @throws KeyTakenError
  */

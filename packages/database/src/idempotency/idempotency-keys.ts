@@ -31,18 +31,18 @@ import {
 
 export interface IdempotencyKeysOptions {
   pool: pg.Pool;
-  /** How answers are kept. */
+  /** Encrypts stored answers. */
   seal: AnswerSeal;
-  /** How long a key is bound to what it made. */
+  /** Hours for which a key is bound to what it created. */
   keptHours: number;
-  /** How the service tells of faulty requests. */
+  /** The form in which the service reports faulty requests. */
   validationErrors?: ValidationErrorStyle;
 }
 
 export interface Creation<Answer, Kept> {
-  /** Creates; with a request, its key is claimed and settled with the kept value in the transaction that creates. */
+  /** Creates. With a request, its key is claimed and settled with the stored value in the transaction that creates. */
   create(request: KeyedRequest | undefined): Promise<Answer>;
-  /** The answer once more, from what was kept with the key. */
+  /** Makes the answer again from the value that is stored with the key. */
   repeat(kept: Kept): Answer;
 }
 
@@ -51,16 +51,16 @@ interface UnderWay {
   creation: Promise<unknown>;
 }
 
-/** Longer than any claim without an answer can last. */
+/** Longer than a claim without an answer can last. */
 const WAIT_MS_MAX = CLAIM_MS + 5_000;
 const LOOK_MS = { first: 20, last: 500 };
 
 /**
- * Creations by requests that are sent again, because their answer was lost or because several were sent at once: each key of a
- * caller creates once, and every further request with it is answered as the first one was.
+ * Handles creations by repeated requests, after a lost answer or several at once: each key of a caller creates once,
+ * and every further request with it gets the answer of the first one.
  *
- * The truth is the key's row, written in the transaction that creates (`key-claims.ts`). What this adds: requests of one process
- * share a creation under way instead of meeting in the database, and its error, which binds no key.
+ * The key's row decides; it is written in the transaction that creates (`key-claims.ts`). In addition, requests of one
+ * process share a creation in flight instead of meeting in the database. They also share its error, which binds no key.
  */
 export class IdempotencyKeys {
   readonly #pool: pg.Pool;
@@ -74,7 +74,7 @@ export class IdempotencyKeys {
     this.#requests = { keptMs: keptHours * 3_600_000, seal, validationErrors };
   }
 
-  /** @throws UnprocessableError for a key that is none, or that another request has been sent with */
+  /** @throws UnprocessableError for an invalid key, or one that was sent with another request */
   async once<Answer, Kept>(
     operation: Operation,
     asked: HandlerRequest,
@@ -90,7 +90,7 @@ export class IdempotencyKeys {
         asked.res.setHeader(REPLAYED_HEADER, 'true');
         return creation.repeat(JSON.parse(this.#seal.open(kept).toString('utf8')));
       }
-      // Another may have begun while the database was asked.
+      // Another request may have begun during the query.
       if (this.#underWay.has(name)) continue;
       try {
         return await this.#lead(name, request, creation.create(request));
@@ -100,22 +100,22 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Claims a key ahead of the transaction that creates, for work that takes its time. @throws KeyTakenError */
+  /** Claims a key before the transaction that creates, for work that takes long. @throws KeyTakenError */
   claim(request: KeyedRequest): Promise<ClaimedKey> {
     return claimKey(onPg(this.#pool), request);
   }
 
-  /** Binds a claimed key to its answer; of one that is bound the answer is another now. @throws KeyTakenError */
+  /** Binds a claimed key to its answer, or replaces the answer of a bound one. @throws KeyTakenError */
   settle(request: KeyedRequest, answer: unknown): Promise<void> {
     return settleKeys(onPg(this.#pool), [{ request, answer }]);
   }
 
-  /** Frees a claimed key, unless it is bound: there is nothing to answer. */
+  /** Frees a claimed key when there is no answer, unless it is bound. */
   release(request: KeyedRequest): Promise<void> {
     return releaseKeys(onPg(this.#pool), [request]);
   }
 
-  /** Frees a bound key: what it made has been taken back. */
+  /** Frees a bound key after its creation was undone. */
   unbind(request: KeyedRequest): Promise<void> {
     return unbindKey(onPg(this.#pool), request);
   }
@@ -135,12 +135,12 @@ export class IdempotencyKeys {
     try {
       await underWay.creation;
     } catch (error) {
-      // The same request would fare no better; another one has the key to itself now.
+      // The same request would fail again; a different one can have the key now.
       if (!(error instanceof KeyTakenError) && underWay.digest.equals(digest)) throw error;
     }
   }
 
-  /** What the key is bound to; undefined for a free one. Waits while another process is at it. */
+  /** Returns the answer to which the key is bound; undefined for a free one. Waits while another process creates. */
   async #kept(request: KeyedRequest): Promise<Uint8Array | undefined> {
     const givenUpAt = performance.now() + WAIT_MS_MAX;
     for (let waitMs = LOOK_MS.first; ; waitMs = Math.min(waitMs * 2, LOOK_MS.last)) {
@@ -160,7 +160,10 @@ export class IdempotencyKeys {
   }
 }
 
-/** An operation whose answer is what it made: `create` gives the body, kept with the key, and `reply` makes the answer of it. */
+/**
+ * Binds an operation whose answer describes what it created: `create` returns the body, which is stored with the key,
+ * and `reply` makes the answer of it.
+ */
 export function bindCreation<
   Params extends TObject,
   Query extends TObject,

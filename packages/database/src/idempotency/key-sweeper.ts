@@ -7,7 +7,7 @@ import { removeExpiredKeys } from './key-claims.ts';
 
 const EVERY_MS = 10 * 60_000;
 
-/** Of all processes of a service one removes keys that are past their time. */
+/** Deletes expired keys in one process of a service at a time. */
 export function createKeySweeper({ pool, logger }: { pool: pg.Pool; logger: Logger }): DutyRounds {
   return new DutyRounds({
     duty: new Duty(pool, { name: 'idempotency keys', holder: randomUUID(), leaseMs: leaseMsOfRounds(EVERY_MS) }),

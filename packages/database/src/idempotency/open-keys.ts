@@ -2,7 +2,7 @@ import type { ServiceContext } from '@runyard/service-kit';
 import { IdempotencyKeys, type IdempotencyKeysOptions } from './idempotency-keys.ts';
 import { createKeySweeper } from './key-sweeper.ts';
 
-/** A service's idempotency keys, those past their time swept while it runs. */
+/** Opens a service's idempotency keys, and deletes expired ones while it runs. */
 export function openKeys(options: IdempotencyKeysOptions, { lifecycle, logger }: ServiceContext): IdempotencyKeys {
   const sweeper = createKeySweeper({ pool: options.pool, logger });
   sweeper.start();

@@ -2,8 +2,8 @@ import type { Logger } from '@runyard/service-kit';
 import { type logCreator, logLevel } from 'kafkajs';
 
 /**
- * Routes kafkajs's log into ours. Its reports of connections that fail and consumers that start over are part of its normal work
- * and come in bursts while a broker is away, so they are a level lower here; what matters is logged by the adapter.
+ * Routes kafkajs's log into the service's. Its reports of failed connections and restarted consumers are normal and
+ * come in bursts while a broker is unavailable, so they are logged a level lower; the adapter logs what matters.
  */
 export function kafkaLogCreator(logger: Logger): logCreator {
   const log = logger.child({ part: 'kafka client' });

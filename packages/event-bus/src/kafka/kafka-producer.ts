@@ -1,11 +1,12 @@
 import { type Kafka, type Message, Partitioners, type Producer } from 'kafkajs';
 
-/** What the replicas may take to confirm. */
+/** Milliseconds for the replicas to confirm. */
 const CONFIRM_MS = 5_000;
 
 /**
- * An idempotent producer that is given up at its first failure: its sequence numbers may not be the broker's any more. Once it is
- * closed nothing it was given leaves any more, although kafkajs goes on trying: somebody else may publish the same by then.
+ * An idempotent producer that is discarded at its first failure, because its sequence numbers may then differ from the
+ * broker's. After it is closed, nothing it was given is sent any more, although kafkajs retries: another process may
+ * publish the same by then.
  */
 export class KafkaProducer {
   readonly #producer: Producer;
@@ -18,7 +19,7 @@ export class KafkaProducer {
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
-      // Asked before each request, those of kafkajs's own repetitions included.
+      // The check runs before each request, including kafkajs's own repetitions.
       createPartitioner: () => {
         const choose = Partitioners.DefaultPartitioner();
         return (message) => {
@@ -29,11 +30,14 @@ export class KafkaProducer {
       retry: { initialRetryTime: 100, retries: 1 },
     });
     this.#connected = this.#producer.connect();
-    // It may fail after whoever waits for it has given up.
+    // It may fail after its callers have given up.
     this.#connected.catch(() => undefined);
   }
 
-  /** Resolves when all in-sync replicas have them. After a rejection the producer is of no use. */
+  /**
+   * Resolves when all in-sync replicas have stored the messages. After a rejection the producer cannot be used any
+   * more.
+   */
   async send(topic: string, messages: Message[]): Promise<void> {
     await this.#connected;
     const sending = this.#producer.send({ topic, acks: -1, timeout: CONFIRM_MS, messages });
@@ -45,7 +49,7 @@ export class KafkaProducer {
     this.#isClosed = true;
     await this.#connected.catch(() => undefined);
     await this.#producer.disconnect().catch(() => undefined);
-    // A send that fails on a closed connection opens another on its way out.
+    // A send that fails on a closed connection opens another one.
     await this.#sending;
     await this.#producer.disconnect().catch(() => undefined);
   }

@@ -3,10 +3,10 @@ import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 let isCalm = false;
 
 /**
- * kafkajs 2.2.4 re-arms the timer for held-back requests after every check, with a negative delay when nothing is held back: a
- * timer that fires every millisecond for as long as a connection lives, and a warning of Node's for each. Here it is armed only
- * when there is something to wait for. Sending does not depend on it: a request is held back only by throttling (this timer) or by
- * the limit of requests in flight (checked at every answer).
+ * Fixes a timer of kafkajs 2.2.4. It re-arms the timer for queued requests after every check, with a negative delay
+ * when nothing is queued: it then fires every millisecond for the life of a connection, each time with a warning of
+ * Node. Here it is armed only when a request is queued. Sending does not depend on it: a request is queued only by
+ * throttling (this timer) or by the limit of requests in flight (checked at every answer).
  */
 export function calmRequestQueueTimer(): void {
   if (isCalm) return;

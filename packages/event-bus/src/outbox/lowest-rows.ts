@@ -2,7 +2,7 @@ import { type CloudEvent, TOPICS } from '@runyard/contracts';
 import type pg from 'pg';
 import { topicNames } from '../events.ts';
 
-/** A row of the outbox as the relay reads it. */
+/** A row of the outbox for the relay. */
 export interface UnpublishedRow {
   id: string;
   topic: string;
@@ -10,12 +10,12 @@ export interface UnpublishedRow {
   event: CloudEvent;
 }
 
-/** Well below what a broker takes in one request (1 MB unless set otherwise). */
+/** Bytes of one batch: much less than a broker accepts in one request (1 MB by default). */
 const BATCH_BYTES_MAX = 512 * 1024;
 
 /**
- * The rows with the lowest ids, so many and so many bytes at most, but one in any case; and whether there are more. Topics of a
- * newer version stay for a relay that knows them.
+ * Returns the rows with the lowest ids within the limits of number and bytes, but at least one, and whether there are
+ * more. Topics of a newer version stay for a relay that knows them.
  */
 export async function lowestRows(
   pool: pg.Pool,

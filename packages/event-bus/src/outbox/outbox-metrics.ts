@@ -1,12 +1,12 @@
 import { type Metrics, scrapeLookup } from '@runyard/service-kit';
 import type pg from 'pg';
 
-/** Rows are counted up to here: an outbox after a long outage of the bus is not read to its end at each scrape. */
+/** Maximum number of counted rows: after a long outage of the bus, a scrape must not read the whole outbox. */
 const COUNTED_MAX = 100_000;
 
 /**
- * How far an outbox is behind. Asked of the database, so every process with a relay tells the same, also while the relay that
- * has the duty stands still.
+ * Reports the lag of an outbox. It is read from the database, so every process with a relay reports the same, even
+ * while the active relay is stalled.
  */
 export function reportOutbox(metrics: Metrics, pool: pg.Pool): void {
   const behind = scrapeLookup(() => outboxBehind(pool));

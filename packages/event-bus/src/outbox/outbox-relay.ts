@@ -15,19 +15,22 @@ export interface OutboxRelayOptions {
   bus: EventBus;
   logger: Logger;
   metrics?: Metrics;
-  /** This process among those that may relay (uuid). Default: a new one. */
+  /** The id of this process among the relays (uuid). Default: a new one. */
   holder?: string;
-  /** Rows read and published at once. Default 500. */
+  /** Number of rows that are read and published at once. Default 500. */
   batchSize?: number;
-  /** How often an empty outbox is looked at when nobody kicks. Default 1 s. */
+  /** Milliseconds between looks at an empty outbox without a wake. Default 1 s. */
   idleMs?: number;
-  /** How long a dead relay keeps the others waiting. Default 10 s; what a bus may take to publish must fit into two thirds. */
+  /**
+   * Milliseconds for which a dead relay delays the others. Default 10 s; the longest publish must fit into two thirds
+   * of it.
+   */
   leaseMs?: number;
 }
 
 const DUTY = 'outbox-relay';
 const LONGEST_PAUSE_MS = 5_000;
-/** Kicks closer together than this share one round, so that a busy database is not asked once per commit. */
+/** Milliseconds within which several wakes share one round, so that a busy database is not queried once per commit. */
 const ROUND_MS = 20;
 
 type Outcome = 'more' | 'empty' | 'not mine' | 'failed';
@@ -35,12 +38,13 @@ type Outcome = 'more' | 'empty' | 'not mine' | 'failed';
 /**
  * Publishes a database's outbox. Every process of the database may run one; a lease row chooses which is active.
  *
- * It takes the lowest ids, publishes, then deletes. There is no cursor: an id taken early may be committed late, and would be
- * passed over. A crash between publishing and deleting publishes again with the same event ids. While the bus is away it tries
- * with growing pauses and drains what has piled up once it is back; what waits is in Postgres, a batch of it in memory.
+ * It takes the lowest ids, publishes, then deletes. It has no cursor, because an id that was assigned early may be
+ * committed late, and would be skipped. A crash between publishing and deleting publishes again with the same event
+ * ids. While the bus is unavailable it retries with growing pauses, and publishes the backlog once it is back; the
+ * backlog is in Postgres, a batch of it in memory.
  *
- * A relay that stands still past its lease and wakes publishes at most the batch it had in hand once more. That batch had been
- * published in order by then, so who leaves out ids he has had sees no key out of order.
+ * A relay that stalls past its lease and resumes repeats at most its batch in flight. That batch had been published in
+ * order by then, so a reader that skips known ids sees every key in order.
  */
 export class OutboxRelay {
   readonly #options: Required<Omit<OutboxRelayOptions, 'metrics'>>;
@@ -64,13 +68,13 @@ export class OutboxRelay {
     this.#running ??= this.#run();
   }
 
-  /** Rows were committed: look at once. Cheap, to be called after every such commit. */
+  /** Wakes the relay after a commit of rows. It is cheap, and must be called after every such commit. */
   kick(): void {
-    // While the bus is away, or another process has the duty, a kick changes nothing.
+    // While the bus is unavailable, or another process has the lease, a wake changes nothing.
     if (this.#outcome === 'empty' || this.#outcome === 'more') this.#timer.wake();
   }
 
-  /** Publishes what is there and ends; what cannot be published stays for the next relay. */
+  /** Publishes the present rows and ends; rows that cannot be published stay for the next relay. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#timer.wake();
@@ -91,7 +95,7 @@ export class OutboxRelay {
     }
   }
 
-  /** `more` when there is likely more to publish at once. */
+  /** Returns `more` when there is probably more to publish at once. */
   async #relayOnce(): Promise<Outcome> {
     try {
       if (!(await this.#duty.isMine())) return this.#settled('not mine');
@@ -102,7 +106,7 @@ export class OutboxRelay {
       return this.#settled(hasMore ? 'more' : 'empty');
     } catch (error) {
       this.#failures += 1;
-      // Once is normal while something restarts; from then on it is said at growing intervals.
+      // One failure is normal while a part restarts; later ones are logged at growing intervals.
       const level = this.#failures === 1 ? 'debug' : 'warn';
       this.#options.logger[level]('the outbox cannot be published, trying again', { failures: this.#failures, error });
       this.#instruments?.failures.inc();
@@ -122,7 +126,7 @@ export class OutboxRelay {
     return Math.min(250 * 2 ** Math.min(this.#failures, 10), LONGEST_PAUSE_MS);
   }
 
-  /** Publishes topic by topic, so that one topic's trouble does not hold up the others; answers the first failure. */
+  /** Publishes topic by topic, so that a failing topic does not delay the others; returns the first failure. */
   async #publish(rows: UnpublishedRow[]): Promise<unknown> {
     const byTopic = new Map<TopicName, UnpublishedRow[]>();
     for (const row of rows) {
@@ -131,7 +135,7 @@ export class OutboxRelay {
     }
     let failure: unknown;
     for (const [topic, ofTopic] of byTopic) {
-      // The topic before may have taken long: another relay may have published all of this by now.
+      // The previous topic may have taken long: another relay may have published all of this by now.
       if (!(await this.#duty.isMine())) return failure;
       try {
         await this.#options.bus.publish(

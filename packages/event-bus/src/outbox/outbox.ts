@@ -4,17 +4,18 @@ import type pg from 'pg';
 
 export interface OutboxRow {
   topic: TopicName;
-  /** What the event's order hangs on; see `TOPICS`. */
+  /** The ordering key of the event; see `TOPICS`. */
   key: string;
   event: CloudEvent;
 }
 
 /**
- * Writes events into the outbox, in the transaction that makes them true; a relay publishes them after the commit. Order per key
- * holds if transactions that write the same key exclude each other (a row lock on what the key names).
+ * Writes events into the outbox, in the transaction that makes them true; a relay publishes them after the commit.
+ * Events of a key stay in order if transactions that write the same key exclude each other (a row lock on the key's
+ * object).
  *
- * The table, to be put into the migrations of the database:
- * `CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, topic text NOT NULL, key text NOT NULL, event jsonb NOT NULL, created_at timestamptz NOT NULL DEFAULT now());`
+ * The table, for the migrations of the database: `CREATE TABLE outbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY
+ * KEY, topic text NOT NULL, key text NOT NULL, event jsonb NOT NULL, created_at timestamptz NOT NULL DEFAULT now());`
  */
 export async function outboxInsert(client: pg.Pool | pg.ClientBase, rows: OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;

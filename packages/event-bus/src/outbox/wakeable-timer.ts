@@ -1,4 +1,4 @@
-/** A pause that can be cut short, also by a wake that came just before it began. */
+/** A pause that a wake cuts short, even one that came just before the pause began. */
 export class WakeableTimer {
   #isWoken = false;
   #end: (() => void) | undefined;

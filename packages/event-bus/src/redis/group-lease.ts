@@ -5,13 +5,13 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[
 return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and 1 or 0`;
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** Which member of a group is active: a key that lapses when its holder stops renewing it. */
+/** Chooses the active member of a group: a key that expires when its owner stops renewing it. */
 export class GroupLease {
   readonly leaseMs: number;
   readonly #redis: Redis;
   readonly #key: string;
   readonly #holder: string;
-  /** Monotonic; counted from before each renewal was sent, so never later than Redis's own. */
+  /** Monotonic milliseconds, counted from before each renewal was sent, so never later than Redis's own expiry. */
   #heldUntil = 0;
 
   constructor(redis: Redis, options: { key: string; holder: string; leaseMs: number }) {
@@ -25,7 +25,7 @@ export class GroupLease {
     return performance.now() < this.#heldUntil;
   }
 
-  /** Takes or renews the lease; false when another has it. */
+  /** Takes or renews the lease; false when another member has it. */
   async acquire(): Promise<boolean> {
     const askedAt = performance.now();
     const taken = await this.#redis.eval(RENEW, 1, this.#key, this.#holder, String(this.leaseMs));
@@ -33,7 +33,7 @@ export class GroupLease {
     return taken === 1;
   }
 
-  /** Renews in the background, also while an event is being handled; returns what ends it. */
+  /** Renews in the background, also while an event is being handled; returns a function that ends it. */
   keep(): () => void {
     const timer = setInterval(() => this.acquire().catch(() => undefined), this.leaseMs / 3);
     return () => clearInterval(timer);

@@ -1,7 +1,7 @@
 import { keepAlive } from '@runyard/service-kit';
 import { Redis } from 'ioredis';
 
-/** For commands that answer at once: they fail within the time limit while Redis is away. */
+/** Opens a connection for commands that answer at once: they fail within the time limit while Redis is unavailable. */
 export function openCommandConnection(url: string, name: string): Redis {
   const redis = quiet(
     new Redis(url, {
@@ -19,7 +19,7 @@ export function openCommandConnection(url: string, name: string): Redis {
   return redis;
 }
 
-/** For reads that wait inside Redis: one per subscription, closed under the read when the subscription ends. */
+/** Opens a connection for blocking reads: one per subscription, closed during a read when the subscription ends. */
 export function openBlockingConnection(url: string, name: string): Redis {
   return quiet(
     new Redis(url, {
@@ -38,7 +38,7 @@ function retryStrategy(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2_000);
 }
 
-/** Losses show in the commands they fail; an error event without a listener would end the process. */
+/** Losses show in the commands that fail; an error event without a listener would end the process. */
 function quiet(redis: Redis): Redis {
   return redis.on('error', () => undefined);
 }

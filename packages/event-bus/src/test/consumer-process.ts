@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bundledEntry, waitFor } from '@runyard/test-kit';
 import type { EventBusConfig } from '../index.ts';
 
-/** A process of its own that begins the effect of every event and never ends it. */
+/** Starts a separate process that begins the effect of every event and never ends it. */
 export async function startConsumerProcess(
   config: EventBusConfig,
   group: string,

@@ -6,7 +6,7 @@ export interface LoggedMessage {
   fields?: Record<string, unknown>;
 }
 
-/** A logger that keeps what it is given. */
+/** Makes a logger that records its lines. */
 export function recordingLogger(): { logger: Logger; messages(level: string): LoggedMessage[] } {
   const logged: LoggedMessage[] = [];
   const at = (level: string) => (message: string, fields?: Record<string, unknown>) =>

@@ -1,4 +1,4 @@
-/** Checkpoints and store of one use, asked of the parent. */
+/** Implements the checkpoints and the store of one use of a graph by requests to the parent. */
 import {
   BackendError,
   type ChannelHistory,
@@ -24,8 +24,8 @@ import {
 import { withoutGivenAnswers } from './interrupt-answers.ts';
 
 /**
- * Checkpoints a run may be ahead of storage: with fewer a fast graph would wait for each commit, with more its worker, should it
- * stand still or be cut off, would leave that much work to be done again.
+ * The number of checkpoints that a run may be ahead of storage. With a smaller one, a fast graph waits for each commit.
+ * With a larger one, more work is repeated when the worker stalls or loses its connection.
  */
 const PUTS_AHEAD_MAX = 4;
 
@@ -41,9 +41,10 @@ const REASONS: ReadonlySet<string> = new Set([
 
 export interface RemoteCheckpointsOptions {
   /**
-   * A put resolves as soon as it is on its way, in order, unless too many are, and this is told if it fails. LangGraph sends the next put only
-   * when the last one has resolved, so waiting for each commit would make a run one commit per step slower, and its events
-   * could not be told from those of the checkpoint before. Left out: a put resolves when it is durable.
+   * Receives the error of a put that failed after it resolved. With it, a put resolves once it is sent, in order,
+   * unless too many are not durable yet; without it, a put resolves when it is durable. LangGraph sends the next put
+   * only when the last one has resolved. Waiting for each commit would make a run slower by one commit per step, and
+   * its events would look the same as those of the checkpoint before.
    */
   onPutFailed?: (error: Error) => void;
 }
@@ -54,10 +55,10 @@ export class RemoteCheckpoints implements CheckpointBackend {
   readonly #options: RemoteCheckpointsOptions;
   /** The newest checkpoint of the root graph that this use read or wrote. */
   lastRootCheckpointId: string | null = null;
-  /** Checkpoints that the graph is about to read too. */
+  /** Checkpoints that were read before the graph asks for them. */
   readonly #readAhead = new Map<string, StoredCheckpoint | undefined>();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The last puts, whether durable by now or not. */
+  /** The last puts, durable or not. */
   readonly #puts: Promise<unknown>[] = [];
 
   constructor(connection: Connection, use: number, options: RemoteCheckpointsOptions = {}) {
@@ -75,7 +76,10 @@ export class RemoteCheckpoints implements CheckpointBackend {
     return stored && withoutGivenAnswers(stored);
   }
 
-  /** Reads a checkpoint of the root graph with all that is stored at it. What reads it next, before any write, gets the same. */
+  /**
+   * Reads a checkpoint of the root graph with all that is stored at it. The next read of it gets the same answer,
+   * unless something is written before.
+   */
   async readAhead(threadId: string, checkpointId?: string): Promise<StoredCheckpoint | undefined> {
     const place = JSON.stringify([threadId, '', checkpointId]);
     if (!this.#readAhead.has(place)) this.#readAhead.set(place, await this.#get(threadId, '', checkpointId));
@@ -112,7 +116,7 @@ export class RemoteCheckpoints implements CheckpointBackend {
     return unpackHistories(answer.ok as HistoryDocument[], answer.raw);
   }
 
-  /** Resolves when nothing is under way to storage any more, however it ended. */
+  /** Resolves when every write has been answered, with success or an error. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay);
   }

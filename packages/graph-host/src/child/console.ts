@@ -1,4 +1,7 @@
-/** What user code prints, told to the parent with the run, thread and graph that printed it. Never blocks, never unbounded. */
+/**
+ * Sends what user code prints to the parent, with the run, thread and graph that printed it. It never blocks, and
+ * buffers a limited amount.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { droppedLines, LineSplitter, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
@@ -11,12 +14,12 @@ export interface PrintContext {
 
 const printing = new AsyncLocalStorage<PrintContext>();
 
-/** Everything `work` prints, however late, carries `context`. */
+/** Attaches `context` to everything that `work` prints, at any later time too. */
 export function printAs<T>(context: PrintContext, work: () => T): T {
   return printing.run(context, work);
 }
 
-/** Of the run whose code this is, if it is one's. */
+/** Returns the context of the run whose code calls this; undefined for code that belongs to no run. */
 export function printContext(): PrintContext | undefined {
   return printing.getStore();
 }
@@ -26,7 +29,10 @@ export interface ConsoleOptions {
   send(line: HostLog): void;
 }
 
-/** Takes over stdout, stderr and the levels of `console`. @returns what prints a line beside them, from the same budget */
+/**
+ * Captures stdout, stderr and the levels of `console`.
+ * @returns a function that prints one more line from the same budget
+ */
 export function captureConsole({ bytesPerSecond, send }: ConsoleOptions): (line: HostLog) => void {
   let level: HostLog['level'] | undefined;
   const budget = new OutputBudget(bytesPerSecond, (lines) => send({ level: 'warn', message: droppedLines(lines) }));

@@ -1,4 +1,4 @@
-/** Errors of user code as clients see them: class name and message. */
+/** Turns errors of user code into what clients see: class name and message. */
 import type { ErrorBody } from '../protocol/messages.ts';
 
 const MAX_MESSAGE_LENGTH = 64 * 1024;
@@ -8,7 +8,7 @@ export function errorBody(error: unknown, kind = 'failed'): ErrorBody {
   return { kind, error: className(error), message: clip(error.message) };
 }
 
-/** Most classes do not set `name`: a thrown `class OutOfStock extends Error` is an OutOfStock. */
+/** Returns the class's own name where `name` is not set: `class OutOfStock extends Error` becomes OutOfStock. */
 function className(error: Error): string {
   if (error.name !== 'Error') return error.name;
   return error.constructor?.name || 'Error';

@@ -1,4 +1,4 @@
-/** The little of LangGraph's surface that the host touches. The classes themselves come from the project at run time. */
+/** The part of LangGraph's API that the host uses. The classes themselves come from the project at run time. */
 
 export interface GraphConfig {
   configurable?: Record<string, unknown>;
@@ -29,7 +29,7 @@ export interface CompiledGraph {
   checkpointer?: unknown;
   store?: unknown;
   nodes?: Record<string, unknown>;
-  /** The channels that are the state: by name, or one channel that holds all of it. */
+  /** The channels that are the state: their names, or the one channel that holds all of it. */
   streamChannelsAsIs?: string | string[];
   stream(input: unknown, options: GraphConfig): Promise<AsyncIterable<unknown>>;
   streamEvents(input: unknown, options: GraphConfig): AsyncIterable<StreamedEvent>;
@@ -55,7 +55,7 @@ interface RunControl {
   requestDrain(reason?: string): void;
 }
 
-/** What is used of the project's `@langchain/langgraph`. */
+/** The exports of the project's `@langchain/langgraph` that the host uses. */
 export interface LangGraphModule {
   Command: new (fields: { resume?: unknown; update?: unknown; goto?: unknown }) => object;
   Send: new (node: string, args: unknown) => object;

@@ -1,4 +1,4 @@
-/** What the child answers and does for each message of its parent. */
+/** Handles each message of the parent. */
 import { BackendError } from '@runyard/checkpointer/graph-process';
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import type { EmbeddingsSource } from '../project/store-settings.ts';
@@ -58,7 +58,7 @@ export class Host {
     this.#connection.send(0, { t: 'log', ...line });
   }
 
-  /** The run ends with this error; nothing happens when it has ended already. */
+  /** Ends the run with this error. Does nothing when the run has ended already. */
   failRun(runId: string, error: Error): void {
     for (const run of this.#runs.values()) if (run.runId === runId) run.fail(error);
   }
@@ -114,7 +114,7 @@ export class Host {
     this.#directory = project.directory;
     this.#loopback = loopback === null ? undefined : bindLoopback(loopback, process.env.LANGGRAPH_API_URL);
     registerSdkLogger(captureConsole({ bytesPerSecond: limits.logBytesPerSecond, send: (line) => this.log(line) }));
-    // What the deployment sets wins over what the project brings along.
+    // Variables of the deployment win over those of the project.
     for (const [name, value] of Object.entries(project.env)) process.env[name] ??= value;
     await preloadLangGraph(project.graphs);
     await import(import.meta.resolve('tsx'));
@@ -162,8 +162,8 @@ export class Host {
       const run = new Run({ connection, use, request: runRequest, hasCheckpoints, graph, limits });
       this.#runs.set(use, run);
       connection.send(use, { t: 'run.begun', use });
-      // After what is sent in this turn has left: code that never returns to the event loop would keep it here. An abort that
-      // came along with the start is heard by then, too.
+      // Wait until the messages of this turn have been sent: code that never returns to the event loop would keep them
+      // here. An abort that arrived together with the start is handled by then, too.
       setImmediate(() => void run.execute().finally(() => this.#runs.delete(use)));
     });
   }
@@ -204,7 +204,7 @@ export class Host {
   }
 }
 
-/** A result that is JSON text already and goes as raw bytes. */
+/** Marks a result that is JSON text already and is sent as raw bytes. */
 class JsonText {
   readonly text: string;
   constructor(text: string) {

@@ -1,24 +1,24 @@
 /**
- * Interrupts that wait at a checkpoint, and the answers given to them. An answer goes with each attempt of the run that it was given
- * to, by the id of its interrupt: a checkpoint shows the graph only what its tasks had been answered before that run.
+ * Matches interrupts that wait at a checkpoint with their answers. Every attempt of the run gets the run's answers, by
+ * the ids of their interrupts; from the checkpoint, the graph sees only the answers that its tasks had before that run.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { PendingWrite, SerializedValue, StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 
-/** Reads a stored value with the project's own serializer. */
+/** Deserializes a stored value with the project's own serializer. */
 export type Load = (value: SerializedValue) => Promise<unknown>;
 
 const ERROR = '__error__';
 const INTERRUPT = '__interrupt__';
 const RESUME = '__resume__';
-/** The release before this one kept track of a run's answer with a write of its own. */
+/** The channel with which the previous release recorded a run's answer. */
 const FORMER_MARKER = '__runyard_resume__';
-/** The task of an answer that names no interrupt. */
+/** The task id that LangGraph stores an answer under when it names no interrupt. */
 const NO_TASK = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The checkpoint as the graph may see it. An answer that LangGraph noted as given, under no task's id, would be taken by the
- * next interrupt that is reached.
+ * Removes the answers that must not reach the graph. The next interrupt would take an answer that LangGraph stored
+ * under no task's id.
  */
 export function withoutGivenAnswers({ interruptsBeforeRun, ...stored }: StoredCheckpoint): StoredCheckpoint {
   const { pendingWrites } = stored;
@@ -28,8 +28,9 @@ export function withoutGivenAnswers({ interruptsBeforeRun, ...stored }: StoredCh
 }
 
 /**
- * An answer to all that is asked is named by the interrupts it answers. LangGraph would look for it by its truth, so that `false`, `0`
- * and an empty text were none, and would give it to the next interrupt of a subgraph too when the run is attempted again.
+ * Keys an answer to all waiting interrupts by their ids. LangGraph checks a plain answer for truth, so it would miss
+ * `false`, `0` and an empty text; and in a repeated attempt it would give the answer to the next interrupt of a
+ * subgraph too.
  */
 export async function nameAnswer(resume: unknown, stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
   if (resume === null || namesInterrupts(resume)) return resume;
@@ -37,7 +38,10 @@ export async function nameAnswer(resume: unknown, stored: StoredCheckpoint | und
   return waiting.length === 0 ? resume : Object.fromEntries(waiting.map(({ id }) => [id, resume]));
 }
 
-/** Answers that an earlier run was given at the checkpoint for tasks that failed before they took them. Undefined for none. */
+/**
+ * Returns the answers that an earlier run got at the checkpoint for tasks that failed before they took them; undefined
+ * for none.
+ */
 export async function untakenAnswers(stored: StoredCheckpoint | undefined, load: Load): Promise<unknown> {
   const failed = new Set(stored?.pendingWrites.filter(({ channel }) => channel === ERROR).map(({ taskId }) => taskId));
   if (stored === undefined || failed.size === 0) return undefined;
@@ -72,12 +76,15 @@ function interruptWrites({ interruptsBeforeRun, pendingWrites }: StoredCheckpoin
   return (interruptsBeforeRun ?? pendingWrites).filter((write) => write.channel === channel);
 }
 
-/** Answers are given under the id of an interrupt, or under none, and taken under that of a task. */
+/**
+ * Returns whether the write is an answer as given, which has the id of an interrupt or none. An answer that was taken
+ * has the id of a task.
+ */
 function isGiven({ taskId }: PendingWrite): boolean {
   return taskId === NO_TASK || isInterruptId(taskId);
 }
 
-/** LangGraph's own test of a resume that is a map: every key is the id of an interrupt. */
+/** Returns whether the resume value is a map, by LangGraph's own test: every key is the id of an interrupt. */
 function namesInterrupts(resume: unknown): boolean {
   if (typeof resume !== 'object' || resume === null) return false;
   const keys = Object.keys(resume);

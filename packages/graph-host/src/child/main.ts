@@ -1,6 +1,6 @@
 /**
- * The process that runs a project's code. It speaks with its parent over file descriptor 3 and nothing else; when that
- * connection ends, so does the process. Its environment is what the parent chose to give.
+ * Runs a project's code in a process that speaks with its parent over file descriptor 3 and nothing else. When that
+ * connection ends, so does the process. The parent chooses its environment.
  */
 import { Socket } from 'node:net';
 import { Connection } from '../protocol/connection.ts';

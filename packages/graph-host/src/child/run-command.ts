@@ -1,4 +1,4 @@
-/** Commands of clients as those of the project's LangGraph. */
+/** Turns commands of clients into those of the project's LangGraph. */
 import type { RunRequest } from '../types.ts';
 import type { LangGraphModule } from './graph-types.ts';
 
@@ -12,7 +12,10 @@ export function toCommand(langgraph: LangGraphModule, command: NonNullable<RunRe
   });
 }
 
-/** A node's name, or `{node, input}` which starts the node with an input of its own; LangGraph's form of it has `args`. */
+/**
+ * Returns a node's name, or a `Send` for `{node, input}`, which starts the node with its own input. LangGraph calls the
+ * input `args`.
+ */
 function toTarget(langgraph: LangGraphModule, target: unknown): unknown {
   if (typeof target !== 'object' || target === null || !('node' in target)) return target;
   const { node, input, args } = target as { node: string; input?: unknown; args?: unknown };

@@ -1,14 +1,14 @@
-/** What LangGraph is told of a run beside its input. */
+/** Builds the config with which LangGraph executes a run. */
 import type { RunRequest } from '../types.ts';
 import type { GraphConfig } from './graph-types.ts';
 import { runMetadata } from './run-metadata.ts';
 
-/** LangGraph takes the checkpointer of one invocation from here; the shared graph object stays as it is. */
+/** LangGraph reads the checkpointer of one invocation from this key; the shared graph object stays unchanged. */
 const CHECKPOINTER_KEY = '__pregel_checkpointer';
 
-/** What a run has of its own, apart from its request. */
+/** Parts of a run's config that are not in its request. */
 export interface RunParts {
-  /** The attempt goes on from the thread's newest checkpoint instead of where the run began. */
+  /** True when the attempt goes on from the thread's newest checkpoint instead of where the run began. */
   goesOn: boolean;
   checkpointer: object | undefined;
   store: object;
@@ -47,7 +47,7 @@ export function runConfig(
   };
 }
 
-/** Asks for the thread's state as it is now, wherever the run began. */
+/** Returns a config that reads the thread's newest state, wherever the run began. */
 export function newestState({ configurable }: GraphConfig): GraphConfig {
   const { thread_id, [CHECKPOINTER_KEY]: checkpointer } = configurable ?? {};
   return { configurable: { thread_id, checkpoint_ns: '', [CHECKPOINTER_KEY]: checkpointer } };

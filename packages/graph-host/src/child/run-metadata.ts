@@ -1,4 +1,7 @@
-/** What tells where something came from: to tracers and stream clients all of it, with checkpoints what history is searched for. */
+/**
+ * Builds the metadata of a run: all of it for tracers and stream clients, and the part that histories are searched by
+ * for checkpoints.
+ */
 
 import type { RunRequest } from '../types.ts';
 import { VERSION } from '../version.ts';
@@ -20,9 +23,12 @@ export function runMetadata(request: RunRequest, langgraphVersion: string): Reco
   };
 }
 
-/** Kept with every checkpoint of a run: its own metadata and ids, which clients filter histories by. */
+/**
+ * Returns the metadata stored with every checkpoint of a run: its own and the run's ids. Clients filter histories by
+ * it.
+ */
 export function checkpointMetadata(request: RunRequest): Record<string, unknown> {
-  // What a step wrote is told by its stored writes alone.
+  // Only the stored writes say what a step wrote.
   const { writes: _writes, ...metadata } = request.config.metadata ?? {};
   return {
     created_by: 'system',

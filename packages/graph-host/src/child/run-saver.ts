@@ -1,4 +1,4 @@
-/** The checkpoint saver of one attempt. */
+/** Creates the checkpoint saver of one attempt. */
 import { createSaver } from '@runyard/checkpointer/graph-process';
 import type { RunRequest } from '../types.ts';
 import type { RemoteCheckpoints } from './backends.ts';
@@ -8,7 +8,7 @@ import { checkpointMetadata } from './run-metadata.ts';
 export interface RunSaverOptions {
   request: RunRequest;
   graph: LoadedGraph;
-  /** Events wait while a checkpoint is being serialized: its put has to be on the wire before them. */
+  /** Holds events while a checkpoint is being serialized: its put must be sent before them. */
   outbox: { hold(): void; release(): void };
 }
 
@@ -31,8 +31,9 @@ export function createRunSaver(checkpoints: RemoteCheckpoints, options: RunSaver
 }
 
 /**
- * With durability exit a run is kept as a whole, but a subgraph with a checkpointer of its own is kept when it ends. When the run begins
- * again, so does that: what an earlier attempt kept of it is passed over.
+ * Skips checkpoints of the run's earlier attempts. With durability exit, a run's checkpoints are stored when it ends,
+ * but those of a subgraph with its own checkpointer when the subgraph ends. When the run begins again, so does the
+ * subgraph.
  */
 export function passOverEarlierAttempts(saver: RunSaver, { runId, attempt }: RunRequest): void {
   const getTuple = saver.getTuple.bind(saver);

@@ -1,4 +1,4 @@
-/** How an attempt begins: with what the run was asked for, or where an earlier attempt has got to. */
+/** Decides how an attempt begins: with the run's request, or where an earlier attempt stopped. */
 import type { StoredCheckpoint } from '@runyard/checkpointer/graph-process';
 import type { RunRequest } from '../types.ts';
 import type { RemoteCheckpoints } from './backends.ts';
@@ -7,9 +7,11 @@ import { type Load, nameAnswer, untakenAnswers } from './interrupt-answers.ts';
 import { toCommand } from './run-command.ts';
 
 export interface RunStart {
-  /** For LangGraph: the run's input, a command, or null to go on. */
+  /** The input for LangGraph: the run's input, a command, or null to go on. */
   input: unknown;
-  /** The thread's newest checkpoint is one of this run: the attempt goes on from there, wherever the run began. */
+  /**
+   * True when the thread's newest checkpoint is one of this run: the attempt goes on from it, wherever the run began.
+   */
   goesOn: boolean;
 }
 
@@ -19,14 +21,15 @@ export interface StartOptions {
   load: Load;
 }
 
-/** Of a run without checkpoints, where each attempt is the first. */
+/** Begins a run without checkpoints, where each attempt starts over. */
 export function startAnew({ command, input = null }: RunRequest, langgraph: LangGraphModule): RunStart {
   return { input: command ? toCommand(langgraph, command) : input, goesOn: false };
 }
 
 /**
- * Nobody else writes the thread between the attempts of a run, so its newest checkpoint tells all: either this run made it, and
- * input and command have been applied, or none of the run's steps is kept, and the attempt begins as the first one did.
+ * Decides how the attempt begins, by the thread's newest checkpoint. Nobody else writes the thread between the attempts
+ * of a run. Either this run made the checkpoint, and input and command have been applied; or none of the run's steps is
+ * stored, and the attempt begins like the first one.
  */
 export async function runStart(request: RunRequest, options: StartOptions): Promise<RunStart> {
   const { command, input = null, attempt } = request;
@@ -53,12 +56,12 @@ async function answersOf(
   if (command?.resume !== undefined) {
     return nameAnswer(command.resume, await checkpoints.readAhead(threadId, checkpointId), load);
   }
-  // Who goes back to an earlier checkpoint is asked again what was asked there.
+  // A run from an earlier checkpoint is asked again what was asked there.
   if (command || checkpointId !== undefined) return undefined;
   return untakenAnswers(await checkpoints.readAhead(threadId), load);
 }
 
-/** As LangGraph reads it from the configuration; undefined for the newest. */
+/** Reads the id from the configuration as LangGraph does; undefined for the newest. */
 function startingCheckpointId(configurable: Record<string, unknown>): string | undefined {
   const { checkpoint_id, checkpoint_ns = '', checkpoint_map } = configurable;
   if (checkpoint_ns !== '') return undefined;

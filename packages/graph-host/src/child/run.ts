@@ -1,4 +1,4 @@
-/** One run in the child: from its request to its settlement. */
+/** Executes one run in the child: from its request to its settlement. */
 import { createStore, type SerializedValue } from '@runyard/checkpointer/graph-process';
 import type { Connection } from '../protocol/connection.ts';
 import type { RunRequest } from '../types.ts';
@@ -31,7 +31,7 @@ export class Run {
   readonly #abort = new AbortController();
   readonly #control: { requestDrain(reason?: string): void } | undefined;
   #isDraining = false;
-  /** Why the run ends although its graph would go on. */
+  /** The error that ends the run although its graph could go on. */
   #failure: Error | undefined;
 
   constructor(options: RunOptions) {
@@ -67,20 +67,23 @@ export class Run {
     this.#abort.abort(error);
   }
 
-  /** Stops at the next step boundary; where the project's LangGraph cannot, at once: its last checkpoint is enough to go on. */
+  /**
+   * Stops at the next step boundary. Where the project's LangGraph cannot do that, it stops at once: the last
+   * checkpoint is enough to go on.
+   */
   drain(): void {
     this.#isDraining = true;
     if (this.#control) this.#control.requestDrain('shutdown');
     else this.#abort.abort(new Error('shutdown'));
   }
 
-  /** Ends the run with this error, whatever its graph says. */
+  /** Ends the run with this error, whatever its graph returns. */
   fail(error: Error): void {
     this.#failure ??= error;
     this.#abort.abort(error);
   }
 
-  /** Never rejects: whatever happens becomes the settlement. */
+  /** Never rejects: every error becomes a settlement. */
   async execute(): Promise<void> {
     const settlement = await this.#settlement();
     await this.#outbox.drained();

@@ -1,11 +1,11 @@
-/** The logger that `getLogger()` of `@langchain/langgraph-sdk/logging` hands to the project's code. */
+/** Provides the logger that `getLogger()` of `@langchain/langgraph-sdk/logging` returns to the project's code. */
 import { format } from 'node:util';
 import { cut } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
 
 type LogMethod = (message: unknown, ...more: unknown[]) => SdkLogger;
 
-/** How grave a line of each of its methods is. */
+/** The log level of each of its methods. */
 const LEVELS = {
   error: 'error',
   warn: 'warn',
@@ -24,10 +24,10 @@ export type SdkLogger = Record<keyof typeof LEVELS, LogMethod>;
 type Fields = NonNullable<HostLog['data']>;
 
 const LOGGER_KEY = Symbol.for('langgraph.api.sdk-logger');
-/** A line with more than this keeps its message alone. */
+/** Characters of the fields of a line. Longer fields are dropped, and the line keeps only its message. */
 const FIELDS_MAX_LENGTH = 16 * 1024;
 
-/** To be called before graphs are loaded: modules ask for the logger at their top level. */
+/** Registers the logger, before graphs are loaded: modules ask for it at their top level. */
 export function registerSdkLogger(print: (line: HostLog) => void): void {
   const logger = {} as SdkLogger;
   for (const [name, level] of Object.entries(LEVELS)) {
@@ -41,7 +41,7 @@ export function registerSdkLogger(print: (line: HostLog) => void): void {
   (globalThis as Record<symbol, unknown>)[LOGGER_KEY] = logger;
 }
 
-/** Objects after the message are fields of the line; an object in its place names its own message. */
+/** Objects after the message are fields of the line; an object in its place contains the message. */
 function lineOf(message: unknown, more: unknown[]): { message: string; fields: Fields } {
   const fields: Fields = {};
   const words: unknown[] = [];
@@ -60,7 +60,7 @@ function lineOf(message: unknown, more: unknown[]): { message: string; fields: F
   return { message: format(...words), fields };
 }
 
-/** What has no JSON form, or too long a one, is left out: a line of a log ends no run. */
+/** Returns undefined for fields that have no JSON form or a too long one: a log line must not end a run. */
 function toJsonFields(fields: Fields): Fields | undefined {
   if (Object.keys(fields).length === 0) return undefined;
   try {
@@ -71,7 +71,7 @@ function toJsonFields(fields: Fields): Fields | undefined {
   }
 }
 
-/** LangChain keeps the config of the node whose code runs where every copy of it finds it. */
+/** Reads the current node from the global place where LangChain stores the config of the node whose code runs. */
 function currentNode(): Fields {
   const shared = globalThis as unknown as Record<symbol, { getStore(): unknown } | undefined>;
   const tree = shared[Symbol.for('ls:tracing_async_local_storage')]?.getStore() as RunTree | undefined;

@@ -1,4 +1,4 @@
-/** How a run ended in the child, and the message that tells its parent. */
+/** Describes how a run ended in the child, and sends that to the parent. */
 import type { Connection } from '../protocol/connection.ts';
 import type { ErrorBody } from '../protocol/messages.ts';
 import { errorBody } from './error-body.ts';
@@ -13,7 +13,7 @@ export interface Settlement {
   error?: ErrorBody;
 }
 
-/** Values or interrupts that are no JSON make it a failure. */
+/** Sends a failure instead when values or interrupts have no JSON form. */
 export function sendSettlement(
   connection: Connection,
   use: number,
@@ -43,7 +43,7 @@ export function sendSettlement(
   connection.send(use, header, [...(values ? [values] : []), ...(interrupts ? [interrupts] : [])]);
 }
 
-/** `{task id: [{id, value}]}` of the tasks that wait for an answer; undefined when none does. */
+/** Returns `{task id: [{id, value}]}` of the tasks that wait for an answer; undefined when none does. */
 export function interruptsByTask(tasks: StateSnapshot['tasks']): Record<string, unknown[]> | undefined {
   const waiting = tasks.filter((task) => (task.interrupts?.length ?? 0) > 0);
   if (waiting.length === 0) return undefined;

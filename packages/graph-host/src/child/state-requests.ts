@@ -28,7 +28,7 @@ export async function getHistory(
   if (request.limit <= 0) return [];
   const view = await viewFor(graph, request, backends, 'threads.read');
   const options = {
-    // One more than asked: the oldest one's writes are found on its parent.
+    // Lists one more than requested: the writes of the oldest one are found at its parent.
     limit: request.limit + 1,
     ...(request.metadata && { filter: request.metadata }),
     ...(request.beforeCheckpointId !== undefined && {
@@ -72,7 +72,7 @@ export async function updateState(
   return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint?.checkpoint_id ?? null };
 }
 
-/** A refused update names the node it was for. */
+/** Names the node of a refused update in the error. */
 function updateError(cause: unknown, superstep: number, updates: Update[]): GraphRequestError {
   const { error: name, message } = errorBody(cause);
   const refused = updates.find(({ as_node }) => message.includes(`"${as_node}"`)) ?? updates[0];
@@ -85,7 +85,7 @@ function valuesOf({ modules }: LoadedGraph, { values, command }: Update): unknow
   return command === undefined || command === null ? (values ?? null) : toCommand(modules.langgraph, command as Json);
 }
 
-/** LangGraph does not keep as which node an update was made, so it is written into the metadata with the update. */
+/** Returns metadata with the node of each update, because LangGraph does not store it. */
 async function writesOf(view: StateView, updates: Update[], config: GraphConfig): Promise<Json> {
   const writes: Json = {};
   for (const { as_node, values, command } of updates) {
@@ -96,7 +96,7 @@ async function writesOf(view: StateView, updates: Update[], config: GraphConfig)
   return { writes };
 }
 
-/** The node an update without one counts as: the only one there is, or the one that ran last. */
+/** Returns the node that an update without one counts as: the only one there is, or the one that ran last. */
 async function lastNode(view: StateView, config: GraphConfig): Promise<string | undefined> {
   await view.graph.getState(config);
   const seen = Object.entries(view.versionsSeen()).flatMap(([node, versions]) =>
@@ -125,7 +125,7 @@ function configOf(request: StateRequest | HistoryRequest): GraphConfig {
   };
 }
 
-/** What the step before a snapshot wrote. An input's own checkpoint holds what was put in. */
+/** Returns what the step before a snapshot wrote. The checkpoint of an input holds the input itself. */
 async function writesBefore(view: StateView, snapshot: StateSnapshot, known: StateSnapshot[] = []): Promise<Json> {
   const channels = view.graph.streamChannelsAsIs;
   const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id;

@@ -1,13 +1,13 @@
 /**
- * A graph with the checkpointer and store of one state request, as an object of its own that inherits everything else: the
- * shared graph is never touched, and LangGraph finds both where it looks for them outside a run.
+ * Makes a view of a graph with the checkpointer and store of one state request. The view inherits everything else: the
+ * shared graph stays unchanged, and LangGraph finds both where it looks for them outside a run.
  */
 import { createSaver, createStore } from '@runyard/checkpointer/graph-process';
 import type { RemoteCheckpoints, RemoteStore } from './backends.ts';
 import type { CompiledGraph } from './graph-types.ts';
 import type { LoadedGraph } from './load-graphs.ts';
 
-/** `[task id, channel, value]`. */
+/** A pending write as `[task id, channel, value]`. */
 export type PendingWrite = [string, string, unknown];
 
 interface Tuple {
@@ -18,11 +18,11 @@ interface Tuple {
 
 export interface StateView {
   graph: CompiledGraph;
-  /** What the tasks that began at a checkpoint wrote; known for checkpoints that have been read through `graph`. */
+  /** Returns what the tasks that began at a checkpoint wrote; known for checkpoints that were read through `graph`. */
   writesAt(checkpointId: unknown): PendingWrite[];
-  /** Of the checkpoint that was read last: which node last saw which version of each channel. */
+  /** Returns which node last saw which version of each channel, for the checkpoint that was read last. */
   versionsSeen(): Record<string, Record<string, number | string>>;
-  /** Added to the metadata of the next checkpoints that are put. */
+  /** Is added to the metadata of the checkpoints that are put next. */
   nextMetadata: Record<string, unknown>;
 }
 

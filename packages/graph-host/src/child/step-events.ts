@@ -1,4 +1,4 @@
-/** What the runtime tells of a graph's steps, their tasks and checkpoints, in the form clients know. */
+/** Converts the runtime's reports on steps, tasks and checkpoints into the form that clients know. */
 import type { TaskErrors } from './task-errors.ts';
 
 export interface DebugChunk {
@@ -43,7 +43,7 @@ export function checkpointEvent({
   };
 }
 
-/** The runtime says under `state` where the graph inside a task keeps its checkpoints; clients know that as `checkpoint`. */
+/** Moves the checkpoint of a subgraph's task from `state`, where the runtime has it, to `checkpoint`. */
 function checkpointTask({ state, ...task }: Record<string, unknown>): unknown {
   return { ...task, error: task.error ?? null, checkpoint: checkpointOf(state), state: null };
 }
@@ -58,8 +58,9 @@ function isSnapshotConfig(value: unknown): value is { configurable: Record<strin
 }
 
 /**
- * `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no thread. Without `checkpoint_id` the
- * newest checkpoint there is meant. Of a graph inside, `checkpoint_map` has the checkpoints of the graphs around it.
+ * Returns `{thread_id, checkpoint_ns, checkpoint_id}` of a runnable config, null when it names no thread. Without
+ * `checkpoint_id` the newest checkpoint of the namespace is meant. The `checkpoint_map` of a subgraph has the
+ * checkpoints of the graphs around it.
  */
 export function checkpointOf(config: unknown): Record<string, unknown> | null {
   if (!isSnapshotConfig(config) || config.configurable?.thread_id === undefined) return null;
@@ -72,7 +73,7 @@ export function checkpointOf(config: unknown): Record<string, unknown> | null {
   };
 }
 
-/** A config without the runtime's own objects and without what identifies the caller. */
+/** Returns a config without the runtime's own objects and without what identifies the caller. */
 function publicConfig(config: unknown): unknown {
   if (!isSnapshotConfig(config)) return config ?? null;
   const { callbacks: _callbacks, ...rest } = config as unknown as Record<string, unknown>;

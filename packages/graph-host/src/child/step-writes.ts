@@ -1,16 +1,16 @@
-/** What a step wrote, keyed by node: `metadata.writes` of the checkpoint it led to. */
+/** Collects what a step wrote, by node: `metadata.writes` of the checkpoint it led to. */
 import type { CompiledGraph, StateSnapshot } from './graph-types.ts';
 import type { PendingWrite } from './state-view.ts';
 
 export interface Step {
-  /** The snapshot whose tasks did the writing. */
+  /** The snapshot whose tasks wrote. */
   at: StateSnapshot;
   writes: PendingWrite[];
-  /** Channels that are state; the others are how nodes wake each other. */
+  /** Channels that are state; nodes trigger each other through the others. */
   channels: CompiledGraph['streamChannelsAsIs'];
 }
 
-/** @param isInput the step that applies an input, done by `__start__`, which counts for no other step */
+/** @param isInput whether the step applies an input; `__start__` does that, and counts for no other step */
 export function stepWrites({ at, writes, channels }: Step, isInput: boolean): Record<string, unknown> {
   const byNode: Record<string, unknown> = {};
   for (const { id, name } of at.tasks) {

@@ -1,6 +1,6 @@
 /**
- * What made tasks of a run fail. The runtime tells that a task ended and leaves out that it failed, so it is heard from the
- * callbacks of what runs inside the task, the task itself being the last to be heard.
+ * Collects the errors of failed tasks. The runtime reports that a task ended but not that it failed, so the errors come
+ * from the callbacks of what runs inside the task; the task itself reports last.
  */
 import { errorBody } from './error-body.ts';
 
@@ -8,7 +8,10 @@ export class TaskErrors {
   readonly #errors = new Map<string, unknown>();
   readonly #tasks = new Map<string, string>();
 
-  /** A LangChain callback handler. It is waited for: what it hears has to be known before the task's end is told. */
+  /**
+   * A LangChain callback handler. LangChain awaits it, because an error must be known before the end of the task is
+   * published.
+   */
   readonly handler = {
     name: 'task-errors',
     awaitHandlers: true,
@@ -27,7 +30,7 @@ export class TaskErrors {
     handleChainError: (error: unknown, runId: string): void => this.#heard(runId, error),
   };
 
-  /** As the end of the task tells it; null when it did not fail. */
+  /** Returns the error for the task's end event; null when it did not fail. */
   of(taskId: unknown): { error: string; message: string } | null {
     const thrown = this.#errors.get(String(taskId));
     if (thrown === undefined) return null;
@@ -35,7 +38,7 @@ export class TaskErrors {
     return { error, message };
   }
 
-  /** A task that is tried again, or that goes on after a part of it failed, has not failed. */
+  /** Forgets the error when the task is retried, or goes on after a part of it failed. */
   #heard(runId: string, error: unknown): void {
     const task = this.#tasks.get(runId);
     this.#tasks.delete(runId);
@@ -45,13 +48,13 @@ export class TaskErrors {
   }
 }
 
-/** The namespace of what runs in a task ends in `node:task id`. */
+/** Returns the task id: the namespace of what runs in a task ends in `node:task id`. */
 function taskOf(namespace: unknown): string | undefined {
   if (typeof namespace !== 'string') return undefined;
   return namespace.slice(namespace.lastIndexOf(':') + 1);
 }
 
-/** Interrupts and commands to a parent graph travel as errors and are none. */
+/** Returns whether this is an interrupt or a command to a parent graph: both are thrown and are no failures. */
 function isBubbleUp(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'is_bubble_up' in error && error.is_bubble_up === true;
 }

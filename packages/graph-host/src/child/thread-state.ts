@@ -1,10 +1,10 @@
-/** LangGraph's state snapshots as the `ThreadState` of the wire. */
+/** Converts LangGraph's state snapshots into the `ThreadState` of the wire. */
 import type { GraphConfig, StateSnapshot, StateTask } from './graph-types.ts';
 import { checkpointOf } from './step-events.ts';
 
 export interface ThreadStateOptions {
   graphId: string;
-  /** What the step that led to the snapshot wrote, by node. */
+  /** The writes of the step that led to the snapshot, by node. */
   writes: Record<string, unknown>;
 }
 

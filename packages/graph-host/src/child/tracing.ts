@@ -1,4 +1,7 @@
-/** Sends the trace of a run to the LangSmith project asked for. Nothing is sent unless the project's environment has tracing on. */
+/**
+ * Sends the trace of a run to the requested LangSmith project. Nothing is sent unless the project's environment enables
+ * tracing.
+ */
 import type { RunRequest } from '../types.ts';
 import type { ProjectModules } from './langchain-modules.ts';
 
@@ -6,10 +9,10 @@ interface TracerModule {
   LangChainTracer: new (fields: { projectName?: string; exampleId?: string }) => object;
 }
 
-/** As LangSmith's own clients read them. */
+/** The variables that LangSmith's own clients read. */
 const SWITCHES = ['LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING_V2', 'LANGSMITH_TRACING', 'LANGCHAIN_TRACING'];
 
-/** Callbacks of the run, in place of the tracer that LangChain would add by itself. */
+/** Returns callbacks for the run that replace the tracer which LangChain would add by itself. */
 export async function tracersOf(
   { tracing }: Pick<RunRequest, 'tracing'>,
   modules: Pick<ProjectModules, 'importCore'>,

@@ -14,7 +14,7 @@ import type { GraphBackends } from '../types.ts';
 export interface BackendUse {
   use: number;
   backends: GraphBackends;
-  /** A checkpoint is on its way to storage. */
+  /** Is called with the promise of each commit. */
   trackPut?(committed: Promise<unknown>): void;
   onBackendError?(error: BackendError): void;
 }
@@ -78,7 +78,7 @@ async function operate(
   }
 }
 
-/** What `channelHistories` of a backend says, for one that cannot: ancestor by ancestor. */
+/** Implements `channelHistories` for a backend without it: reads ancestor by ancestor. */
 async function channelHistories(
   checkpoints: CheckpointBackend,
   key: CheckpointKey,

@@ -2,7 +2,7 @@ import type { Connection, Incoming } from '../protocol/connection.ts';
 import type { ToParent } from '../protocol/messages.ts';
 import { answerBackendRequest, type BackendUse } from './backend-requests.ts';
 
-/** The uses of graphs that are open. Each operation of the child on checkpoints and store names the one it belongs to. */
+/** The open uses of graphs. Each operation of the child on checkpoints and store names the use it belongs to. */
 export class BackendUses {
   readonly #connection: Connection;
   readonly #open = new Map<number, BackendUse>();
@@ -12,7 +12,7 @@ export class BackendUses {
     this.#connection = connection;
   }
 
-  /** A number that no other use has or had. */
+  /** Returns a number that no other use has or had. */
   newNumber(): number {
     return this.#next++;
   }
@@ -21,7 +21,7 @@ export class BackendUses {
     this.#open.set(use.use, use);
   }
 
-  /** What the child still asks for it is refused. */
+  /** Ends the use. Later requests of the child for it are refused. */
   close(use: number): void {
     this.#open.delete(use);
   }

@@ -1,15 +1,17 @@
-/** The files that Node is given to start the process that runs a project. */
+/** The files with which Node starts the process that runs a project. */
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export interface ChildFiles {
-  /** URL of what is loaded before all else, there and in what that process starts in its turn. */
+  /** URL of the module that is loaded before all else, in that process and in those it starts. */
   loader: string;
-  /** Path of what it runs. */
+  /** Path of the entry file. */
   entry: string;
 }
 
-/** Bundled, they lie beside the service's main file; from source, where they are written, and only the loader reads them. */
+/**
+ * The files are next to the service's bundle, or in the source folder when nothing is bundled; then tsx is the loader.
+ */
 export const childFiles: ChildFiles = import.meta.url.endsWith('.ts')
   ? {
       loader: pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href,

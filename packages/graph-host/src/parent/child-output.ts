@@ -2,12 +2,12 @@ import { droppedLines, OutputBudget } from '../output-lines.ts';
 import type { HostLog } from '../types.ts';
 
 const LAST_LINES = 20;
-/** V8's last words. */
+/** Matches the line that V8 prints when it has run out of memory. */
 const OUT_OF_MEMORY = /^FATAL ERROR: .*(out of memory|Allocation failed)/;
 
-/** What the child prints past its own capture: passed on as far as the budget goes. */
+/** Passes on what the child prints past its own capture, as far as the budget allows. */
 export class ChildOutput {
-  /** The newest ones: what the child says when it cannot even start. */
+  /** The newest lines: they explain why a child could not start. */
   readonly lastLines: string[] = [];
   saidOutOfMemory = false;
   readonly #onLog: (line: HostLog) => void;

@@ -1,4 +1,4 @@
-/** The parent's side of a graph host: starts the child, gives it work, and stands in for its storage. */
+/** The parent's side of a graph host: it starts the child, sends it work, and answers its storage requests. */
 import { withoutKeys } from '../project/project-environment.ts';
 import { type ProjectExport, readProject } from '../project/read-project.ts';
 import { Connection, type Incoming } from '../protocol/connection.ts';
@@ -51,7 +51,7 @@ class ChildGraphHost implements GraphHost {
   #isClosing = false;
   #isUnresponsive = false;
   readonly #output: ChildOutput;
-  /** Why the child is gone; undefined while it lives. */
+  /** Why the child has exited; undefined while it runs. */
   #gone: string | undefined;
   #hello!: () => void;
   readonly #greeted = new Promise<void>((resolve) => {

@@ -1,10 +1,13 @@
-/** A user of the system that has nothing but what is given to it: whom the project's code runs as. */
+/** The system user that the project's code runs as. It has no rights except those it is given. */
 export interface HostUser {
   uid: number;
   gid: number;
 }
 
-/** @param setting numbers, as `20000:20000` @throws Error in a sentence when this process may not start processes of that user */
+/**
+ * @param setting two numbers, such as `20000:20000`
+ * @throws Error when this process may not start processes of that user
+ */
 export function hostUserOf(setting: string | undefined, ownUid = process.geteuid?.()): HostUser | undefined {
   if (setting === undefined) return undefined;
   const [uid, gid] = setting.split(':').map(Number) as [number, number];

@@ -3,13 +3,13 @@ import type { SpawnedChild } from './child-process.ts';
 
 export interface LoadingBounds {
   timeoutMs: number;
-  /** Gives the loading up: the child is killed. */
+  /** Aborts loading: the child is killed. */
   signal: AbortSignal | undefined;
-  /** What the child said last, for the author of a project that ends it. */
+  /** The last lines of the child, for the author of a project that ends it. */
   lastLines: string[];
 }
 
-/** Waits for the child to load its project, for as long as it lives and the time is not up. @throws GraphLoadError */
+/** Waits for the child to load its project, while it lives and until the time limit. @throws GraphLoadError */
 export async function loadedInTime(
   loading: Promise<void>,
   child: SpawnedChild,

@@ -9,7 +9,7 @@ export interface LoopbackServer extends Loopback {
   close(): Promise<void>;
 }
 
-/** Listens for the hosts of this process. A request without the token is not looked at. */
+/** Listens for the hosts of this process. Requests without the token are refused unread. */
 export async function openLoopback(folder: SocketFolder, onRequest: RequestListener): Promise<LoopbackServer> {
   const token = randomBytes(32).toString('base64url');
   const socketPath = folder.newPath();
@@ -33,7 +33,7 @@ export async function openLoopback(folder: SocketFolder, onRequest: RequestListe
   };
 }
 
-/** Whether the request shows the token. The header is taken off: it is nobody else's business. */
+/** Returns whether the request has the token. Removes its header, because nothing else may see it. */
 export function isFrom(req: IncomingMessage, token: string): boolean {
   const given = Buffer.from(String(req.headers[LOOPBACK_HEADER] ?? ''));
   delete req.headers[LOOPBACK_HEADER];

@@ -1,4 +1,4 @@
-/** What the child refused, as the errors that callers know. Anything else stays what it is. */
+/** Maps refusals of the child to the errors that callers know. Other errors stay as they are. */
 import { GraphLoadError, GraphRequestError } from '../errors.ts';
 import { RemoteError } from '../protocol/connection.ts';
 

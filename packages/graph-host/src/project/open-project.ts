@@ -10,12 +10,12 @@ export interface OpenProject {
   configPath: string;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
-  /** LANGGRAPH_AES_KEY: what the data of the deployment is encrypted with at rest. The project's code does not see it. */
+  /** LANGGRAPH_AES_KEY: encrypts the deployment's data at rest. The project's code does not see it. */
   aesKey: string | undefined;
 }
 
 /**
- * The project a service was configured with, and what its code gets to see.
+ * Reads the project that a service was configured with, and the environment its code gets.
  *
  * @param own the environment of this process
  * @throws GraphLoadError

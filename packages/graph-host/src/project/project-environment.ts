@@ -2,9 +2,9 @@ import { machineEnvironment } from '@runyard/contracts';
 import { sectionVariables } from './section-variables.ts';
 
 /**
- * The whole environment of the process that runs the project's code: that of the machine, then what the
- * project's `env` says, then sections of `langgraph.json` the parent was given as variables, then what the deployment
- * was given. Nothing else of the parent's own gets through but the URL the deployment is reached at.
+ * Builds the whole environment of the process that runs the project's code. Later sources win: the machine's variables,
+ * the project's `env`, sections of `langgraph.json` that the parent got as variables, and the deployment's variables.
+ * Of the parent's own variables, only the deployment's URL is passed.
  */
 export function projectEnvironment(sources: {
   own: Record<string, string | undefined>;
@@ -17,7 +17,7 @@ export function projectEnvironment(sources: {
   return { ...machineEnvironment(own), ...address, ...project, ...sectionVariables(own), ...deployment };
 }
 
-/** What opens the data of the deployment is for the platform alone, wherever it is given. */
+/** Removes the keys to the deployment's data: they are for the platform alone, from whichever source. */
 export function withoutKeys(variables: Record<string, string>): Record<string, string> {
   const { LANGGRAPH_AES_KEY: _, ...rest } = variables;
   return rest;

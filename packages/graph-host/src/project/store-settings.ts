@@ -2,7 +2,7 @@ import { parseTextPath, type StoreIndex, type StoreTtl } from '@runyard/checkpoi
 import { GraphLoadError } from '../errors.ts';
 import { type Project, type ProjectExport, parseSource } from './read-project.ts';
 
-/** What makes vectors of texts: an export of the project, or a model of a provider whose package the project has. */
+/** The source of embeddings: an export of the project, or a model of a provider whose package the project has. */
 export type EmbeddingsSource =
   | ({ kind: 'export' } & ProjectExport)
   | { kind: 'provider'; provider: string; model: string; projectDir: string };
@@ -15,7 +15,7 @@ export interface StoreSettings {
   embeddings?: EmbeddingsSource;
 }
 
-/** The `store` section as the store takes it. @throws GraphLoadError when a field is no path */
+/** Converts the `store` section into settings of the store. @throws GraphLoadError when a field is no path */
 export function storeSettings({ store, directory }: Pick<Project, 'store' | 'directory'>): StoreSettings {
   const { ttl, index } = store ?? {};
   return {
@@ -28,7 +28,7 @@ export function storeSettings({ store, directory }: Pick<Project, 'store' | 'dir
   };
 }
 
-/** `./file.ts:export` is told from `provider:model` by its beginning or its extension. */
+/** Distinguishes `./file.ts:export` from `provider:model` by its beginning or its extension. */
 export function embeddingsSource(embed: string, directory: string): EmbeddingsSource {
   if (/^\.{0,2}\//.test(embed) || /\.[cm]?[jt]sx?(:|$)/.test(embed)) {
     return { kind: 'export', ...parseSource(embed, directory) };

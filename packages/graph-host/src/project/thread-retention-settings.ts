@@ -1,15 +1,15 @@
 import type { Project } from './read-project.ts';
 
-/** How long a deployment keeps threads, from `checkpointer.ttl`. */
+/** The times for which a deployment keeps threads, from `checkpointer.ttl`. */
 export interface ThreadRetentionSettings {
-  /** Of threads that are created without a ttl of their own; undefined: they are kept. */
+  /** The ttl of threads created without their own; undefined when they are kept for ever. */
   defaultTtl: { strategy: 'delete' | 'keep_latest'; minutes: number } | undefined;
   sweepEveryMs: number;
-  /** Threads of one sweep at most. */
+  /** Maximum number of threads per sweep. */
   sweepLimit: number;
 }
 
-/** A thread may have a ttl of its own, so there are sweeps without the section too. */
+/** Sweeps run without the section too, because a thread may have its own ttl. */
 export function threadRetentionSettings({ checkpointer }: Pick<Project, 'checkpointer'>): ThreadRetentionSettings {
   const { strategy = 'delete', default_ttl, sweep_interval_minutes = 5, sweep_limit = 1000 } = checkpointer?.ttl ?? {};
   return {

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { ProjectFile, pythonSections } from './schema.ts';
 import { noEffectOf } from './sections/no-effect.ts';
 
-/** One sentence per key that is not known, or known and without effect here. */
+/** Returns one sentence per key that is unknown, or known and without effect here. */
 export function warningsAbout(content: object): string[] {
   return warningsIn(content, { ...pythonSections, ...ProjectFile.properties }, '');
 }

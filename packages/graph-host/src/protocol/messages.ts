@@ -1,9 +1,10 @@
 /**
- * Every message between a parent and a graph host. `docs/services/graph-host-protocol.md` tells the same in prose.
+ * Every message between a parent and a graph host. `docs/services/graph-host-protocol.md` explains the same in prose.
  *
- * A message is `u32 header length | header JSON | raw bytes`. The header has `t` (type); a message that wants an answer
- * has an `id`, and its answer is `{t: "answer", id, ok | error}`. `use` names one use of a graph (a run or a state
- * request): the parent hands the numbers out, and every operation on checkpoints and store carries the one it belongs to.
+ * A message is `u32 header length | header JSON | raw bytes`. The header has `t` (type); a message that expects an
+ * answer has an `id`, and its answer is `{t: "answer", id, ok | error}`. `use` names one use of a graph (a run or a
+ * state request): the parent assigns the numbers, and every operation on checkpoints and store carries the number of
+ * its use.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -23,14 +24,17 @@ const notice = <N extends string, T extends Record<string, TSchema>>(type: N, pr
   Type.Object({ t: Type.Literal(type), ...properties });
 
 export const ErrorBody = Type.Object({
-  /** `fenced`, `unavailable`, `too_large`, `invalid` of a backend; `load`, `unsupported`, `not_found`, `bad_request`, `failed` of a host. */
+  /**
+   * A backend's `fenced`, `unavailable`, `too_large`, `invalid`; or a host's `load`, `unsupported`, `not_found`,
+   * `bad_request`, `failed`.
+   */
   kind: Type.String(),
   /** Class name of the error, as clients see it. */
   error: Type.String(),
   message: Type.String(),
-  /** Which graph failed to load, when one did. */
+  /** The graph that failed to load, when one did. */
   graphId: Type.Optional(Type.String()),
-  /** Which superstep of a state update failed, counted from 0, and as which node. */
+  /** The superstep of a state update that failed, counted from 0, and its node. */
   step: Type.Optional(
     Type.Object({ superstep: Type.Integer({ minimum: 0 }), asNode: Type.Union([Type.String(), Type.Null()]) }),
   ),
@@ -61,7 +65,7 @@ const RunRequestBody = Type.Object({
   durability: Type.String(),
 });
 
-/** Parent to host. */
+/** Messages from the parent to the host. */
 export const toHost = {
   answer: Answer,
   init: request('init', {
@@ -77,7 +81,7 @@ export const toHost = {
       ),
       env: Type.Record(Type.String(), Type.String()),
     }),
-    /** Where the server of the project's own deployment is reached; null when there is none. */
+    /** Address of the deployment's own server; null when there is none. */
     loopback: Type.Union([Type.Object({ socketPath: Type.String(), token: Type.String() }), Type.Null()]),
     limits: Type.Object({
       creditBytes: Type.Integer(),
@@ -94,7 +98,7 @@ export const toHost = {
   'graph.draw': request('graph.draw', { request: JsonObject }),
   'graph.schemas': request('graph.schemas', { request: JsonObject }),
   'graph.subgraphs': request('graph.subgraphs', { request: JsonObject }),
-  /** Answered with the length of each vector, the vectors as raw bytes (`vectors.ts`). */
+  /** The answer has the length of each vector, and the vectors as raw bytes (`vectors.ts`). */
   'embed.texts': request('embed.texts', {
     source: JsonObject,
     texts: Type.Array(Type.String()),
@@ -110,13 +114,13 @@ export const toHost = {
   shutdown: request('shutdown', {}),
 } as const;
 
-/** Host to parent. */
+/** Messages from the host to the parent. */
 export const toParent = {
   answer: Answer,
   hello: notice('hello', { protocol: Type.Integer(), language: Type.String(), runtime: Type.String() }),
-  /** The code of the run is about to be executed: what happens from now on may be its doing. */
+  /** Says that the host is about to execute code of the run: what happens from now on may be its fault. */
   'run.begun': notice('run.begun', { use: Use }),
-  /** `events` are `[mode, event name, byte length]`, their JSON texts the raw bytes one after the other. */
+  /** `events` are `[mode, event name, byte length]`; the raw bytes are their JSON texts, one after the other. */
   'run.events': notice('run.events', {
     use: Use,
     events: Type.Array(Type.Tuple([Type.String(), Type.String(), Type.Integer({ minimum: 0 })])),
@@ -183,7 +187,7 @@ export type ToParent = { [K in keyof typeof toParent]: Static<(typeof toParent)[
 
 export type Check = (header: unknown) => boolean;
 
-/** Each is compiled when the first message of its type comes: many hosts never get one of some types. */
+/** Compiles each check when the first message of its type arrives: many hosts never get messages of some types. */
 function compileAll(schemas: Record<string, TSchema>): Map<string, Check> {
   return new Map(
     Object.entries(schemas).map(([type, schema]) => {
@@ -199,6 +203,6 @@ function compileAll(schemas: Record<string, TSchema>): Map<string, Check> {
   );
 }
 
-/** Checks of the messages a side receives, by type. */
+/** Return the checks of the messages that a side receives, by type. */
 export const checksAtHost = (): Map<string, Check> => compileAll(toHost);
 export const checksAtParent = (): Map<string, Check> => compileAll(toParent);

@@ -1,6 +1,6 @@
 /**
- * Checkpoint operations on the wire: a JSON document that names each value by type and length, and the values' bytes
- * one after the other in the order the document names them. The bytes are never looked into.
+ * Encodes checkpoint operations: a JSON document names each value by type and length, and the values' bytes follow one
+ * after the other in the document's order. The bytes are never parsed.
  */
 import type {
   ChannelHistory,
@@ -11,7 +11,7 @@ import type {
   WritesPut,
 } from '@runyard/checkpointer/graph-process';
 
-/** `[type, byte length]`. */
+/** A value as `[type, byte length]`. */
 export type ValueRef = [string, number];
 
 export class ValueWriter {

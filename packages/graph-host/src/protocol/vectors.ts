@@ -1,4 +1,4 @@
-/** Vectors on the wire: their lengths in the header, their numbers one after the other as four-byte little-endian floats. */
+/** Encodes vectors: the header has their lengths, the raw bytes their numbers as four-byte little-endian floats. */
 
 const BYTES = 4;
 

@@ -1,4 +1,4 @@
-// Starts main.ts in a thread when nothing is bundled: the loader of the process is not the loader of its threads.
+// This file starts main.ts in a thread when nothing is bundled: threads do not inherit the loader of the process.
 import { register } from 'tsx/esm/api';
 
 register();

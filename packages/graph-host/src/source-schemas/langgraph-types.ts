@@ -1,9 +1,9 @@
-/** What is known of the types of LangGraph and LangChain: by the marks that they carry, whichever version they are of. */
+/** Recognizes types of LangGraph and LangChain by the marks they carry, in any of their versions. */
 import type ts from 'typescript-5';
 
 export const MESSAGE_NAME = 'BaseMessage';
 
-/** A message in the form it has on the wire. */
+/** JSON Schema of a message on the wire. */
 export const MESSAGE_DEFINITION = {
   type: 'object',
   properties: {
@@ -17,14 +17,14 @@ export const MESSAGE_DEFINITION = {
   required: ['type', 'content'],
 };
 
-/** Whether this is a class of messages. */
+/** Returns whether the type is a class of messages. */
 export function isMessage(type: ts.Type, checker: ts.TypeChecker): boolean {
   const symbol = type.getSymbol();
   if (symbol === undefined || (!symbol.name.endsWith('Message') && !symbol.name.endsWith('MessageChunk'))) return false;
   return ['_getType', 'additional_kwargs'].every((name) => checker.getPropertyOfType(type, name) !== undefined);
 }
 
-/** What a node may return in place of an update, to set a channel past its reducer. */
+/** Returns whether the type is what a node may return instead of an update, to set a channel past its reducer. */
 export function isOverwrite(type: ts.Type): boolean {
   return type.getProperty('__overwrite__') !== undefined;
 }
@@ -36,7 +36,7 @@ export interface GraphTypes {
   context: ts.Type | undefined;
 }
 
-/** What a graph takes, gives, keeps and is configured with; undefined when the type is no graph's. */
+/** Returns the input, output, state and context types of a graph; undefined when the type is no graph. */
 export function graphTypesOf(exported: ts.Type, checker: ts.TypeChecker): GraphTypes | undefined {
   const graph = compiledGraphOf(exported, checker);
   if (!graph) return undefined;
@@ -44,13 +44,16 @@ export function graphTypesOf(exported: ts.Type, checker: ts.TypeChecker): GraphT
   return {
     input: property('~InputType'),
     output: property('~OutputType'),
-    // Graphs without channels of their own, as `entrypoint` makes them, keep what they give.
+    // Graphs without their own channels, as `entrypoint` makes them, store their output.
     state: property('~RunOutput') ?? property('~OutputType'),
     context: contextOf(graph, checker),
   };
 }
 
-/** The compiled graph that an export stands for: itself, what its builder compiles to, or what its factory returns. */
+/**
+ * Returns the compiled graph that an export stands for: itself, what its builder compiles to, or what its factory
+ * returns.
+ */
 function compiledGraphOf(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
   let current = checker.getAwaitedType(type) ?? type;
   const factory = current.getCallSignatures()[0];
@@ -65,7 +68,7 @@ function compiledGraphOf(type: ts.Type, checker: ts.TypeChecker): ts.Type | unde
   return undefined;
 }
 
-/** What callers may pass as `context`; undefined for a graph that says nothing of it, which has one with any keys. */
+/** Returns the type of `context` for callers; undefined for a graph that does not declare it and accepts any keys. */
 function contextOf(graph: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
   const options = propertyType(graph, 'invoke', checker)?.getCallSignatures()[0]?.getParameters()[1];
   const context =

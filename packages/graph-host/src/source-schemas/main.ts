@@ -1,4 +1,4 @@
-/** A thread of a graph host that reads schemas off source: seconds of pure computation, which would hold up the graphs. */
+/** Reads schemas from source in a thread of the graph host: seconds of pure computation would block the graphs. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { extractSchemas, type SchemaSource } from './extract.ts';
 

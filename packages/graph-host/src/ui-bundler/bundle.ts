@@ -6,7 +6,7 @@ import type { BundleAnswer, BundleRequest, UiFile } from './messages.ts';
 
 type Bundler = typeof import('@langchain/langgraph-ui');
 
-/** Bundles the components of every agent. What is wrong with any of them is told together. */
+/** Bundles the components of every agent. Reports the faults of all of them together. */
 export async function bundle({ directory, files, shared }: BundleRequest): Promise<BundleAnswer> {
   const bundler = await bundlerOf(directory);
   const output = await mkdtemp(join(tmpdir(), 'runyard-ui-'));
@@ -29,7 +29,7 @@ export async function bundle({ directory, files, shared }: BundleRequest): Promi
   }
 }
 
-/** The project's own bundler if it has one: its release goes with the SDK of its pages. */
+/** Imports the project's own bundler if it has one: its release matches the SDK of its pages. */
 async function bundlerOf(directory: string): Promise<Bundler> {
   let url: string;
   try {
@@ -50,7 +50,7 @@ async function filesIn(folder: string): Promise<UiFile[]> {
   return Promise.all(names.map(async (name) => ({ basename: name, contents: await readFile(join(folder, name)) })));
 }
 
-/** As esbuild tells what it could not build. */
+/** The form in which esbuild reports what it could not build. */
 interface BuildFailure extends Error {
   errors?: { text: string; location: { file: string; line: number; column: number } | null }[];
 }

@@ -1,6 +1,6 @@
 /**
- * The process that bundles a project's user interface components: seconds of work, with plugins that may run code of the
- * project. It answers once; its parent ends it, by going too.
+ * Bundles a project's user interface components in a separate process: it takes seconds, with plugins that may run code
+ * of the project. It answers once. When its parent exits, it ends too.
  */
 import { bundle } from './bundle.ts';
 import type { BundleAnswer, BundleRequest } from './messages.ts';

@@ -1,9 +1,9 @@
-/** What the process that bundles is asked, and what it answers: one message each. */
+/** The request to the process that bundles, and its answer: one message each. */
 
 export interface BundleRequest {
   /** The project's folder. */
   directory: string;
-  /** By agent, the file of its components. */
+  /** The file of each agent's components, by agent. */
   files: Record<string, string>;
   shared: string[];
 }

@@ -9,7 +9,7 @@ export interface CronFiringOptions extends FiringParts {
   writes: Pick<EngineWrites, 'tell'>;
 }
 
-/** Makes the runs that crons ask for. */
+/** Creates the runs of crons. */
 export class CronFiring {
   readonly #options: CronFiringOptions;
 
@@ -17,19 +17,25 @@ export class CronFiring {
     this.#options = options;
   }
 
-  /** Fires crons whose slot has come, each slot once whoever else does so. Wake workers for the runs made. Empty: none is due. */
+  /**
+   * Fires due crons, each slot once, even with several processes. The caller has to wake workers for the new runs.
+   * Empty: none is due.
+   */
   fire(options: FireCrons): Promise<FiredSlot[]> {
     const { pool, writes, ...parts } = this.#options;
-    // A run of a cron may have taken the place of one that somebody is to be told of.
+    // A cron's run may have interrupted or rolled back a run that has webhooks.
     return fireCrons(pool, options, parts).finally(() => writes.tell({ hasWebhooks: true }));
   }
 
-  /** Crons that a process of the release before has put to rest go on; answers how many. */
+  /** Sets the next slot of crons that a process of the previous release left without one. Returns how many. */
   wake(): Promise<number> {
     return wakeCrons(this.#options.pool);
   }
 
-  /** Milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is none. */
+  /**
+   * Returns milliseconds until the next slot of crons of these graphs, by the database's clock; undefined when there is
+   * none.
+   */
   millisecondsToNextSlot(graphIds: readonly string[]): Promise<number | undefined> {
     return millisecondsToNextSlot(this.#options.pool, graphIds);
   }

@@ -41,7 +41,7 @@ export function cronOfRow(row: CronRow, atRest: AtRest): CronRecord {
   };
 }
 
-/** As `cronOfRow`, with a `fault` where that throws: one cron that cannot be decrypted holds up no other. */
+/** Returns the cron, with a `fault` when it cannot be decrypted: one such cron must not block others. */
 export function listedCronOfRow(row: CronRow, atRest: AtRest): CronRecord {
   try {
     return cronOfRow(row, atRest);

@@ -13,32 +13,34 @@ import type { DueCron, FireCrons, FiredSlot } from './types.ts';
 
 const BATCH = 50;
 const ATTEMPTS = 5;
-/** A thread that is held for longer is looked at again. */
+/** Milliseconds to wait for a thread that another transaction has locked, before the next try. */
 const LOCK_WAIT_MS = 5_000;
-/** How old slots are remembered to have been fired; longer than any clock of a database is put back. */
+/** Fired slots are remembered for this long, which is more than a database's clock is ever set back. */
 const SLOTS_KEPT = '2 days';
 
-/** What the runs of crons have in common with all others. */
+/** The parts that creating a cron's runs shares with all other runs. */
 export interface FiringParts {
   events: RunEvents;
   atRest: AtRest;
-  /** Of the threads that they make. */
+  /** The ttl of threads that the runs create. */
   threadTtl: ThreadTtl | undefined;
 }
 
 /**
  * Fires crons whose next slot has come, up to a batch of them; empty when none is due.
  *
- * The claim of the slot, its run, the run's event and the cron's next slot are one transaction: however many processes do this
- * at once, and wherever one dies, a slot has exactly one run. Slots that were missed while nobody was there fire once
- * together, because the next slot is the first one after the database's present.
+ * One transaction claims the slot, creates its run and the run's event, and sets the cron's next slot. However many
+ * processes do this at once, and wherever one dies, a slot has exactly one run. Slots that were missed while no process
+ * ran fire once together, because the next slot is the first one after the database's present time.
  */
 export function fireCrons(pool: pg.Pool, options: FireCrons, parts: FiringParts): Promise<FiredSlot[]> {
   const limits = { attempts: ATTEMPTS, lockTimeoutMs: LOCK_WAIT_MS };
   return withTransaction(pool, (client) => fireBatch(client, options, parts), limits);
 }
 
-/** Milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one. */
+/**
+ * Returns milliseconds until the next slot by the database's clock, 0 when one is due; undefined when no cron has one.
+ */
 export async function millisecondsToNextSlot(db: pg.Pool, graphIds: readonly string[]): Promise<number | undefined> {
   const { rows } = await db.query<{ ms: number }>({
     name: 'engine_next_slot',
@@ -63,7 +65,7 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
     const { cronId, nextRunDate } = cron;
     const slot = { cronId, slot: nextRunDate as Date };
     if (outcome === undefined) return { ...slot, cancelled: [] };
-    // All of it is tried again: another process is making the thread.
+    // Another process is creating the thread: the whole firing is retried.
     if (outcome instanceof ThreadHeldError) throw outcome;
     if (outcome instanceof Error) return { ...slot, refusal: outcome, cancelled: [] };
     return { ...slot, run: outcome.run, cancelled: outcome.cancelled };
@@ -72,7 +74,7 @@ async function fireBatch(client: pg.ClientBase, options: FireCrons, parts: Firin
   return fired;
 }
 
-/** What is to be done about a slot, decided before anything is written. */
+/** The decision about a slot, made before anything is written. */
 interface Plan {
   cron: ClaimedCron;
   next: Date | null;
@@ -91,12 +93,15 @@ function planOf(cron: ClaimedCron, now: Date, { toRun }: FireCrons, atRest: AtRe
       return { cron, next, refusal: asError(error) };
     }
   } catch (error) {
-    // A time zone this machine does not know any more: without a next slot the cron rests until it is changed.
+    // This machine does not know the time zone any more. The cron gets no next slot until it is changed.
     return { cron, next: null, refusal: asError(error) };
   }
 }
 
-/** Creates the runs together; when the database refuses the data of one, each alone, so that only that one fails. */
+/**
+ * Creates the runs together. When the database refuses the data of one, creates each alone, so that only that one
+ * fails.
+ */
 async function createEach(
   client: pg.ClientBase,
   creations: RunCreation[],
@@ -124,11 +129,14 @@ function asError(error: unknown): Error {
 }
 
 interface ClaimedCron extends DueCron {
-  /** The slot has its run already: the database's clock was put back since. */
+  /** True when the slot has its run already: the database's clock was set back. */
   isFired: boolean;
 }
 
-/** Locks due crons, at most one per thread, in the engine's order: threads first. What another process has is left to it. */
+/**
+ * Locks due crons, at most one per thread, in the engine's lock order: threads first. Skips crons that another process
+ * has locked.
+ */
 async function claimDue(
   client: pg.ClientBase,
   graphIds: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The clock on the wall of a time zone. A wall time is written as the milliseconds it would be in UTC, so that it can be
- * compared and counted with; which instant it stands for is what this is about.
+ * The wall clock of a time zone. A wall time is written as the milliseconds it would be in UTC, so that it can be
+ * compared and calculated with; this class converts between wall times and instants.
  */
 export class LocalTime {
   readonly #format: Intl.DateTimeFormat;
@@ -20,7 +20,7 @@ export class LocalTime {
     });
   }
 
-  /** What the wall clock shows at an instant, to the second. */
+  /** Returns the wall time at an instant, to the second. */
   wallTimeAt(instant: number): number {
     const parts: Record<string, number> = {};
     for (const { type, value } of this.#format.formatToParts(instant)) parts[type] = Number(value);
@@ -29,8 +29,8 @@ export class LocalTime {
   }
 
   /**
-   * The instant at which the wall clock shows this: of two (clocks were put back) the first; when it never does (clocks were
-   * put forward) the first instant after the gap.
+   * Returns the instant at which the wall clock shows this time. Of two (clocks were put back) it is the first; of none
+   * (clocks were put forward) the first instant after the gap.
    */
   firstInstantOf(wallTime: number): number {
     const before = this.#offsetAt(wallTime - DAY_MS);
@@ -44,7 +44,7 @@ export class LocalTime {
     return this.wallTimeAt(instant) - Math.floor(instant / 1000) * 1000;
   }
 
-  /** The first whole minute at which the offset is that of the end. */
+  /** Returns the first whole minute with the offset of the end. */
   #changeBetween(from: number, to: number): number {
     const offset = this.#offsetAt(to);
     let earlier = Math.floor(from / MINUTE_MS) - 1;

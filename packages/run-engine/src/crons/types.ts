@@ -1,26 +1,26 @@
 import type { SealingError } from '@runyard/sealing';
 import type { CancelledRun, CreateRun, RunRecord } from '../runs/types.ts';
 
-/** Runs made at times that a schedule says. */
+/** Creates runs at the times of a schedule. */
 export interface CronRecord {
   cronId: string;
   assistantId: string;
-  /** Null: each firing has a thread of its own. */
+  /** Null: each firing has its own thread. */
   threadId: string | null;
-  /** Who made it; empty when nobody in particular. */
+  /** The identity that created it; empty when there is none. */
   userId: string;
   schedule: string;
   /** Null: UTC. */
   timezone: string | null;
-  /** No slot after it. */
+  /** The time after which there are no slots. */
   endTime: Date | null;
   enabled: boolean;
-  /** What becomes of the thread of a firing; null when the cron has a thread. */
+  /** The action for the thread of a firing; null when the cron has a thread. */
   onRunCompleted: 'delete' | 'keep' | null;
-  /** What its runs are created with. */
+  /** The fields of the runs it creates. */
   payload: Record<string, unknown>;
   metadata: Record<string, unknown>;
-  /** The next slot; null when there is none any more. */
+  /** The next slot; null when there is none. */
   nextRunDate: Date | null;
   createdAt: Date;
   updatedAt: Date;
@@ -41,19 +41,19 @@ export interface DueCron extends CronRecord {
 }
 
 export interface FireCrons {
-  /** Crons whose assistant has another graph wait for a process that knows it. */
+  /** A cron whose assistant uses another graph waits for a process that has it. */
   graphIds: readonly string[];
-  /** The run of a slot. What it throws is the cron's fault: its slot is spent without a run. */
+  /** Makes the run of a slot. An error is the cron's fault: its slot passes without a run. */
   toRun(cron: DueCron): CreateRun;
 }
 
-/** What became of a slot. */
+/** The result of firing a slot. */
 export interface FiredSlot {
   cronId: string;
   slot: Date;
-  /** Absent: no run was made; `refusal` says why, unless the slot had its run already. */
+  /** Absent: no run was created; `refusal` says why, unless the slot had its run already. */
   run?: RunRecord;
   refusal?: Error;
-  /** Runs of the cron's thread that gave way. */
+  /** Runs of the cron's thread that were cancelled for the new run. */
   cancelled: CancelledRun[];
 }

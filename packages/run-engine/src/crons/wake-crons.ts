@@ -4,14 +4,14 @@ import type { CronRow } from './cron-row.ts';
 import { InvalidScheduleError } from './schedule.ts';
 import { slotAfter } from './slots.ts';
 
-/** Six fields, the last of them the seconds. */
+/** Matches six fields, the last of them the seconds. */
 const WITH_SECONDS = '^\\s*(\\S+\\s+){5}\\S+\\s*$';
 
 type RestingRow = Pick<CronRow, 'cron_id' | 'schedule' | 'timezone' | 'end_time'> & { present: Date };
 
 /**
- * Gives crons with seconds their next slot that are without one although there is one: the release before does not read such
- * schedules, and a process of it that comes to fire one leaves it without. Answers how many.
+ * Sets the next slot of crons with seconds that have none although their schedule gives one. The previous release does
+ * not support such schedules: its processes clear the next slot when they fire one. Returns how many were set.
  */
 export function wakeCrons(pool: pg.Pool): Promise<number> {
   return withTransaction(pool, async (client) => {
@@ -41,7 +41,7 @@ function nextSlotOf({ schedule, timezone, end_time, present }: RestingRow): Date
   try {
     return slotAfter({ schedule, timezone, endTime: end_time }, present);
   } catch (error) {
-    // Its time zone is none on this machine: it rests until it is changed.
+    // This machine does not know its time zone: it has no next slot until it is changed.
     if (error instanceof InvalidScheduleError) return null;
     throw error;
   }

@@ -8,7 +8,7 @@ export type RunMetricTotals = Map<string, Samples>;
 
 const NAMES = [...Object.values(RUN_COUNTERS), ...Object.values(RUN_HISTOGRAMS)].map(({ name }) => name);
 
-/** What all workers of the deployment have counted so far. */
+/** Reads the counts of all workers of the deployment. */
 export async function readRunMetrics(db: pg.Pool): Promise<RunMetricTotals> {
   const { rows } = await db.query<{ metric: string; sample: string; value: number }>({
     name: 'engine_run_metrics',
@@ -20,7 +20,7 @@ export async function readRunMetrics(db: pg.Pool): Promise<RunMetricTotals> {
 }
 
 /**
- * Adds what this process has counted to the totals of the deployment. What was counted since the last time is lost when the
+ * Adds the counts of this process to the totals of the deployment. Counts since the last report are lost when the
  * process is killed.
  */
 export class RunMetricReport {
@@ -34,7 +34,7 @@ export class RunMetricReport {
     this.#metrics = metrics;
   }
 
-  /** One report at a time: two would add the same counts. */
+  /** Sends one report at a time: two would add the same counts. */
   report(): Promise<void> {
     const next = this.#reporting.then(() => this.#report());
     this.#reporting = next.catch(() => undefined);

@@ -10,30 +10,35 @@ const UNIQUE_VIOLATION = '23505';
 
 export interface Claims {
   claimed: ClaimedRun[];
-  /** Claimed too, and nobody can execute them: their arguments are encrypted with a key that is not here. */
+  /**
+   * Runs that were claimed and cannot be executed: their arguments are encrypted with a key that this process does not
+   * have.
+   */
   unreadable: { fence: Fence; error: SealingError }[];
 }
 
-/** Runs that are named, and all of these threads. */
+/** The named runs, and all runs of the named threads. */
 export interface RunsAmong {
   runIds: string[];
   threadIds: string[];
 }
 
 export interface ClaimOptions {
-  /** Left out: any. */
+  /** Default: any runs. */
   among?: RunsAmong | undefined;
-  /** At most so many that are to be executed alone. Default: as many as there are. */
+  /** Maximum number of quarantined runs, each of which needs an isolated host. Default: no limit. */
   suspectsMax?: number;
 }
 
 /**
- * Claims up to `limit` runs for a worker: the longest ready whose thread is idle, of each thread only the first in its line
- * (delayed runs stand in line only once they are ready, and behind one that waits for another attempt).
+ * Claims up to `limit` runs for a worker, those that have been ready longest on idle threads. Only the first in line of
+ * each thread is claimed. Delayed runs stand in line once they are ready, and behind a run that waits for another
+ * attempt.
  *
- * One statement, and so one round trip. The fence rows it locks are the threads: while a thread has a run its fence names it,
- * so two claims at once can not take two runs of one thread; a fence that is locked is passed over, nothing waits. The commit
- * does not wait for the disk: a claim that a crash of the server undoes leaves the run waiting and its epoch unused for good.
+ * It is one statement, and so one round trip. The fence rows that it locks stand for the threads. While a thread has a
+ * run its fence names it, so that two claims at once cannot claim two runs of one thread. Locked fences are skipped, so
+ * nothing waits. The commit does not wait for the disk: when a crash of the server undoes a claim, the run still waits,
+ * and its epoch is never used.
  */
 export async function claimRuns(
   db: pg.Pool,
@@ -44,7 +49,10 @@ export async function claimRuns(
   return opened(await claimRows(db, claim, event), atRest);
 }
 
-/** All tries are on one connection: the next begins once the one before has let go of its rows, which it would else pass over. */
+/**
+ * Makes all tries on one connection: the next begins once the previous one has released its locks, because it would
+ * skip locked rows.
+ */
 async function claimRows(
   db: pg.Pool,
   claim: { workerId: string; limit: number } & ClaimOptions,
@@ -57,8 +65,8 @@ async function claimRows(
       try {
         return await claimOnce(client, claim, event);
       } catch (error) {
-        // The unique index on running runs refused: somebody started another run of one of these threads outside the fence.
-        // Its row is visible now, so the next try passes that thread over.
+        // The unique index on running runs refused the claim: another transaction started a run of one of these threads
+        // outside the fence. Its row is visible now, so the next try skips that thread.
         if (attempt >= 3 || sqlState(error) !== UNIQUE_VIOLATION) throw error;
       }
     }

@@ -10,9 +10,10 @@ type KeyedItem = RunCreation & { keyed: KeyedCreation<RunRecord> };
 const isKeyed = (item: RunCreation): item is KeyedItem => item.keyed !== undefined;
 
 /**
- * As `createRuns`, with the keys of requests that may come again: an item whose key another request has is a `KeyTakenError` in its
- * place, and a refused item leaves its key free. Keys are claimed before threads are made and looked at, so that a repetition
- * finds its first run and not the thread that this run made busy. A batch without keys sends no statement more.
+ * Like `createRuns`, with idempotency keys. An item whose key another request has gets a `KeyTakenError` in its place,
+ * and a refused item leaves its key free. Keys are claimed before threads are created and checked, so that a repeated
+ * request finds its first run and not the thread that this run made busy. A batch without keys sends no additional
+ * statement.
  */
 export async function createRunsOnce(
   client: pg.ClientBase,
@@ -45,7 +46,7 @@ export async function createRunsOnce(
   return batch.map((item) => byItem.get(item) ?? new KeyTakenError());
 }
 
-/** Creates stateless runs that one request asks for, all or none. @throws KeyTakenError */
+/** Creates the stateless runs of one request, all or none. @throws KeyTakenError */
 export async function createRunsTogether(
   client: pg.ClientBase,
   batch: RunCreation[],

@@ -2,8 +2,9 @@ import type pg from 'pg';
 import { removalTime, removeInSteps } from '../threads/remove-in-steps.ts';
 
 /**
- * Deletes runs' checkpoints and what they wrote to those of others, so that their threads are as they were before them. Of runs
- * with many checkpoints a part: the newest, so that what is left is whole. Answers whether nothing is left.
+ * Deletes runs' checkpoints and their writes to other checkpoints, so that the threads are as they were before the
+ * runs. It deletes only a part of many checkpoints: the newest, so that the rest is consistent. Returns whether nothing
+ * is left.
  */
 export async function deleteCheckpointsOfRuns(
   client: pg.ClientBase,
@@ -15,7 +16,7 @@ export async function deleteCheckpointsOfRuns(
   return isAll;
 }
 
-/** Deletes the newest checkpoints with the values that they brought and all writes at them; answers how many. */
+/** Deletes the newest checkpoints with the values they introduced and all writes at them; returns how many. */
 async function deleteNewest(client: pg.ClientBase, values: unknown[]): Promise<number> {
   const { rowCount } = await client.query({
     name: 'engine_delete_newest_checkpoints',
@@ -41,7 +42,7 @@ async function deleteNewest(client: pg.ClientBase, values: unknown[]): Promise<n
   return rowCount ?? 0;
 }
 
-/** Takes away what the runs wrote to checkpoints of others, and puts back what that took the place of. */
+/** Removes the runs' writes to other checkpoints, and restores the writes that they replaced. */
 async function restoreWrites(client: pg.ClientBase, values: unknown[]): Promise<void> {
   await client.query({
     name: 'engine_delete_run_writes',

@@ -6,8 +6,8 @@ import { settleThreads } from '../threads/settle-threads.ts';
 import type { DeletedRun } from './types.ts';
 
 /**
- * Deletes a run in the caller's transaction, whatever its status. One that runs loses its thread at once. One that had not
- * ended ends with this for the bus, as `interrupted`, and is answered.
+ * Deletes a run in the caller's transaction, whatever its status. A running one loses its thread at once. For a run
+ * that had not ended, an `interrupted` event is written, and the run is returned.
  */
 export async function deleteRun(
   client: pg.ClientBase,
@@ -37,7 +37,8 @@ export async function deleteRun(
     await events.finished(client, [{ runId, threadId, assistantId, attempt, status: 'interrupted' }]);
   }
   const isRunning = run.status === 'running';
-  // Above the epoch of the run's own worker: nothing it still appends comes behind the end. Not above that of another's.
+  // The end is published above the epoch of the run's own worker, so that nothing it still appends comes after the end.
+  // The epoch must not exceed that of another run's worker.
   const fence = { threadId, epoch: (epochs.get(threadId) ?? 0n) + (isRunning ? 1n : 0n), runId };
   const deleted = wasInFlight ? { runId, attempt: run.attempt, fence } : undefined;
   if (isRunning) await takeFences(client, [threadId]);

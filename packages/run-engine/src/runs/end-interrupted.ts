@@ -7,9 +7,9 @@ import { rollBackRuns } from './roll-back-runs.ts';
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 
 /**
- * Ends runs as their orders say while no worker has them: they wait for another attempt after one that was lost or handed back.
- * What earlier attempts committed stays (`interrupt`) or goes (`rollback`). Same locks as `endRuns`; any number per thread. Answers
- * those whose rollback takes longer.
+ * Ends cancelled runs that no worker has: they wait for another attempt after one that was lost or released. The
+ * checkpoints of earlier attempts stay (`interrupt`) or are deleted (`rollback`). Needs the same locks as `endRuns`;
+ * accepts any number per thread. Returns the runs whose rollback takes longer.
  */
 export async function endInterrupted(
   client: pg.ClientBase,

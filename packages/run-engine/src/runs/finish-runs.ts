@@ -7,9 +7,9 @@ import { rollBackRuns } from './roll-back-runs.ts';
 import type { FinishedRun, FinishRun } from './types.ts';
 
 /**
- * Finishes runs, at most one per thread, in the caller's transaction. A stale fence answers its item with `FencedError`, a thread
- * that somebody else has locked with `ThreadHeldError`: the others do not wait for it.
- * A cancel order that was durable before wins over what the worker reports, so a cancelled run never ends as a success.
+ * Finishes runs, at most one per thread, in the caller's transaction. An item with a stale fence gets a `FencedError`,
+ * and one whose thread another transaction has locked a `ThreadHeldError`: the others do not wait for it. A cancel
+ * order that was durable before wins over the worker's report, so a cancelled run never ends as a success.
  */
 export async function finishRuns(
   client: pg.ClientBase,

@@ -7,22 +7,24 @@ import { endRuns, interruptedEnding } from './end-runs.ts';
 import { rollBackRuns } from './roll-back-runs.ts';
 import type { ReleasedRun, RunRelease } from './types.ts';
 
-/** A running run and why it is taken from its worker. */
+/** A running run, and why it is taken from its worker. */
 export interface OwnedRelease extends RunRelease {
   run: OwnedRun;
-  /** Its worker's lease has lapsed. */
+  /** True when the worker's lease has expired. */
   isLost?: boolean;
 }
 
 export interface ReleaseOptions {
   maxFailures: number;
-  /** What a worker's lease lasts without a renewal. */
+  /** Duration of a worker's lease without a renewal. */
   leaseMs: number;
 }
 
 const NOTHING_REACHED = { values: null, interrupts: null, checkpointId: null };
 
-/** Gives back the run that the fence holds; thread and run are locked here. Throws FencedError when it holds none any more. */
+/**
+ * Releases the run that the fence holds; locks thread and run. Throws FencedError when the fence holds none any more.
+ */
 export async function releaseRun(
   client: pg.ClientBase,
   { fence, release }: { fence: Fence; release: RunRelease },
@@ -37,10 +39,10 @@ export async function releaseRun(
 }
 
 /**
- * Takes running runs from their worker in the caller's transaction: back to waiting, to be claimed again and to go on from
- * their last checkpoint. One that was cancelled meanwhile ends as its order says. One whose attempts fail again and again
- * without getting any further ends in `error`; an attempt that has committed a checkpoint of its own did get further.
- * The runs are locked (`lockOwnedRuns`), their thread rows before them.
+ * Takes running runs from their worker in the caller's transaction: they wait to be claimed again, and go on from their
+ * last checkpoint. A run that was cancelled meanwhile ends as its order says. A run whose attempts fail repeatedly
+ * without progress ends in `error`; an attempt that committed its own checkpoint made progress. The runs are locked
+ * (`lockOwnedRuns`), their thread rows before them.
  */
 export async function releaseRuns(
   client: pg.ClientBase,

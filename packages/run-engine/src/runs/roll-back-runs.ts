@@ -6,11 +6,12 @@ import { deleteCheckpointsOfRuns } from './delete-checkpoints.ts';
 import { endRuns, type NextRuns } from './end-runs.ts';
 
 /**
- * Rolls runs back: they and their checkpoints go, and their threads are as they were before them. Same locks as `endRuns`. For the
- * bus and whoever watches they end as `interrupted`.
+ * Rolls runs back: they and their checkpoints are deleted, and their threads are as before them. Needs the same locks
+ * as `endRuns`. On the bus and to watchers they end as `interrupted`.
  *
- * Nobody waits for the rollback of long runs: of those a part of the checkpoints goes, and they stay in flight without a worker, as
- * ordered, so that no other run of their threads begins. Whoever sweeps next goes on. Undefined then.
+ * Nobody waits for the rollback of long runs. Only a part of their checkpoints is deleted, and they stay in flight
+ * without a worker, with their order, so that no other run of their threads begins. The next sweep continues; this
+ * returns undefined then.
  */
 export async function rollBackRuns(
   client: pg.ClientBase,
@@ -50,7 +51,10 @@ async function endRolledBack(client: pg.ClientBase, runs: OwnedRun[], events: Ru
   return next;
 }
 
-/** Takes the runs from their workers, which can write nothing more for them. One that waits for another attempt is as one that runs. */
+/**
+ * Takes the runs from their workers, which can write nothing more for them. A run that waits for another attempt is
+ * treated like a running one.
+ */
 async function leaveToSweep(client: pg.ClientBase, runs: OwnedRun[]): Promise<void> {
   await client.query({
     name: 'engine_leave_rollbacks',

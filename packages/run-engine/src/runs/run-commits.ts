@@ -11,7 +11,7 @@ import { finishRuns } from './finish-runs.ts';
 import type { CreatedRun, FinishedRun, FinishRun } from './types.ts';
 import { WaitingWrites } from './waiting-writes.ts';
 
-/** What a common transaction waits for a lock; whatever needs longer leaves it. */
+/** Milliseconds that a common transaction waits for a lock; items that need longer leave it. */
 const LOCK_WAIT_MS = 100;
 
 export interface RunCommitsOptions {
@@ -19,13 +19,13 @@ export interface RunCommitsOptions {
   events: RunEvents;
   threadTtl: ThreadTtl | undefined;
   removals: ThreadRemovals;
-  /** What is about a thread that somebody else holds waits so long for it. */
+  /** Milliseconds that an item waits for a thread that another transaction holds. */
   lockWaitMs: number;
 }
 
 /**
- * The beginnings and ends of runs, those that come at about the same time in common transactions. What is about a thread that
- * somebody else holds leaves these, and waits by itself.
+ * Commits the creations and ends of runs; those that arrive at about the same time share a transaction. An item whose
+ * thread another transaction holds leaves it, and waits separately.
  */
 export class RunCommits {
   readonly #creations: GroupCommitter<RunCreation, CreatedRun>;

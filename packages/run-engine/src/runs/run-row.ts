@@ -44,7 +44,7 @@ export function runOfRow(row: RunRow, atRest: AtRest): RunRecord {
   };
 }
 
-/** As `runOfRow`, with a `fault` where that throws: one run that cannot be decrypted keeps no other from being read. */
+/** Returns the run, with a `fault` when it cannot be decrypted: one such run must not block reading others. */
 export function listedRunOfRow(row: RunRow, atRest: AtRest): RunRecord {
   try {
     return runOfRow(row, atRest);

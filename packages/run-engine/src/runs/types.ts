@@ -15,13 +15,16 @@ import type { WebhookTarget } from '../webhooks/types.ts';
 
 export interface CreateRun {
   runId: string;
-  /** Left out: a stateless run. Its thread id is made by the engine (uuid v7). */
+  /** Missing for a stateless run. The engine creates its thread id (uuid v7). */
   threadId?: string;
-  /** Stateless only: keep the thread (`on_completion: "keep"`) or run without thread row and checkpoints. */
+  /**
+   * True when the thread of a stateless run is kept (`on_completion: "keep"`); otherwise the run has no thread row and
+   * no checkpoints.
+   */
   keepsThread: boolean;
-  /** What to do when `threadId` names no thread. */
+  /** The action when `threadId` names no thread. */
   ifThreadMissing: 'create' | 'reject';
-  /** Of the thread, which is as missing when it is outside: nothing is created there either. Left out: any thread. */
+  /** The scope of the thread. A thread outside of it counts as missing, and cannot be created. Default: any thread. */
   threadScope?: Scope;
   assistantId: string;
   graphId: string;
@@ -31,38 +34,38 @@ export interface CreateRun {
   multitaskStrategy: MultitaskStrategy;
   /** Seconds from now before the run may start. */
   afterSeconds?: number;
-  /** Who is told when the run is over, whatever becomes of it. */
+  /** Receivers that are notified of the run's end, in any case. */
   webhooks?: WebhookTarget[];
-  /** Metadata of the thread if this run makes it, besides `graph_id` and `assistant_id`. */
+  /** Metadata of the thread if this run creates it, in addition to `graph_id` and `assistant_id`. */
   threadMetadata?: Record<string, unknown>;
   keyed?: KeyedCreation<RunRecord> | undefined;
 }
 
-/** A run another operation cancelled, and what is left to do about it. */
+/** A run that another operation cancelled, and what the caller has to do for it. */
 export interface CancelledRun {
   runId: string;
   threadId: string;
   attempt: number;
   action: CancelAction;
   /**
-   * `ended`: it never started and is `interrupted` now; whoever watches its stream is to be told.
-   * `ordered`: it runs; its worker has the order and ends it.
+   * `ended`: it never started and is `interrupted` now; the caller has to notify watchers of its stream. `ordered`: it
+   * runs; its worker has the order and ends it.
    */
   outcome: 'ended' | 'ordered';
-  /** The thread's epoch now: appends to its stream under it are accepted. */
+  /** The thread's current epoch: its stream accepts appends under it. */
   fence: Fence;
 }
 
 export interface CreatedRun {
   run: RunRecord;
-  /** Runs of the thread that gave way to this one (`interrupt`, `rollback`). */
+  /** Runs of the thread that were cancelled for this one (`interrupt`, `rollback`). */
   cancelled: CancelledRun[];
 }
 
-/** Which runs a cancel is about. */
+/** The runs to cancel. */
 export type CancelSelection = (
   | {
-      /** Runs of a thread: these, or all in that status. */
+      /** Runs of a thread: the named ones, or all in that status. */
       threadId: string;
       runIds?: string[] | undefined;
       status?: CancelledStatus | undefined;
@@ -72,18 +75,18 @@ export type CancelSelection = (
   /** Every run of the deployment in that status. */
   | { status: CancelledStatus }
 ) & {
-  /** Of the run's thread, and of the run itself where its thread is not kept. Left out: whosever they are. */
+  /** Scope of the run's thread, or of the run itself where its thread is not kept. Default: no scope. */
   scope?: Scope | undefined;
 };
 
-/** Left out: as `all`. */
+/** Default: `all`. */
 export type CancelledStatus = 'pending' | 'running' | 'all';
 
-/** A run that was deleted before it was over: whoever watches it is to be told of the end. */
+/** A run that was deleted before its end: the caller has to notify its watchers. */
 export interface DeletedRun {
   runId: string;
   attempt: number;
-  /** Under it the end can be told on the thread's stream. */
+  /** The end can be published on the thread's stream under this fence. */
   fence: Fence;
 }
 
@@ -107,17 +110,17 @@ export interface RunRecord {
   fault?: SealingError;
 }
 
-/** What a run has come to so far. Its values may be large: they are read only by whoever has room for them. */
+/** The result of a run so far. Its values may be large: only callers that can hold them read them. */
 export interface RunOutcome {
   status: RunStatus;
   error: ErrorInfo | null;
-  /** Size of the final values as they are stored; 0 when there are none. */
+  /** Size of the stored final values; 0 when there are none. */
   valuesBytes: number;
-  /** JSON text of the final values; null when there are none, or they are larger than was asked for. */
+  /** JSON text of the final values; null when there are none, or they are larger than the requested limit. */
   values: Uint8Array | null;
 }
 
-/** A run taken by a worker, with everything needed to execute it. */
+/** A run that a worker claimed, with everything needed to execute it. */
 export interface ClaimedRun {
   runId: string;
   threadId: string;
@@ -127,9 +130,11 @@ export interface ClaimedRun {
   metadata: Record<string, unknown>;
   kwargs: Record<string, unknown>;
   fence: Fence;
-  /** It may have been the one that took its host down: it is to be executed in a host of its own. */
+  /** True when the run is quarantined: it may have crashed its host, and needs an isolated one. */
   isSuspect: boolean;
-  /** Milliseconds since the worker of its last attempt, which was lost, was heard of; null when it waited for another reason. */
+  /**
+   * Milliseconds since the lost worker of its last attempt renewed its lease; null when it waited for another reason.
+   */
   lostForMs: number | null;
   createdAt: Date;
 }
@@ -139,7 +144,7 @@ export interface FinishRun {
   runId: string;
   status: Exclude<RunStatus, 'pending' | 'running'>;
   threadStatus: ThreadStatus;
-  /** JSON text of the final values: what `wait` and `join` answer and what the thread's `values` become. */
+  /** JSON text of the final values: `wait` and `join` return them, and they become the thread's `values`. */
   values: Uint8Array | null;
   /** JSON text `{task id: [{id, value}]}`; null when there are none. */
   interrupts: Uint8Array | null;
@@ -149,31 +154,34 @@ export interface FinishRun {
   firstEventId?: string;
 }
 
-/** How a finish came out; a cancel order that was durable first decides over what the worker reported. */
+/** The result of finishing a run. A cancel order that was durable before wins over the worker's report. */
 export interface FinishedRun {
   status: FinishRun['status'];
-  /** The run and its checkpoints are gone (`rollback`). */
+  /** True when the run and its checkpoints were deleted (`rollback`). */
   isRolledBack: boolean;
-  /** Its rollback takes longer: the run is over, and is told to be so, once whoever sweeps is done with that. */
+  /** True when its rollback takes longer: the run ends, and its end is published, when a sweep has completed it. */
   isGoingOn: boolean;
   error: ErrorInfo | null;
-  /** The thread has a run that may start now. */
+  /** True when the thread has a run that may start now. */
   hasNextRun: boolean;
   /** Milliseconds from a cancel order to this end; null when there was none. */
   cancelledForMs: number | null;
 }
 
-/** Why a run is given back. */
+/** The reason to release a run. */
 export interface RunRelease {
-  /** The attempt failed for this reason; it counts. Left out: the run is handed over in good order. */
+  /** The failure of the attempt, which counts. Missing: the worker releases the run without a failure. */
   failure?: ErrorInfo;
-  /** The run was one of several in a host that ended; which one is to blame is not known, so it does not count. */
+  /**
+   * True when the run was one of several in a host that crashed. Nobody knows which run caused the crash, so the
+   * attempt does not count.
+   */
   isSuspect?: boolean;
 }
 
-/** What became of a run that was given back. */
+/** The result of releasing a run. */
 export type ReleasedRun =
   | { outcome: 'pending' }
-  /** Its rollback takes longer, as for one that is finished. */
+  /** Its rollback takes longer, as with a finished run. */
   | { outcome: 'goingOn' }
   | ({ outcome: 'ended' } & Omit<FinishedRun, 'hasNextRun' | 'isGoingOn'>);

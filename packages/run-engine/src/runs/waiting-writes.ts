@@ -1,34 +1,34 @@
 import { GroupCommitter } from '@runyard/database';
 import { ThreadHeldError } from '../errors.ts';
 
-/** Threads that are waited for at once, each on a connection. */
+/** Number of threads that are waited for at once, each on its own connection. */
 const LANES = 2;
 
 export interface WaitingWritesOptions<Item, Result> {
-  /** For messages and metrics. */
+  /** Appears in messages and metrics. */
   name: string;
   threadIdOf(item: Item): string;
-  /** How long they wait for a thread that does not become free; a request may wait as long. */
+  /** Milliseconds that items wait for a thread that stays locked; a request may wait as long. */
   waitMs: number;
-  /** Writes one item; waits so long for its thread at most. */
+  /** Writes one item; waits at most `lockTimeoutMs` for its thread. */
   write(item: Item, lockTimeoutMs: number): Promise<Result | Error>;
 }
 
 interface Waiting {
   writes: number;
-  /** When the thread was free for the last time, or the first write began to wait; monotonic. */
+  /** The last time at which the thread was free, or the first write began to wait; monotonic. */
   since: number;
 }
 
 /**
- * Writes whose thread somebody else holds. Each has a transaction of its own that waits for the thread, those of one thread one
- * after another: nobody else waits with them. When the thread was not free for long enough, they fail with `ThreadHeldError`, or with
- * that Postgres gave them no lock.
+ * Writes to threads that another transaction holds. Each has its own transaction that waits for the thread; those of
+ * one thread run one after another. Nothing else waits with them. When the thread stays locked for too long, they fail
+ * with `ThreadHeldError`, or with Postgres' error for a lock that is not available.
  */
 export class WaitingWrites<Item, Result> {
   readonly #options: WaitingWritesOptions<Item, Result>;
   readonly #committer: GroupCommitter<Item, Result>;
-  /** By thread. */
+  /** State of each thread, by thread id. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: WaitingWritesOptions<Item, Result>) {
@@ -42,7 +42,7 @@ export class WaitingWrites<Item, Result> {
     });
   }
 
-  /** Something waits for the thread already: what comes now comes after it. */
+  /** Returns whether a write waits for the thread already: later ones have to come after it. */
   has(threadId: string): boolean {
     return this.#waiting.has(threadId);
   }

@@ -1,21 +1,21 @@
 import type { Pool } from 'pg';
 
-/** An agent-api process, as a worker of its deployment finds it. */
+/** An agent-api process that a worker of its deployment can call. */
 export interface ApiServer {
   serverId: string;
   /** Base URL, without a slash at its end. */
   url: string;
-  /** Opens it with the rights of the deployment's own code. */
+  /** Authenticates with the rights of the deployment's own code. */
   token: string;
   /** The revision it serves. */
   revisionId: string | null;
 }
 
-/** Renewing this often keeps a process found. */
+/** Milliseconds between announcements that keep a process registered. */
 export const ANNOUNCE_EVERY_MS = 10_000;
 const FORGOTTEN_AFTER_SECONDS = 30;
 
-/** Which processes answer for the deployment. Times are the database's own. */
+/** The registered agent-api processes of the deployment. All times are the database's. */
 export class ApiServers {
   readonly #pool: Pool;
 
@@ -23,7 +23,7 @@ export class ApiServers {
     this.#pool = pool;
   }
 
-  /** Puts the process among those that are found, or says that it still is. */
+  /** Registers the process, or renews its registration. */
   async announce({ serverId, url, token, revisionId }: ApiServer): Promise<void> {
     await this.#pool.query(
       `WITH long_gone AS (DELETE FROM api_server WHERE seen_at < now() - make_interval(secs => 10 * $5::int) AND server_id <> $1)
@@ -37,7 +37,7 @@ export class ApiServers {
     await this.#pool.query('DELETE FROM api_server WHERE server_id = $1', [serverId]);
   }
 
-  /** Any one that lives, of the given revision if there is one. */
+  /** Returns any live process, one of the given revision if possible. */
   async find(revisionId: string): Promise<ApiServer | undefined> {
     const { rows } = await this.#pool.query<ApiServer>(
       `SELECT server_id AS "serverId", url, token, revision_id AS "revisionId" FROM api_server

@@ -5,21 +5,22 @@ import { expiryIn, ttlParameters } from './thread-ttl.ts';
 import type { CopiedThread, CopyThread, ThreadTtl } from './types.ts';
 
 /**
- * The new id where the copied bytes, JSON that the project's serializer wrote, name their own thread. Encrypted bytes stay as they
- * are: the id that a state tells is that of its checkpoint.
+ * Replaces the thread's id in copied metadata bytes, which are JSON of the project's serializer. Encrypted bytes stay
+ * unchanged: a state shows the id of its checkpoint.
  */
 const METADATA_OF_COPY = `CASE WHEN metadata_type = 'json' AND substring(metadata_data FOR 1) = '\\x7b'::bytea
   THEN convert_to(replace(convert_from(metadata_data, 'UTF8'), '"thread_id":"' || $1::uuid || '"',
                           '"thread_id":"' || $2::uuid || '"'), 'UTF8')
   ELSE metadata_data END`;
 
-/** The source's stored values are older than its newest checkpoint. */
+/** True when the source's stored values are older than its newest checkpoint. */
 const IS_BEHIND = `(SELECT max(checkpoint_id) FROM checkpoint WHERE thread_id = $1 AND checkpoint_ns = '')
   IS DISTINCT FROM (SELECT checkpoint_id FROM thread_state WHERE thread_id = $1)`;
 
 /**
- * Copies a thread with its whole history inside Postgres; undefined when the source does not exist. One statement, so it sees
- * one moment of the source: of a busy one the last committed checkpoint, with all that came before it. Runs stay with the source.
+ * Copies a thread with its whole history inside Postgres; undefined when the source does not exist. It is one
+ * statement, so it sees one moment of the source: of a busy one the last committed checkpoint, with everything before
+ * it. Runs stay with the source.
  */
 export async function copyThread(
   client: pg.ClientBase,

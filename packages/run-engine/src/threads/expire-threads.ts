@@ -5,7 +5,7 @@ import { keepLatest } from './keep-latest.ts';
 import { lockFreeThreads } from './prune-threads.ts';
 import type { PrunedPart, PruneStrategy } from './types.ts';
 
-/** Threads past their time that have no run in flight, longest expired first; a guess without locks. */
+/** Returns expired threads without a run in flight, longest expired first: an estimate without locks. */
 export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ thread_id: string }>({
     name: 'engine_find_expired_threads',
@@ -16,8 +16,8 @@ export async function findExpiredThreads(db: pg.Pool, limit: number): Promise<st
 }
 
 /**
- * Does to these threads, as far as they are past their time and free, what their ttl says, in the caller's transaction. A thread
- * that was pruned has no expiry until its state changes again.
+ * Applies the ttl of those threads that are expired and free, in the caller's transaction. A pruned thread has no
+ * expiry until its state changes again.
  */
 export async function expireThreads(
   client: pg.ClientBase,

@@ -3,9 +3,9 @@ import { NEXT_EPOCH } from '../locks.ts';
 import { refuseWhileRemoved } from './thread-removals.ts';
 
 /**
- * What gives new threads their fences; reads `made (thread_id)`. An id that has a fence before it has a thread was used by a
- * run whose thread is not kept, and is still used by it, or by a draft that nobody completed: that one is refused from then
- * on. The lock on such a fence lets whoever is about to remove it see the thread.
+ * Creates the fences of new threads; reads `made (thread_id)`. If an id has a fence before it has a thread, a run whose
+ * thread is not kept used or still uses it, or a draft that nobody completed: its writes are refused from then on. The
+ * lock on such a fence lets a transaction that is about to remove it see the thread.
  */
 export const FENCES_OF_MADE = `
   fences AS (

@@ -6,8 +6,8 @@ import { keepLatest } from './keep-latest.ts';
 import type { PrunedPart, PruneStrategy } from './types.ts';
 
 /**
- * Prunes threads in the caller's transaction and answers which, and which are to be gone on with. Those that do not exist, those
- * with a run in flight and those that somebody else holds are left alone.
+ * Prunes threads in the caller's transaction. Returns which were pruned, and which need another transaction. Skips
+ * threads that do not exist, have a run in flight, or are locked by another transaction.
  */
 export async function pruneThreads(
   client: pg.ClientBase,
@@ -24,7 +24,10 @@ export async function pruneThreads(
   return { deleted: [], prunedIds: isAll ? free : [], leftIds: isAll ? [] : free };
 }
 
-/** Locks the threads that nobody holds and answers those without a run in flight; none can get one before this transaction is over. */
+/**
+ * Locks the threads that are not locked and returns those without a run in flight; none can get one before this
+ * transaction has ended.
+ */
 export async function lockFreeThreads(client: pg.ClientBase, threadIds: string[]): Promise<string[]> {
   const existing = [...(await lockUnheldThreads(client, threadIds)).locked];
   if (existing.length === 0) return [];

@@ -1,11 +1,11 @@
-/** Rows of the first step. A value may be of many megabytes. */
+/** Rows of the first step. One value may have many megabytes. */
 const FIRST_STEP = 16;
 
 /**
- * Removes rows in steps, each of twice as many as the one before, until none is left or the time is up, so that whoever does this
- * under a lock lets go of it soon. Answers whether none is left.
+ * Removes rows in steps, each twice as large as the previous one, until none is left or the time is up, so that the
+ * caller's locks are released soon. Returns whether none is left.
  *
- * @param removeStep removes up to so many and answers how many it found
+ * @param removeStep removes up to `limit` rows and returns how many it found
  */
 export async function removeInSteps(
   removeStep: (limit: number) => Promise<number>,
@@ -17,7 +17,7 @@ export async function removeInSteps(
   }
 }
 
-/** How long one transaction removes rows while it holds a thread that somebody may ask for. */
+/** Milliseconds for which one transaction removes rows while it holds a thread that others may need. */
 const REMOVAL_MS = 250;
 
 export function removalTime(): { until: number } {

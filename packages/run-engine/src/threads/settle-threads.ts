@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Gives threads without a run in flight the status their state says: `interrupted` when it holds interrupts, else `idle`.
- * Thread and fence rows are locked.
+ * Sets the status of threads without a run in flight from their state: `interrupted` when it has interrupts, else
+ * `idle`. Thread and fence rows are locked.
  */
 export async function settleThreads(client: pg.ClientBase, threadIds: string[]): Promise<void> {
   if (threadIds.length === 0) return;

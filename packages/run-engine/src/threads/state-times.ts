@@ -2,21 +2,24 @@ import type pg from 'pg';
 
 export interface StateTimesOptions {
   pool: pg.Pool;
-  /** The times of some threads were not written; the next checkpoint or the end of their runs makes up for it. */
+  /**
+   * Is called when the times of some threads were not written; the next checkpoint or the end of their runs corrects
+   * them.
+   */
   onError: (error: unknown) => void;
 }
 
-/** How far the time of a thread's state may be behind its newest checkpoint. */
+/** Milliseconds by which the time of a thread's state may be older than its newest checkpoint. */
 const BEHIND_MS = 250;
 
 /**
- * Moves the time of a thread's state with its checkpoints while a run is under way. Checkpoints do not wait for it: their
- * transactions lock no thread row and change no index of threads. What is committed within a moment is told by one statement, of a
- * run that is over by then by its end alone.
+ * Updates the time of a thread's state with its checkpoints while a run is running. Checkpoints do not wait for it:
+ * their transactions lock no thread row and change no index of threads. One statement writes the times of all
+ * checkpoints of a moment. When a run has ended by then, its end has written the time.
  */
 export class StateTimes {
   readonly #options: StateTimesOptions;
-  /** When the newest checkpoint of each thread was committed, monotonic. */
+  /** The commit time of each thread's newest checkpoint, monotonic. */
   #committed = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
@@ -25,14 +28,14 @@ export class StateTimes {
     this.#options = options;
   }
 
-  /** Checkpoints of these threads have just become durable. */
+  /** Records that checkpoints of these threads have just become durable. */
   committed(threadIds: Iterable<string>): void {
     const now = performance.now();
     for (const threadId of threadIds) this.#committed.set(threadId, now);
     if (this.#committed.size > 0) this.#timer ??= setTimeout(() => this.#begin(), BEHIND_MS);
   }
 
-  /** Resolves when all that was committed is written. */
+  /** Resolves when all recorded times are written. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#writing;
@@ -54,7 +57,8 @@ export class StateTimes {
     try {
       await this.#options.pool.query({
         name: 'engine_move_state_times',
-        // Whoever has locked a thread ends a run, or accepts one: it is not waited for. A loss in a crash is made up for as well.
+        // A transaction that has locked a thread ends or accepts a run, so this does not wait for it. A loss in a crash
+        // is corrected as well.
         text: `WITH due AS MATERIALIZED (
                  SELECT t.thread_id, now() - make_interval(secs => i.age_ms / 1000) AS at
                  FROM unnest($1::uuid[], $2::float8[]) AS i (thread_id, age_ms) JOIN thread t USING (thread_id)

@@ -9,12 +9,15 @@ export interface StateBehind {
 const BATCH = 20;
 
 /**
- * What whoever begins to write a thread's state outside of a run leaves behind when it dies: somebody looks after this long,
- * which is longer than writing takes.
+ * Time after which a state update outside of a run counts as lost when its process died; longer than such a write
+ * takes.
  */
 export const WRITING_TAKES = "interval '1 minute'";
 
-/** Threads to be read anew, with a graph that can; those found to be up to date are forgotten. Busy ones are left: what runs there tells their state. */
+/**
+ * Returns threads whose values must be read again, with a graph that can do it. Threads found to be up to date are
+ * forgotten. Busy threads are skipped: their runs write their state.
+ */
 export async function findStatesBehind(db: pg.Pool): Promise<StateBehind[]> {
   const { rows } = await db.query<{ thread_id: string; metadata: Record<string, unknown> }>({
     name: 'engine_find_states_behind',

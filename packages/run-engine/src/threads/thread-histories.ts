@@ -20,16 +20,19 @@ import { underKey } from './under-key.ts';
 export interface ThreadHistoriesOptions {
   pool: pg.Pool;
   events: RunEvents;
-  /** Of copies of threads that have none of their own. */
+  /** The ttl of copies of threads that have none. */
   threadTtl: ThreadTtl | undefined;
-  /** A transaction of the engine: repeated at deadlocks, and the outbox relay is told. */
+  /** Runs a transaction of the engine: it is repeated at deadlocks, and the outbox relay is notified. */
   write<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T>;
 }
 
-/** Threads that are pruned together, in transactions that are short. */
+/** Number of threads that are pruned in one transaction, to keep it short. */
 const BATCH = 50;
 
-/** What threads keep of their past: copied, measured, pruned by order or when its time is over, and cleared of leftovers. */
+/**
+ * Manages the stored history of threads: copies, measures, prunes (on request or when it has expired) and removes
+ * orphans.
+ */
 export class ThreadHistories {
   readonly #options: ThreadHistoriesOptions;
 
@@ -48,20 +51,23 @@ export class ThreadHistories {
     return threadStorage(this.#options.pool, threadId);
   }
 
-  /** Answers the threads that were pruned: those that exist and have no run in flight. */
+  /** Returns the threads that were pruned: those that exist and have no run in flight. */
   prune(threadIds: string[], strategy: PruneStrategy): Promise<PrunedThreads> {
     const { events } = this.#options;
     return this.#inBatches([...new Set(threadIds)], (client, batch) => pruneThreads(client, batch, strategy, events));
   }
 
-  /** Does what the ttl of threads past their time says, to at most that many; never to one with a run in flight. */
+  /** Applies the ttl of expired threads, to at most `limit` of them; never to one with a run in flight. */
   async expire(limit: number): Promise<PrunedThreads> {
     const { pool, events } = this.#options;
     const expired = await findExpiredThreads(pool, limit);
     return this.#inBatches(expired, (client, batch) => expireThreads(client, batch, events));
   }
 
-  /** Looks through a slice of the tables for rows whose thread is gone. Go on with the slice it answers; it starts anew at the end. */
+  /**
+   * Removes rows of deleted threads from one slice of the tables. The caller continues with the returned slice; the
+   * walk restarts at the end.
+   */
   removeOrphans(slice: OrphanSlice): Promise<OrphanSlice> {
     return removeOrphans(this.#options.pool, slice);
   }

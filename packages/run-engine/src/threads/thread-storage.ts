@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { ThreadStorage } from './types.ts';
 
-/** Writes of the platform's own among those of tasks; not the thread's. */
+/** Writes of the platform among those of tasks; they do not count. */
 const OWN_WRITES = "channel NOT LIKE '\\_\\_runyard\\_%'";
 
-/** Undefined when there is no such thread. Sizes are read from the rows' heads: no value is fetched. */
+/** Undefined when there is no such thread. Sizes come from the rows' headers: no value is fetched. */
 export async function threadStorage(db: pg.Pool, threadId: string): Promise<ThreadStorage | undefined> {
   const { rows } = await db.query({
     name: 'engine_thread_storage',

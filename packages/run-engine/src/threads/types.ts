@@ -13,7 +13,10 @@ export interface ThreadRecord {
   stateUpdatedAt: Date;
 }
 
-/** How long a thread is kept, in minutes, and what goes then: all of it, or every checkpoint but what its newest state needs. */
+/**
+ * The time for which a thread is kept, in minutes, and what is deleted then: all of it, or every checkpoint that its
+ * newest state does not need.
+ */
 export interface ThreadTtl {
   strategy: PruneStrategy;
   minutes: number;
@@ -24,13 +27,13 @@ export type PruneStrategy = 'delete' | 'keep_latest';
 export interface NewThread {
   metadata: Record<string, unknown>;
   config?: Record<string, unknown>;
-  /** Left out: the deployment's own. */
+  /** Default: the deployment's own. */
   ttl?: ThreadTtl;
 }
 
 export interface CreateThread extends NewThread {
   threadId: string;
-  /** `raise`: a thread with that id is a conflict. `do_nothing`: it is answered as it is. */
+  /** `raise`: an existing thread with that id is a conflict. `do_nothing`: it is returned unchanged. */
   ifExists: 'raise' | 'do_nothing';
 }
 
@@ -39,11 +42,11 @@ export interface CommitStateUpdate {
   values: Uint8Array | null;
   interrupts: Uint8Array | null;
   checkpointId: string;
-  /** Null: as it is, with the thread's error. */
+  /** Null: status and error stay as they are. */
   status: ThreadStatus | null;
 }
 
-/** A draft that becomes a thread with the state its checkpoints have. */
+/** A draft that becomes a thread with the state of its checkpoints. */
 export interface CompleteDraft extends CommitStateUpdate {
   status: ThreadStatus;
   thread: NewThread;
@@ -51,40 +54,46 @@ export interface CompleteDraft extends CommitStateUpdate {
 
 export interface CopyThread {
   sourceId: string;
-  /** Of the copy; new. */
+  /** The new id of the copy. */
   threadId: string;
   /** Merged into the metadata of the copy. */
   metadata: Record<string, unknown>;
 }
 
 export interface CopiedThread {
-  /** The source's stored values are older than its newest checkpoint (a run is under way): those of the copy are to be read anew. */
+  /**
+   * True when the source's stored values are older than its newest checkpoint (a run is running): those of the copy
+   * must be read again.
+   */
   isStateBehind: boolean;
 }
 
-/** A thread that is gone, with everything of it. */
+/** A thread that was deleted completely. */
 export interface DeletedThread {
   threadId: string;
-  /** Above that of everybody who had the thread, and not above those of a new one with its id: under it its stream is forgotten. */
+  /**
+   * The epoch under which the thread's stream is deleted: above those of all its owners, and not above those of a new
+   * thread with its id.
+   */
   epoch: bigint;
 }
 
-/** Threads that lost their past: all that was of them, or all but their newest state. */
+/** Threads that lost their history: deleted completely, or reduced to their newest state. */
 export interface PrunedThreads {
   deleted: DeletedThread[];
   prunedIds: string[];
 }
 
-/** What one transaction did about some of them. */
+/** The result of one transaction for a part of the threads. */
 export interface PrunedPart extends PrunedThreads {
-  /** More is to be removed of these. */
+  /** Threads of which more must be removed. */
   leftIds: string[];
 }
 
-/** What the checkpoints of a thread take up, in bytes as stored before compression. */
+/** Storage of a thread's checkpoints, in bytes before compression. */
 export interface ThreadStorage {
   checkpoints: { count: number; bytes: number };
-  /** Of all channels, and by channel. */
+  /** Values of all channels, and by channel. */
   channelValues: { count: number; bytes: number; byChannel: Record<string, { versions: number; bytes: number }> };
   pendingWrites: { count: number; bytes: number };
 }

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { KeyedThread } from '../types.ts';
 
 /**
- * Makes a thread in the caller's transaction and binds the key of the request that asks for it. `undefined` from `make`: there is
- * nothing to answer, and the key stays free.
+ * Creates a thread in the caller's transaction and binds the idempotency key of its request. When `make` returns
+ * undefined, there is no answer, and the key stays free.
  *
  * @throws KeyTakenError
  */
@@ -21,7 +21,10 @@ export async function underKey<Made>(
   return made;
 }
 
-/** Binds a key that was claimed before to the thread as it is now. @throws KeyTakenError when another attempt has taken over */
+/**
+ * Binds a key that was claimed earlier to the thread as it is now. @throws KeyTakenError when another attempt has taken
+ * over
+ */
 export async function bindKey(client: pg.ClientBase, { request, answerOf }: KeyedThread): Promise<void> {
   await settleKeys(onPg(client), [{ request, answer: await answerOf(client) }]);
 }

@@ -4,8 +4,8 @@ import { Redis } from 'ioredis';
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * A connection as BullMQ wants it: it keeps trying, and commands wait for it instead of failing. No caller waits for them; a
- * silent server is noticed by a ping, and the connection made anew.
+ * Opens a connection as BullMQ needs it: it keeps trying, and commands wait for it instead of failing. No caller waits
+ * for them. A ping detects an unresponsive server, and the connection is replaced.
  */
 export function openWakeupConnection(url: string, onError: (error: Error) => void): Redis {
   return keepingOn(
@@ -19,7 +19,7 @@ export function openWakeupConnection(url: string, onError: (error: Error) => voi
   );
 }
 
-/** Another one to the same server, for listening. */
+/** Opens another connection to the same server, for listening. */
 export function duplicateConnection(redis: Redis, onError: (error: Error) => void): Redis {
   return keepingOn(redis.duplicate(), onError);
 }
@@ -29,7 +29,7 @@ function keepingOn(redis: Redis, onError: (error: Error) => void): Redis {
   return redis.on('error', onError);
 }
 
-/** What is wrong with a Redis server for queues, each in a sentence; empty when it is as it should be. */
+/** Returns the faults of a Redis server that is used for queues, each in a sentence; empty when there is none. */
 export async function redisComplaints(redis: { info(): Promise<string> }): Promise<string[]> {
   const info = await redis.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];

@@ -4,13 +4,13 @@ import type { Redis } from 'ioredis';
 import { openWakeupConnection } from './redis-connection.ts';
 import { queuePrefix, type RunWakeupsOptions } from './run-wakeups.ts';
 
-/** How long one blocking read of the queue lasts; it is asked again at once. */
+/** Seconds of one blocking read of the queue; the next follows at once. */
 const BLOCK_SECONDS = 5;
 const TOKEN = 'run-worker';
 
 /**
- * A worker's ear on the wake-up queue. It listens only while somebody waits on `next`, so that a worker without a free slot
- * takes no wake-up from one that has. A job is over as soon as it is taken: it stands for no run.
+ * Receives wake-ups for a worker. It listens only while somebody waits on `next`, so that a worker without a free slot
+ * takes no wake-up from one that has. A job is complete as soon as it is taken: it stands for no run.
  */
 export class WakeupReceiver {
   readonly #redis: Redis;
@@ -33,8 +33,8 @@ export class WakeupReceiver {
   }
 
   /**
-   * Resolves at the next wake-up; never rejects, and never resolves while Redis is away or after `close`. Calling it again
-   * before that gives the same promise.
+   * Resolves at the next wake-up; never rejects, and never resolves while Redis is unavailable or after `close`.
+   * Calling it again before that returns the same promise.
    */
   next(): Promise<void> {
     this.#listening ??= this.#listen().finally(() => {
@@ -45,7 +45,7 @@ export class WakeupReceiver {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // Force: there is no job in hand to wait for, and a blocking read would otherwise be waited for.
+    // Force skips waiting for the blocking read; there is no job in flight.
     await this.#worker.close(true).catch(() => undefined);
     this.#redis.disconnect();
   }

@@ -1,10 +1,10 @@
-/** Who is to be told when a run is over. */
+/** A receiver of a run's end. */
 export interface WebhookTarget {
-  /** Absolute, or a path of the project's own app. */
+  /** An absolute URL, or a path of the project's own app. */
   url: string;
-  /** With its port; empty for the project's own app. */
+  /** The host with its port; empty for the project's own app. */
   host: string;
-  /** Nothing is sent to it, for this reason. The run goes on as if it were. */
+  /** Why nothing is sent to it. The run is executed all the same. */
   refusal?: string;
 }
 
@@ -18,19 +18,19 @@ export interface WebhookAttempt {
   error: string | null;
 }
 
-/** One line of the log of deliveries. */
+/** One entry in the log of deliveries. */
 export interface WebhookDelivery {
   deliveryId: string;
   url: string;
   status: WebhookStatus;
   attempts: WebhookAttempt[];
-  /** When it is tried next; null when it is over. */
+  /** Time of the next try; null when there is none. */
   dueAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
 }
 
-/** A delivery that this process may try now, with everything to be told. */
+/** A delivery that this process may try now, with its whole content. */
 export interface ClaimedWebhook {
   deliveryId: string;
   url: string;
@@ -38,13 +38,13 @@ export interface ClaimedWebhook {
   /** Number of this try. */
   attempt: number;
   run: WebhookRun;
-  /** JSON text. */
+  /** JSON text of the run's arguments. */
   kwargs: Uint8Array;
   /** JSON text of the final values; null when the run left none. */
   values: Uint8Array | null;
 }
 
-/** A run as it ended. Times are ISO 8601 with the database's offset. */
+/** A run at its end. Times are ISO 8601 with the database's offset. */
 export interface WebhookRun {
   run_id: string;
   thread_id: string;
@@ -59,7 +59,7 @@ export interface WebhookRun {
   ended_at: string;
 }
 
-/** How a try came out. */
+/** The result of a try. */
 export interface WebhookOutcome {
   deliveryId: string;
   attempt: number;
@@ -67,6 +67,6 @@ export interface WebhookOutcome {
   durationMs: number;
   statusCode: number | null;
   error: string | null;
-  /** Milliseconds until the next try; null when there is none: `delivered` or `failed` for good. */
+  /** Milliseconds until the next try; null when there is none: `delivered`, or finally `failed`. */
   retryInMs: number | null;
 }

@@ -1,20 +1,20 @@
 export interface ClockWatchOptions {
-  /** A clock that is set by less than this is as good as one that is not. */
+  /** Milliseconds by which the clock may be set without consequences. */
   toleranceMs: number;
-  /** For how long the clock is not believed after it was set. */
+  /** Milliseconds for which the clock is not trusted after it was set. */
   holdMs: number;
   /** Monotonic milliseconds. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Notices when the database's clock is set. Leases are times by that clock: when it jumps ahead all of them seem to have lapsed, until
- * each worker that lives has renewed its own.
+ * Detects when the database's clock is set. Leases are times by that clock: when it jumps ahead, all of them seem to
+ * have expired, until each live worker has renewed its own.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #now: () => number;
-  /** What the database's clock is ahead of this process's monotonic one, between these bounds. */
+  /** Bounds of the difference between the database's clock and this process's monotonic one. */
   #ahead: { from: number; to: number } | undefined;
   #believedFrom = Number.NEGATIVE_INFINITY;
 
@@ -23,12 +23,12 @@ export class ClockWatch {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** False for a while after the clock was seen to have been set. */
+  /** False for a while after the clock was found to have been set. */
   get isBelieved(): boolean {
     return this.#now() >= this.#believedFrom;
   }
 
-  /** Asks for the time, in milliseconds since 1970, and compares. */
+  /** Reads the time, in milliseconds since 1970, and compares it. */
   async read<T>(ask: () => Promise<T>, timeOf: (answer: T) => number): Promise<T> {
     const askedAt = this.#now();
     const answer = await ask();
@@ -42,7 +42,7 @@ export class ClockWatch {
     const { toleranceMs, holdMs } = this.#options;
     const wasSet = before && (seen.from > before.to + toleranceMs || seen.to < before.from - toleranceMs);
     if (wasSet) this.#believedFrom = answeredAt + holdMs;
-    // A slow answer says little: the narrower bounds stay, as long as they may be true.
+    // A slow answer gives wide bounds: the narrower ones stay, as long as they are possible.
     if (!before || wasSet || seen.to - seen.from <= before.to - before.from) this.#ahead = seen;
   }
 }

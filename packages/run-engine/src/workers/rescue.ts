@@ -8,7 +8,7 @@ export interface RescueOptions extends LapsedWorkersOptions {
   pool: pg.Pool;
 }
 
-/** What needs no worker to be put right, for processes that outlive them. */
+/** Repairs that need no worker, for processes that outlive workers. */
 export class Rescue {
   readonly #options: RescueOptions;
 
@@ -16,20 +16,21 @@ export class Rescue {
     this.#options = options;
   }
 
-  /** Ends runs as their cancel orders say whose workers are gone; others of such workers are left to be executed. */
+  /** Ends cancelled runs of lost or unresponsive workers; other runs of such workers are left for execution. */
   async endCancelled(): Promise<SweptRun[]> {
     const { pool, ...options } = this.#options;
     return (await takeRunsOfLapsedWorkers(pool, { ...options, cancelledOnly: true })).ended;
   }
 
-  /** Threads whose stored values are older than their newest checkpoint, a few of them, to be read anew. */
+  /** Returns some threads whose stored values are older than their newest checkpoint and must be read again. */
   findStatesBehind(): Promise<StateBehind[]> {
     return findStatesBehind(this.#options.pool);
   }
 
   /**
-   * Frees threads that nothing would ever free: what keeps them busy is gone. Every transaction leaves threads and their runs in
-   * agreement, so there is nothing to find unless rows were changed by hand. Answers the threads that were mended.
+   * Frees threads that nothing would ever free: the cause of their being busy no longer exists. Every transaction keeps
+   * threads and their runs consistent, so there is nothing to find unless rows were changed by hand. Returns the
+   * repaired threads.
    */
   async mendThreads(): Promise<string[]> {
     const found = await findStuckThreads(this.#options.pool);

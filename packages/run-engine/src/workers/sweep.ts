@@ -6,14 +6,16 @@ import { type LapsedWorkersOptions, takeRunsOfLapsedWorkers } from './take-runs.
 import type { SweepResult, TakenRuns } from './types.ts';
 
 export interface SweepOptions extends LapsedWorkersOptions {
-  /** How long the result of an ended run is kept on its row, and the row of one whose thread is not kept. */
+  /**
+   * Milliseconds for which the result of an ended run stays on its row, and the row of a run whose thread is not kept.
+   */
   resultTtlMs: number;
-  /** A run that is ready this long without having been claimed counts as forgotten. */
+  /** Milliseconds after which a ready run that nobody has claimed counts as forgotten. */
   forgottenAfterMs: number;
   clock: ClockWatch;
 }
 
-/** One pass over what nobody else will look at any more. Safe to run in several processes at once. */
+/** Repairs everything that no other process will handle. Safe to run in several processes at once. */
 export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepResult> {
   const taken = await takeRunsOfLost(db, options);
   await forgetLapsedWorkers(db);
@@ -23,17 +25,17 @@ export async function sweep(db: pg.Pool, options: SweepOptions): Promise<SweepRe
   return { ...taken, ...removed, hasForgottenRuns: isForgotten };
 }
 
-/** The part of a sweep that runs wait for. Safe to run in several processes at once. */
+/** Runs the part of a sweep that runs wait for. Safe to run in several processes at once. */
 export async function takeRunsOfLost(db: pg.Pool, options: SweepOptions): Promise<TakenRuns> {
   await options.clock.read(
     () => databaseTime(db),
     (ms) => ms,
   );
-  // Leases end by the database's clock. Those who live renew theirs after it was set.
+  // Leases end by the database's clock. After it was set, live workers need time to renew theirs.
   return options.clock.isBelieved ? takeRunsOfLapsedWorkers(db, options) : { resumedRunIds: [], ended: [] };
 }
 
-/** A lapsed worker that holds nothing is not coming back; if it does, it registers anew. */
+/** Deletes expired workers without runs. A worker that comes back registers again. */
 async function forgetLapsedWorkers(db: pg.Pool): Promise<void> {
   await db.query(`DELETE FROM worker w WHERE w.lease_until < now() - interval '1 minute'
                   AND NOT EXISTS (SELECT 1 FROM run r WHERE r.worker_id = w.worker_id AND r.status = 'running')`);

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 
-/** The tables on the path of every run. */
+/** The tables that every run reads or writes. */
 const TABLES = ['run', 'thread', 'thread_fence', 'thread_state', 'checkpoint', 'checkpoint_blob', 'checkpoint_write'];
 
 /**
- * Analyzes tables that have changed by more than their whole size since the last time. A prepared statement keeps the plan it
- * got when the table was small, a sequential scan, until the table's statistics change; on a fresh database autovacuum gets to
- * that a minute and tens of thousands of runs later.
+ * Analyzes tables that have changed by more than their whole size since the last time. A prepared statement keeps the
+ * plan from when the table was small, a sequential scan, until the table's statistics change. On a fresh database,
+ * autovacuum does that a minute and tens of thousands of runs later.
  */
 export async function refreshTableStatistics(db: pg.Pool): Promise<void> {
   const { rows } = await db.query<{ name: string }>({

@@ -1,9 +1,9 @@
-/** What workers and those who look after them say and are told. */
+/** Messages between workers and the processes that watch them. */
 
 import type { FinishRun } from '../runs/types.ts';
 import type { CancelAction, ErrorInfo, Fence } from '../types.ts';
 
-/** What a worker learns about a run it holds. */
+/** A cancel order for a run that the worker holds. */
 export interface CancelOrder {
   runId: string;
   action: CancelAction;
@@ -11,14 +11,14 @@ export interface CancelOrder {
 }
 
 export interface LeaseRenewal {
-  /** False: the lease had lapsed and the worker's row is gone; it holds nothing and registers anew. */
+  /** False: the lease had expired and the worker's row is deleted; it holds nothing and has to register again. */
   isRegistered: boolean;
   orders: CancelOrder[];
-  /** Of those given as held, what belongs to somebody else now, or to nobody. */
+  /** Those of the held fences that belong to another owner now, or to none. */
   lost: Fence[];
   /**
-   * Runs the worker has by the database and did not give as held: claimed a moment ago, or in a claim whose answer never
-   * arrived. One that stays in this list is to be released.
+   * Runs that the worker has in the database and did not name as held: claimed a moment ago, or in a claim whose answer
+   * was lost. The worker should release one that stays in this list.
    */
   unheld: Fence[];
 }
@@ -29,7 +29,7 @@ export interface WorkerRegistration {
   slots: number;
 }
 
-/** A run a sweep brought to a terminal status. */
+/** A run that a sweep brought to a terminal status. */
 export interface SweptRun {
   runId: string;
   attempt: number;
@@ -38,33 +38,33 @@ export interface SweptRun {
   isRolledBack: boolean;
   /** Milliseconds from a cancel order to this end; null when there was none. */
   cancelledForMs: number | null;
-  /** Under it the end can be told on the thread's stream. */
+  /** The end can be published on the thread's stream under this fence. */
   fence: Fence;
 }
 
-/** What became of the runs of lapsed workers. */
+/** The result of taking back the runs of lapsed workers. */
 export interface TakenRuns {
-  /** Pending again. */
+  /** Runs that are pending again. */
   resumedRunIds: string[];
   ended: SweptRun[];
 }
 
 export interface SweepResult extends TakenRuns {
-  /** Runs are ready and nobody has taken them for a while: wake workers. */
+  /** True when runs have been ready for a while and nobody has claimed them: the caller has to wake workers. */
   hasForgottenRuns: boolean;
-  /** Rows of ended stateless runs removed after their time. */
+  /** Number of expired rows of stateless runs that were removed. */
   removedRuns: number;
-  /** Results removed after their time, with those rows or from rows that stay. */
+  /** Number of expired results that were removed, with those rows or from rows that stay. */
   removedResults: number;
 }
 
-/** Numbers of the whole deployment, as `/metrics` shows them. Times in seconds. */
+/** Numbers of the whole deployment for `/metrics`. Times are in seconds. */
 export interface QueueStatistics {
   pendingRuns: number;
   runningRuns: number;
   pendingWaitMax: number;
   pendingWaitMedian: number;
-  /** Of pending runs whose thread is idle. */
+  /** Longest wait of a pending run whose thread is idle. */
   unblockedWaitMax: number;
   workers: number;
   slots: number;

@@ -2,8 +2,9 @@ import { CURRENT_MS } from './current-ms.ts';
 import { END_RUN } from './end-run.ts';
 
 /**
- * Appends a run's entries under the fence, publishes them, and lets go what is over or too much. Answers the first id and how many
- * entries were trimmed. All keys and ids of a thread change here, in one piece: a reader never sees half an append.
+ * Appends a run's entries under the fence, publishes them, and deletes entries that have expired or exceed the limits.
+ * Returns the first id and the number of trimmed entries. It changes all keys and ids of a thread atomically: a reader
+ * never sees half an append.
  */
 export const APPEND = `${END_RUN}${CURRENT_MS}
 local events, head, ends, sizes, told = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]

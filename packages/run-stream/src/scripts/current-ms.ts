@@ -1,4 +1,4 @@
-/** The server's clock: whoever appends or ends a run, from whichever machine, counts by the same one. */
+/** Returns the server's clock, so that appends and ends from all machines use the same one. */
 export const CURRENT_MS = `
 local function currentMs()
   local time = redis.call('TIME')

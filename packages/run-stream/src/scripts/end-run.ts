@@ -1,4 +1,4 @@
-/** Marks a run as ended: when its entries may go, and when the keys may if no run of the thread is under way. */
+/** Marks a run as ended: sets when its entries expire, and when the keys do if no run of the thread is in flight. */
 export const END_RUN = `
 local function endRun(events, head, ends, runId, now, resumableTtl, graceTtl, fenceTtl)
   local known = redis.call('HMGET', head, 'last', 'run', 'start:' .. runId, 'stop:' .. runId, 'until')

@@ -1,6 +1,6 @@
 /**
- * Events go at once. What is left is the epoch given: above that of whoever still writes, and not above that of a new thread with the
- * same id. When such a thread has begun to write already, what there is is its own.
+ * Deletes events at once. Only the given epoch stays: above that of late writers, and not above that of a new thread
+ * with the same id. When such a thread has already written, everything there belongs to it.
  */
 export const FORGET = `
 local epoch = redis.call('HGET', KEYS[2], 'epoch')

@@ -1,7 +1,7 @@
 /**
- * One page of a thread's entries, or of one run's among them: `last`, `floor`, the id before the run's first entry, where the range
- * began, how far it went, `1` when there is more, the id before the first entry the thread ever had (empty when that is not known any
- * more), then ids and texts in turn. Empty when nothing is known of the thread.
+ * Returns one page of a thread's entries, or of one run's among them: `last`, `floor`, the id before the run's first
+ * entry, the begin and the end of the range, `1` when there is more, the id before the thread's first entry ever (empty
+ * when it is not known any more), then ids and texts in turn. Empty when nothing is known of the thread.
  */
 export const RANGE = `
 local events, head, sizes = KEYS[1], KEYS[2], KEYS[3]

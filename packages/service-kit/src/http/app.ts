@@ -19,38 +19,43 @@ import type { ValidationErrorStyle } from './validate-request.ts';
 export interface AppOptions {
   context: ServiceContext;
   operations: BoundOperation[];
-  /** Default 300 MiB; chunked bodies are held to it too. */
+  /** Default 300 MiB; the limit holds for chunked bodies too. */
   bodyLimitBytes?: number;
-  /** Run before the operations, with request id and metrics in place. */
+  /** Handlers that run before the operations, with request id and metrics in place. */
   before?: RequestHandler[];
-  /** Get what no operation took, before the 404. */
+  /** Handlers that run when no operation matches, before the 404. */
   after?: RequestHandler[];
-  /** What `/ok?check_db=1` asks; a rejection makes it 503. */
+  /** Checks of `/ok?check_db=1`; a rejection makes it 503. */
   readiness?: ReadinessChecks;
   /** Serves `/openapi.json` and `/docs`. */
   openApi?: OpenApiInfo;
-  /** An OpenAPI document of routes that others serve under the same address. */
+  /** An OpenAPI document of routes that others serve at the same address. */
   alsoDescribes?: Record<string, unknown>;
   /** `open`: any page may call, without cookies. `closed`, the default: none. */
   cors?: 'open' | 'closed' | CorsRules;
-  /** Operations, those every service has included, that are to be as if they did not exist. */
+  /** Selects operations, including built-in ones, that are not served. */
   without?: (operation: Operation) => boolean;
-  /** A request that is a part of another one: it is neither counted nor logged, and CORS is the outer one's business. */
+  /**
+   * Returns whether a request is a part of another one: it is neither counted nor logged, and the outer one handles
+   * CORS.
+   */
   isInner?: (req: IncomingMessage) => boolean;
-  /** Request headers that go into the log line of a request, by name. */
+  /** Returns the request headers to log with a request, by name. */
   loggedHeaders?: (headers: IncomingHttpHeaders) => Record<string, string>;
-  /** Needed when an operation's access is `principal`. */
+  /** Required when an operation's access is `principal`. */
   principal?: PrincipalVerifier;
-  /** Needed when an operation's access is `internal`. */
+  /** Required when an operation's access is `internal`. */
   internalToken?: string;
-  /** Guards `/metrics`, where the service can be reached from outside. */
+  /** Protects `/metrics`, where the service can be reached from outside. */
   metricsGuard?: PrincipalVerifier;
   validationErrors?: ValidationErrorStyle;
-  /** Before the names of the HTTP metrics. */
+  /** Prefix of the HTTP metrics' names. */
   metricsPrefix?: string;
 }
 
-/** The service's HTTP interface: its operations, `/ok`, `/metrics`, the documentation, and one way to fail. */
+/**
+ * Creates the HTTP interface of a service: its operations, `/ok`, `/metrics`, the documentation, and uniform errors.
+ */
 export function createApp(options: AppOptions): Express {
   const { context } = options;
   const app = express();
@@ -68,10 +73,10 @@ export function createApp(options: AppOptions): Express {
   return app;
 }
 
-/** Asked by who looks whether the process is well, also when it has too much to do. */
+/** Health checks and scrapes, which are answered under overload too. */
 const ALWAYS_LET_IN: ReadonlySet<string> = new Set(['/ok', '/metrics']);
 
-/** Request id, log, metrics, CORS, and whether there is room for it: what every request gets, whichever handler takes it. */
+/** Handles the part that all requests share: request id, log, metrics, CORS and admission. */
 function observe(options: AppOptions): RequestHandler {
   const { logger, lifecycle, metrics, limits } = options.context;
   const prefix = options.metricsPrefix ?? 'runyard_';

@@ -6,18 +6,18 @@ import type { Logger } from '../logger.ts';
 import type { Principal } from '../principal.ts';
 import type { Reply } from './reply.ts';
 
-/** A request as a handler gets it: checked against the contract, from a known caller. */
+/** A request for a handler: checked against the contract, from a known caller. */
 export interface HandlerRequest<Params = unknown, Query = unknown, Body = unknown> {
   params: Params;
   query: Query;
   body: Body;
   caller: Principal;
   headers: IncomingHttpHeaders;
-  /** Aborts when the client is gone before the answer is complete. */
+  /** Aborts when the client disconnects before the answer is complete. */
   signal: AbortSignal;
   raw: Request;
   res: Response;
-  /** Carries the request's id. */
+  /** Logs with the request's id. */
   log: Logger;
 }
 
@@ -31,8 +31,9 @@ export interface BoundOperation {
 }
 
 /**
- * Ties a handler to an operation. A handler answers with a Reply, or takes over `res` itself (a stream, for example) and
- * returns nothing. What it throws is answered as the error's kind; after the headers are out the connection is cut.
+ * Binds a handler to an operation. A handler returns a Reply, or takes over `res` itself (a stream, for example) and
+ * returns nothing. Its errors are answered with their status; after the headers were sent, the connection is closed
+ * instead.
  */
 export function bind<Params extends TObject, Query extends TObject, Body extends TSchema>(
   operation: Operation<Params, Query, Body>,

@@ -65,7 +65,10 @@ const docsOperation = defineOperation({
   responses: { 200: { description: 'A page.', contentType: 'text/html', schema: Type.String() } },
 });
 
-/** What every service serves of itself. An operation of the service with the same method and path takes its place. */
+/**
+ * Returns the operations that every service has. An operation of the service with the same method and path replaces
+ * one.
+ */
 export function builtInOperations(options: AppOptions): BoundOperation[] {
   const { context, readiness = {} } = options;
   const own = new Set(options.operations.map(({ operation }) => `${operation.method} ${operation.path}`));

@@ -2,25 +2,28 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A connection made at the last moment may have its first request on the way. */
+/** A connection that was opened at the last moment may have its first request on the way. */
 const LAST_REQUEST_MS = 250;
 
 export interface DrainTimes {
-  /** For this long new connections and requests are still taken: those who send them are finding out. */
+  /**
+   * Milliseconds for which new connections and requests are still accepted, because clients learn of the stop with a
+   * delay.
+   */
   windowMs: number;
-  /** How long requests in flight may go on after that. */
+  /** Milliseconds for which requests in flight may go on after that. */
   drainMs: number;
-  /** Called when no new requests come any more. */
+  /** Is called when no new requests come any more. */
   onClosed?: (() => void) | undefined;
 }
 
 /**
- * Closes a server without cutting requests off. Node's own `closeIdleConnections` leaves those open that never sent a
- * request, and browsers and clients open such ones ahead of need.
+ * Closes a server without cutting requests off. Node's own `closeIdleConnections` leaves connections open that never
+ * sent a request, and browsers and clients open such ones in advance.
  */
 export class Connections {
   readonly #server: Server;
-  /** Requests in flight per connection. */
+  /** Number of requests in flight per connection. */
   readonly #active = new Map<Socket, number>();
   #isDraining = false;
   #onNone: (() => void) | undefined;
@@ -35,11 +38,11 @@ export class Connections {
       this.#active.set(socket, (this.#active.get(socket) ?? 0) + 1);
       res.once('close', () => this.#finished(socket));
     });
-    // From here on the connection belongs to whoever handles the upgrade.
+    // After an upgrade, its handler owns the connection.
     server.on('upgrade', ({ socket }) => this.#gone(socket));
   }
 
-  /** Resolves when all connections are closed; those still at work after the times given are cut. */
+  /** Resolves when all connections are closed; those with requests after the given times are cut. */
   async drain({ windowMs, drainMs, onClosed }: DrainTimes): Promise<void> {
     this.#isDraining = true;
     await this.#noneWithin(windowMs);

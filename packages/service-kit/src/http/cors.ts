@@ -1,25 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { REPLAYED_HEADER } from '@runyard/contracts';
 
-/** Which pages of other origins may call, and what they may send and read. */
+/** The pages of other origins that may call, and what they may send and read. */
 export interface CorsRules {
-  /** `*` stands for every origin. */
+  /** Allowed origins; `*` stands for every origin. */
   origins: readonly string[];
-  /** Origins that may call besides; it must match the whole origin. */
+  /** Matches other allowed origins; it must match the whole origin. */
   originPattern?: RegExp;
-  /** `*` stands for all. */
+  /** Allowed methods; `*` stands for all. */
   methods: readonly string[];
   /** Request headers; `*` stands for all. */
   headers: readonly string[];
-  /** Cookies may be sent. Never to an origin that only `*` lets in. */
+  /** True when cookies may be sent. They never are for an origin that only `*` allows. */
   credentials: boolean;
-  /** Response headers that pages may read, besides those of this server's own. */
+  /** Response headers that pages may read, in addition to those of this server. */
   exposed: readonly string[];
-  /** How long a browser may keep the answer to a preflight. */
+  /** Seconds for which a browser may cache the answer to a preflight. */
   maxAgeSeconds: number;
 }
 
-/** Any page may call, without cookies: callers are known by the headers they send. */
+/** Allows every page to call without cookies: headers identify the caller. */
 export const ANY_ORIGIN: CorsRules = {
   origins: ['*'],
   methods: ['*'],
@@ -30,7 +30,7 @@ export const ANY_ORIGIN: CorsRules = {
 };
 
 const METHODS = 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT, QUERY';
-/** Without `location` no SDK in a page goes on with a stream whose connection was lost. */
+/** Without `location`, SDKs in pages cannot resume a stream whose connection was lost. */
 const EXPOSED = [
   'x-pagination-total',
   'x-pagination-next',
@@ -43,7 +43,7 @@ const EXPOSED = [
   REPLAYED_HEADER,
 ];
 
-/** For an answer that any page may read. */
+/** Lets any page read an answer. */
 export function allowAnyOrigin(res: ServerResponse): void {
   allowOrigin(undefined, res, ANY_ORIGIN);
 }
@@ -75,12 +75,12 @@ export function answerPreflight(req: IncomingMessage, res: ServerResponse, rules
   res.writeHead(200, { 'content-type': 'text/plain; charset=utf-8', 'content-length': 2 }).end('OK');
 }
 
-/** Answers whether the origin may call. */
+/** Sets the CORS headers for the origin and returns whether it may call. */
 function allowOrigin(origin: string | undefined, res: ServerResponse, rules: CorsRules): boolean {
   const { origins, originPattern, credentials, exposed } = rules;
   const isNamed = origin !== undefined && (origins.includes(origin) || originPattern?.test(origin) === true);
   const isOpen = origins.includes('*');
-  // What is answered depends on who asks: caches have to know.
+  // The answer depends on the origin, which caches have to know.
   if (!isOpen || credentials) res.appendHeader('vary', 'origin');
   if (!isNamed && !isOpen) return false;
   const isTrusted = isNamed && credentials;

@@ -20,14 +20,14 @@ interface Route {
   handler: (request: HandlerRequest) => Promise<Answer>;
 }
 
-/** A path that is known, with other methods. */
+/** The path exists, with other methods. */
 class MethodNotAllowedError extends AppError {
   readonly status = 405;
 }
 
 /**
- * Takes each request through the same steps: find the operation, know the caller, check the input, do it, answer.
- * `unmatched` comes after whatever else may serve a path and answers 405 or 404.
+ * Takes each request through the same steps: find the operation, authenticate the caller, validate the input, run the
+ * handler, answer. `unmatched` comes after everything else that may serve a path, and answers 405 or 404.
  */
 export function createDispatcher(
   options: AppOptions & { bodyLimitBytes: number; validationErrors: ValidationErrorStyle },

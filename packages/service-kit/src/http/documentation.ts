@@ -1,8 +1,8 @@
 import type { OpenApiDocument } from '@runyard/contracts';
 
 /**
- * One page made from a service's OpenAPI document: no script from elsewhere, so it works without a network and shows
- * exactly what is checked.
+ * Renders a service's OpenAPI document as one page. It loads no foreign script, so it works without a network and shows
+ * exactly what is validated.
  */
 export function renderDocumentation(document: OpenApiDocument): string {
   const byTag = new Map<string, string[]>();

@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { Refusals } from './admission.ts';
 import { ClientGoneError, sendWithoutReading } from './body.ts';
 
-/** Answers a failure: a kind as itself, anything else as a plain 500, all with what the operator needs in the log. */
+/** Answers an error: a known one with its status, any other with a plain 500. Logs what an operator needs. */
 export function answerError(req: IncomingMessage, res: ServerResponse, error: unknown, log: Logger): void {
   if (error instanceof ClientGoneError) {
     res.destroy();
@@ -13,7 +13,7 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
   report(error, log);
   if (error instanceof AppError && error.refusal) refusalsOf(res)?.count(error.refusal);
   if (res.headersSent) {
-    // The status is out already; only a cut connection can still say that the answer is not whole.
+    // The status was sent already; only a broken connection can still say that the answer is incomplete.
     if (!res.writableEnded) breakOff(res);
     return;
   }
@@ -28,14 +28,14 @@ export function answerError(req: IncomingMessage, res: ServerResponse, error: un
   sendWithoutReading(req, res, reply);
 }
 
-/** Of a service's own app; whoever answers past one counts for itself. */
+/** Returns the counter of a service's own app; other apps count for themselves. */
 function refusalsOf(res: ServerResponse): Refusals | undefined {
   return (res as { locals?: { refusals?: Refusals } }).locals?.refusals;
 }
 
 const BREAK_OFF_MS = 5_000;
 
-/** Sends what was written so far and closes the connection without the end mark of a whole answer. */
+/** Sends what was written so far and closes the connection without the end mark of a complete answer. */
 export function breakOff(res: ServerResponse): void {
   const { socket } = res;
   if (!socket || socket.destroyed) {
@@ -54,8 +54,8 @@ function report(error: unknown, log: Logger): void {
     return;
   }
   const fields = { status: error.status, detail: error.message, ...error.internal };
-  // Being unavailable for a while is part of starting, stopping and of others' faults, and probes ask often.
-  // What there is no room for is counted, and comes in storms: a line for each would take what room is left.
+  // Being unavailable for a while is normal at start, at stop, and when dependencies fail, and probes ask often.
+  // Exceeded limits are counted, and come in storms: a line for each would use up the rest of the capacity.
   const isCounted = error.refusal !== undefined && error.cause === undefined;
   if (error.status < 500 || isCounted) log.http('request refused', fields);
   else

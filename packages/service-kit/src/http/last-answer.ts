@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Says `Connection: close`, where the answer says how long it is. For others the close would be taken for their end: clients made
- * with the fetch of Node 20 hold whatever they have of an answer that closes its connection for all of it, also when it was cut.
- * The server closes the connection after those by itself.
+ * Sets `Connection: close` on answers with a length. An answer without one would look complete when the connection
+ * closes: clients that use the fetch of Node 20 take the received part of such an answer for all of it, even when it
+ * was cut. After those, the server closes the connection itself.
  */
 export function sayLast(res: ServerResponse): void {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => ServerResponse;

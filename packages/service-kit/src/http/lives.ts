@@ -2,10 +2,10 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
 /**
- * Whether a service answers, asked over a connection of its own: for who waits on another connection, where nothing comes. What it
- * answers does not matter.
+ * Returns whether a service answers on a new connection, for callers whose other connection is silent. The content of
+ * the answer does not matter.
  *
- * @param url of anything it serves
+ * @param url any URL of the service
  */
 export function lives(url: string, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {

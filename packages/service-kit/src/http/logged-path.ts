@@ -1,7 +1,7 @@
-/** A path whose last part lets whoever has it speak for the person it was given to. */
+/** Matches a token in a path: it gives its holder the rights of the person it was issued to. */
 const SECRET = /(\/feedback\/tokens\/)[^/]+/;
 
-/** The path as it may stand in a log: without what opens something. */
+/** Returns the path for a log, without secrets. */
 export function loggedPath(path: string): string {
   return path.replace(SECRET, '$1…');
 }

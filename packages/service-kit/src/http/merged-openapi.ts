@@ -2,7 +2,10 @@ import type { OpenApiDocument, OpenApiOperation } from '@runyard/contracts';
 
 const METHODS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 
-/** A document with the routes of another one, which win where both describe the same. Of the other nothing is trusted to be complete. */
+/**
+ * Returns a document with the routes of another one, which win where both describe the same. The other document may be
+ * incomplete.
+ */
 export function mergedOpenApi(document: OpenApiDocument, other: Record<string, unknown>): OpenApiDocument {
   const paths = { ...document.paths };
   for (const [path, item] of Object.entries(objectOf(other.paths))) {

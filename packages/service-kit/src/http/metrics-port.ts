@@ -3,9 +3,8 @@ import { createApp } from './app.ts';
 import { listen } from './listen.ts';
 
 /**
- * Serves `/metrics` and `/ok` on a port of their own when the configuration says so, for collectors that cannot reach the
- * service's. When the port is taken
- * that is said, and the service goes on: the same is at its own port.
+ * Serves `/metrics` and `/ok` on a separate port when the configuration says so, for collectors that cannot reach the
+ * service's own. When the port is in use, logs that and goes on: the service's own port serves the same.
  */
 export async function listenForMetrics(
   context: ServiceContext,

@@ -5,8 +5,8 @@ const ALIVE = '{"ok":true,"services":{}}';
 const STARTING = '{"detail":"The service is starting"}';
 
 /**
- * Answers while the service is starting: it lives, below whatever path it will be served, and can do nothing yet. Whoever passes
- * requests on is told that nothing was done with this one.
+ * Answers while the service is starting: it is alive, below any mount prefix, and cannot work yet. A header tells
+ * proxies that the request was not processed.
  */
 export const answerNotYet: RequestListener = (req, res) => {
   const [path = '', query = ''] = (req.url ?? '').split('?', 2);
@@ -16,7 +16,7 @@ export const answerNotYet: RequestListener = (req, res) => {
   const headers = { 'content-type': 'application/json', 'content-length': body.length };
   if (isAlive) res.writeHead(200, headers).end(body);
   else {
-    // The body is not read: closing keeps it from being taken for the next request.
+    // The body is not read: closing keeps it from being parsed as the next request.
     const refused = { 'retry-after': '1', connection: 'close', [UNTOUCHED_HEADER]: 'starting' };
     res.writeHead(503, { ...headers, ...refused }).end(body);
   }

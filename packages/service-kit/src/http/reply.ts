@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** An answer: JSON unless `content-type` says otherwise, in which case `body` is text or bytes and sent as it is. */
+/** An answer. It is JSON unless `content-type` says otherwise; then `body` is text or bytes and sent unchanged. */
 export interface Reply {
   status: number;
   body?: unknown;
@@ -20,8 +20,8 @@ export function noContent(headers?: Record<string, string>): Reply {
 }
 
 /**
- * Sends a reply over whatever headers are set already. With `end: false` all of it is sent, and the caller ends the
- * response later.
+ * Sends a reply; its headers override those that are set already. With `end: false` all of it is sent, and the caller
+ * ends the response later.
  */
 export function send(res: ServerResponse, reply: Reply, { end = true }: { end?: boolean } = {}): void {
   const headers: Record<string, string | number> = { ...reply.headers };

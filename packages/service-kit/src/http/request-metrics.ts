@@ -1,6 +1,6 @@
 import type { Metrics } from '../metrics.ts';
 
-/** Counts requests by route template, never by path as sent: paths hold ids without end. */
+/** Counts requests by route template, never by path: paths contain any number of ids. */
 export class RequestMetrics {
   readonly #requests;
   readonly #latency;

@@ -1,11 +1,11 @@
 /**
- * Finds the operation for a method and a path. A fixed segment wins over a placeholder wherever both fit, whatever the
- * order of registration. Matching is exact: no trailing slash, no other case.
+ * Finds the operation for a method and a path. A fixed segment wins over a placeholder where both match, whatever the
+ * order of registration. Matching is exact: it accepts no trailing slash, and no other case.
  */
 export class RouteTable<Target> {
   readonly #root: Node<Target> = { fixed: new Map(), targets: new Map() };
 
-  /** `template` has `{name}` placeholders for one segment; `{name...}` as the last one takes all the rest. */
+  /** @param template a path in which `{name}` stands for one segment, and `{name...}` at its end for all the rest */
   add(method: string, template: string, target: Target): void {
     let node = this.#root;
     const names: string[] = [];

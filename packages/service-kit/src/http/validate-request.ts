@@ -10,14 +10,14 @@ import type { TSchema } from 'typebox';
 import { UnprocessableError } from '../errors.ts';
 
 /**
- * How a faulty request is described in the answer: `text` is one sentence per fault in `detail`, `list` an array of
- * `{loc, msg, type}`.
+ * The form of faults in the answer: `text` is one sentence per fault in `detail`, `list` an array of `{loc, msg,
+ * type}`.
  */
 export type ValidationErrorStyle = 'text' | 'list';
 
 type Place = 'path' | 'query' | 'body';
 
-/** The checks of one operation, compiled ahead of its first request. */
+/** Validates the requests of one operation; compiled before its first request. */
 export class RequestValidator {
   readonly #params: Validator<unknown> | undefined;
   readonly #query: Validator<unknown> | undefined;
@@ -48,7 +48,7 @@ export class RequestValidator {
     return this.#accept('query', this.#query(arrangeQuery(this.#operation.query, values)));
   }
 
-  /** The body's bytes, whatever content type they were sent with. */
+  /** Validates the body's bytes, whatever their content type. */
   body(bytes: Buffer): unknown {
     if (!this.#body) return undefined;
     const value = bytes.length === 0 ? undefined : this.#parse(bytes);

@@ -6,11 +6,14 @@ export interface BundleServer {
   url: string;
   /** See {@link Bundles.forget}. */
   forget(): void;
-  /** Ends it and removes the bundles. */
+  /** Ends the server and deletes the bundles. */
   close(): Promise<void>;
 }
 
-/** Gives the test processes of one run the bundles they share: `GET /<source file>` answers with the path of what to run for it. */
+/**
+ * Serves the bundles that the test processes of one run share: `GET /<source file>` answers with the path of its
+ * bundle.
+ */
 export async function startBundleServer(): Promise<BundleServer> {
   const bundles = new Bundles();
   const server = createServer((request, response) => {

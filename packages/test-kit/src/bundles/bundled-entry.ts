@@ -1,14 +1,14 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the bundles of this test run are to be had; set by the global setup. */
+/** Address of this test run's bundles; set by the global setup. */
 export const bundlesVariable = 'RUNYARD_TEST_BUNDLES_URL';
 
 const repository = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * The file to run for a source file of this repository: its bundle, which starts in a fraction of the time that loading each
- * source file takes. Any other file, and all without a bundle server, are run as they are.
+ * Returns the file to run for a source file of this repository: its bundle, which starts in a fraction of the time that
+ * loading each source file takes. Any other file, and all without a bundle server, are run unbundled.
  */
 export async function bundledEntry(entry: string): Promise<string> {
   const address = process.env[bundlesVariable];

@@ -6,8 +6,8 @@ const service = fileURLToPath(new URL('../../../../services/agent-api/src/main.t
 const folder = dirname(await bundledEntry(service));
 
 /**
- * Stands in for `child-files.ts` of packages/graph-host, see the vitest config: the process that runs a project is started from
- * a service's bundle, as services start it, which takes a fraction of the processor time that its sources take.
+ * Replaces `child-files.ts` of packages/graph-host, see the vitest config. The process that runs a project is started
+ * from a service's bundle, like in services, which takes a fraction of the processor time of its sources.
  */
 export const childFiles = {
   loader: pathToFileURL(join(folder, 'graph-host-loader.js')).href,

@@ -3,7 +3,7 @@ import { BadRequestError } from '@runyard/service-kit';
 
 export interface AssistantConfiguration {
   config: RunConfig;
-  /** The same as `config.configurable`: graphs of either style find what was given in the other. */
+  /** Mirrors `config.configurable`: graphs of either style find what was given in the other. */
   context: Record<string, unknown>;
 }
 
@@ -25,8 +25,9 @@ export function configurationOf({ config = {}, context = {} }: Given): Assistant
 }
 
 /**
- * The configuration after a change. What is given replaces what there was as a whole: a config takes its tags and its recursion
- * limit with it, and the context follows its `configurable` if it has one; a context alone leaves tags and limit as they are.
+ * Returns the configuration after a change. A given part replaces the whole part: a config brings its own tags and
+ * recursion limit, and the context follows its `configurable` if it has one; a context alone leaves tags and limit as
+ * they are.
  *
  * @throws BadRequestError when `config.configurable` and `context` are both given
  */

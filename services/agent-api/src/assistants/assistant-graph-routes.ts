@@ -11,7 +11,9 @@ import { isSet } from '../query-flag.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { AssistantGraphService, Looker } from './assistant-graph-service.ts';
 
-/** @param configurableHeaders request headers that reach `configurable` of graphs that are made anew for each look */
+/**
+ * @param configurableHeaders request headers that reach `configurable` of graphs that are made anew for each request
+ */
 export function assistantGraphRoutes(
   graphs: AssistantGraphService,
   configurableHeaders: PickHeaders,

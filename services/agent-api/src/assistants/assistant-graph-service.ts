@@ -6,20 +6,20 @@ import { toCallerError } from '../threads/state-errors.ts';
 import type { AssistantRecord } from './assistant-record.ts';
 import type { AssistantService } from './assistant-service.ts';
 
-/** Gives the host that runs now. */
+/** Gives the graph host that is running. */
 export interface DescribingHost {
   /** @throws UnavailableError */
   available(): Promise<Pick<GraphHost, 'drawGraph' | 'getSchemas' | 'getSubgraphs'>>;
 }
 
-/** Who looks at a graph. */
+/** The caller who asks about a graph. */
 export interface Looker {
   scope: Scope;
-  /** Of the request, those that reach `configurable`; what the assistant says under the same name wins. */
+  /** Request headers that reach `configurable`; the assistant's own value under the same name wins. */
   headers: Record<string, string>;
 }
 
-/** What an assistant's graph looks like, as its configuration makes it. */
+/** Describes an assistant's graph as its configuration makes it. */
 export class AssistantGraphService {
   readonly #assistants: Pick<AssistantService, 'find'>;
   readonly #host: DescribingHost;
@@ -28,7 +28,7 @@ export class AssistantGraphService {
   constructor(options: {
     assistants: Pick<AssistantService, 'find'>;
     host: DescribingHost;
-    /** How long the schemas of a graph may be looked for in its source. */
+    /** Milliseconds that finding the schemas of a graph in its source may take. */
     sourceTimeoutMs: number;
   }) {
     this.#assistants = options.assistants;

@@ -2,15 +2,17 @@ import { isUuid } from '@runyard/contracts';
 import { NotFoundError, UnprocessableError } from '@runyard/service-kit';
 import { v5 as uuidv5 } from 'uuid';
 
-/** The namespace in which a graph's default assistant has its id, the same on every server. */
+/** The UUID namespace of the ids of default assistants, the same on every server. */
 const NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
-/** The id of a graph's default assistant. */
+/** Returns the id of a graph's default assistant. */
 export function systemAssistantId(graphId: string): string {
   return uuidv5(graphId, NAMESPACE);
 }
 
-/** The graphs of the project, and which assistant a client means that names one of them. */
+/**
+ * Knows the project's graphs and resolves what a client names: an assistant's id, or a graph for its default assistant.
+ */
 export class AssistantIds {
   readonly graphIds: readonly string[];
   readonly #known: ReadonlySet<string>;
@@ -21,6 +23,8 @@ export class AssistantIds {
   }
 
   /**
+   * Returns the id of the assistant that is named.
+   *
    * @param idOrGraph an assistant's id, or a graph's for its default assistant
    * @throws UnprocessableError when it can be neither
    */

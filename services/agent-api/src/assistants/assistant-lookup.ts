@@ -22,8 +22,8 @@ interface Row {
 }
 
 /**
- * Finds the assistant of a run that is being created. Nothing is remembered between questions, so that a changed assistant
- * counts from the next run on, in every process; questions that come together are asked in one query.
+ * Finds the assistant of a run that is being created. Nothing is cached, so a changed assistant counts from the next
+ * run on, in every process; concurrent lookups share one query.
  */
 export class AssistantLookup {
   readonly #pool: pg.Pool;

@@ -2,7 +2,7 @@ import type { Assistant, AssistantVersion } from '@runyard/contracts';
 import { toWireTime } from '../wire-time.ts';
 import type { AssistantConfiguration } from './assistant-configuration.ts';
 
-/** What each version of an assistant has of its own. */
+/** The content that each version of an assistant has of its own. */
 export interface AssistantContent extends AssistantConfiguration {
   graphId: string;
   name: string;
@@ -18,7 +18,7 @@ export interface AssistantVersionRecord extends AssistantContent {
 
 export interface AssistantRecord extends AssistantVersionRecord {
   isSystem: boolean;
-  /** What the project last said about the default assistant of a graph. */
+  /** The project's settings of a graph's default assistant as they were last applied. */
   projectSettings: unknown;
   updatedAt: Date;
 }

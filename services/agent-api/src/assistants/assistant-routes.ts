@@ -41,7 +41,7 @@ export function assistantRoutes(assistants: AssistantService, keys: IdempotencyK
   ];
 }
 
-/** The version to set may stand in the query or in the body. */
+/** Returns the version to set, which may be in the query or in the body. */
 function oneVersion(inQuery: number | undefined, inBody: number | undefined): number {
   const version = inBody ?? inQuery;
   if (version === undefined) throw new UnprocessableError('version is required');

@@ -28,8 +28,8 @@ export interface AssistantServiceOptions {
 }
 
 /**
- * What clients do with assistants. Wherever one is named, `idOrGraph` is its id or a graph's for its default assistant;
- * anything else is an UnprocessableError.
+ * Serves what clients do with assistants. Every `idOrGraph` is an assistant's id, or a graph's for its default
+ * assistant; anything else is an UnprocessableError.
  */
 export class AssistantService {
   readonly #ids: AssistantIds;
@@ -57,7 +57,7 @@ export class AssistantService {
       metadata: { ...withoutReservedMetadata(request.metadata ?? {}), ...scope },
     };
     const answerOf = ({ assistant, isNew }: InsertedAssistant): Assistant => {
-      // Taken, and it may be by somebody this caller may not see.
+      // The id is taken, perhaps by an assistant that this caller may not see.
       if (!assistant || (!isNew && request.if_exists !== 'do_nothing')) throw taken(assistantId);
       return toWireAssistant(assistant);
     };
@@ -69,7 +69,7 @@ export class AssistantService {
     return toWireAssistant(await this.find(scope, idOrGraph));
   }
 
-  /** The row itself. @throws NotFoundError */
+  /** Returns the row itself. @throws NotFoundError */
   async find(scope: Scope, idOrGraph: string): Promise<AssistantRecord> {
     const assistantId = this.#ids.idOf(idOrGraph);
     return found(assistantId, await this.#store.find(scope, assistantId));

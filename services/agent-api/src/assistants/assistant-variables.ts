@@ -24,7 +24,7 @@ export interface AssistantDefault {
   context?: Record<string, unknown>;
 }
 
-/** By graph: what its default assistant is configured with. */
+/** The configuration of default assistants, by graph id. */
 export type AssistantDefaults = Record<string, AssistantDefault>;
 
 export interface AssistantVariables {
@@ -33,8 +33,8 @@ export interface AssistantVariables {
 }
 
 /**
- * What the variables say that are about assistants. They may stand in the environment of the service or in that of the
- * project; the latter is the more particular one.
+ * Reads the variables about assistants. They may stand in the environment of the service or of the project; the latter
+ * wins.
  *
  * @throws ConfigError
  */

@@ -3,9 +3,9 @@ import { Prisma } from '../prisma.ts';
 import type { Scope } from '../scope.ts';
 
 /**
- * Whose assistants a caller reads and changes. A graph's own (system) assistant is visible to everybody as long as the
- * project has the graph: the rows of graphs that a revision took out stay, so that going back to an older revision finds
- * them again. It is changed only by callers who may change everybody's.
+ * Decides which assistants a caller may read and change. A graph's own (system) assistant is visible to everybody as
+ * long as the project has the graph: the rows of graphs that a revision removed stay, so that going back to an older
+ * revision finds them again. Only callers who may change everybody's assistants may change it.
  */
 export class AssistantVisibility {
   readonly #graphIds: readonly string[];

@@ -18,13 +18,13 @@ import { AssistantVisibility } from './assistant-visibility.ts';
 import { ensureSystemAssistants } from './system-assistants.ts';
 
 export interface Assistants {
-  /** For runs that are being created. */
+  /** Finds the assistants of runs that are being created. */
   lookup: AssistantLookup;
   routes: BoundOperation[];
 }
 
 /**
- * The assistants of a deployment, those of the project's graphs as it says.
+ * Opens the assistants of a deployment and brings the default assistants up to date with the project.
  *
  * @throws ConfigError when a variable about assistants is wrong
  */
@@ -32,10 +32,10 @@ export async function openAssistants(options: {
   prisma: PrismaClient;
   pool: pg.Pool;
   graphs: readonly ProjectGraph[];
-  /** Variables of the service, and over them those of the project. */
+  /** Variables of the service, overridden by those of the project. */
   environment: Record<string, string | undefined>;
   removal: Omit<AssistantRemovalOptions, 'store'>;
-  /** Looks at graphs. */
+  /** Describes graphs. */
   host: DescribingHost;
   /** Request headers that reach `configurable`. */
   configurableHeaders: PickHeaders;

@@ -1,7 +1,7 @@
 import { toSqlJson, toSqlText } from '@runyard/database';
 import type { AssistantContent } from './assistant-record.ts';
 
-/** Postgres has no U+0000: it becomes U+FFFD, in text and inside JSON. */
+/** Makes content storable: Postgres has no U+0000, so it becomes U+FFFD, in text and inside JSON. */
 export function storable(content: AssistantContent) {
   const json = (value: object) => JSON.parse(toSqlJson(value)) as object;
   return {

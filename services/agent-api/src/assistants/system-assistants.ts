@@ -8,9 +8,9 @@ import type { AssistantDefaults } from './assistant-variables.ts';
 import type { AssistantVersionStore } from './assistant-version-store.ts';
 
 /**
- * Sees to it that each graph of the project has its default assistant, and that the assistant is as the project says: when
- * the graph's description or its entry in `LANGGRAPH_CONFIG` is not what it was at the last start, the assistant gets a new
- * version. Until then what clients changed stays.
+ * Ensures that each graph of the project has its default assistant, with the project's settings: when the graph's
+ * description or its entry in `LANGGRAPH_CONFIG` has changed since the last start, the assistant gets a new version.
+ * Until then changes that clients made stay.
  */
 export async function ensureSystemAssistants(
   { store, versions }: { store: AssistantStore; versions: AssistantVersionStore },

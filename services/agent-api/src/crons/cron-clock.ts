@@ -4,30 +4,30 @@ import { DueWork } from '../due-work.ts';
 
 export interface CronClockOptions {
   crons: Pick<CronFiring, 'fire' | 'millisecondsToNextSlot' | 'wake'>;
-  /** Crons of other graphs wait for a process that has them. */
+  /** Graphs of this process's project. Crons of other graphs wait for a process that has them. */
   graphIds: readonly string[];
   toRun: (cron: DueCron) => CreateRun;
-  /** After the commit: workers are to be woken, and those told whose runs gave way. */
+  /** Runs after the commit: it wakes workers and notifies those whose runs were cancelled for the new one. */
   onFired: (slots: FiredSlot[]) => void;
   logger: Logger;
 }
 
-/** A slot is sooner than this process knows only when it could not be told of a change. */
+/** A slot comes sooner than this process knows only when the wake-up of a change was lost. */
 const LOOK_EVERY_MS = 30_000;
-/** While a new release takes the place of another, processes of both fire crons. */
+/** Processes of both releases fire crons while one release replaces another. */
 const WAKE_EVERY_MS = 5 * 60_000;
-/** What is due is in another process's hands. */
+/** Another process is firing what is due. */
 const TAKEN_MS = 250;
 
 /**
- * Sleeps until the next slot of any cron, by the database's clock, and fires it. Every process of a deployment has one: which of
- * them fires a slot is settled in the database, so none has to be chosen and none is missed. `soon` is called when a cron was
- * changed, here or in another process.
+ * Sleeps until the next slot of any cron, by the database's clock, and fires it. Every process of a deployment has one;
+ * the database decides which of them fires a slot, so none has to be elected and no slot is missed. It has to be woken
+ * when a cron was changed, here or in another process.
  */
 export class CronClock {
   readonly #options: CronClockOptions;
   readonly #due: DueWork;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds at which paused crons are looked for again. */
   #wakeAt = 0;
 
   constructor(options: CronClockOptions) {
@@ -42,17 +42,17 @@ export class CronClock {
     this.#due.start();
   }
 
-  /** Looks for the next slot again, at once. */
+  /** Wakes the clock: it looks for the next slot at once. */
   soon(): void {
     this.#due.soon();
   }
 
-  /** Resolves when the slots in hand are settled; no other is begun. */
+  /** Resolves when the slots in flight are settled; no other is begun. */
   async stop(): Promise<void> {
     await this.#due.stop();
   }
 
-  /** Fires what is due; answers the milliseconds until there is something to do again. */
+  /** Fires what is due. Returns the milliseconds until there is something to do again. */
   async #fireDue(): Promise<number> {
     const { crons, graphIds, toRun, onFired, logger } = this.#options;
     if (performance.now() >= this.#wakeAt) {

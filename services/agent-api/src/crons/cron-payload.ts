@@ -15,10 +15,10 @@ const RUN_FIELDS = [
   'checkpoint_during',
 ] as const;
 
-/** What the runs of a cron are created with, besides its assistant and its metadata. */
+/** The arguments of a cron's runs, besides its assistant and its metadata. */
 export type CronPayload = Pick<CronCreate, (typeof RUN_FIELDS)[number]>;
 
-/** The fields of a request that go into runs, as far as they are given. */
+/** Picks the fields of a request that go into runs. */
 export function payloadOf(request: CronCreate | CronPatch): CronPayload {
   const given = request as CronCreate;
   const payload = Object.fromEntries(
@@ -29,8 +29,8 @@ export function payloadOf(request: CronCreate | CronPatch): CronPayload {
 }
 
 /**
- * What is left of a payload after a change, and what the change brings. `checkpoint_during` is an older form of `durability`:
- * a change of either takes the place of both.
+ * Merges a change into a payload. `checkpoint_during` is an older form of `durability`: a change of either replaces
+ * both.
  */
 export function changedPayload(before: CronPayload, change: CronPatch): CronPayload {
   const changes = payloadOf(change);
@@ -39,7 +39,7 @@ export function changedPayload(before: CronPayload, change: CronPatch): CronPayl
   return { ...rest, ...changes };
 }
 
-/** Answers show it there, so it comes back with what was read; it is always the cron's own. */
+/** Removes `cron_id`, which answers show here and clients send back; it is always the cron's own. */
 function withoutCronId({ configurable }: NonNullable<CronCreate['config']>): Record<string, unknown> {
   const { cron_id: _, ...rest } = configurable ?? {};
   return rest;

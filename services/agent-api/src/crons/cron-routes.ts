@@ -22,7 +22,7 @@ export function cronRoutes(crons: CronService, keys: IdempotencyKeys): BoundOper
     ),
     ...[contracts.updateCron, contracts.updateCronAlias].map((operation) =>
       bind(operation, async ({ params, body, caller }) => {
-        // A change decides what runs will be made, as a creation does.
+        // A change decides which runs will be created, as a creation does.
         requirePermission(caller, 'runs:create');
         return ok(await crons.patch(UNRESTRICTED, params.cron_id, body));
       }),

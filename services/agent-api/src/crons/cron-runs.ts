@@ -4,7 +4,7 @@ import { type RunOrigin, toCreateRun } from '../runs/run-creation.ts';
 import { UNRESTRICTED } from '../scope.ts';
 import type { CronPayload } from './cron-payload.ts';
 
-/** The run of a slot, as if the one who made the cron created it now. It carries `cron_id` and the cron's metadata. */
+/** Builds the run of a slot as if the cron's creator created it now. It carries `cron_id` and the cron's metadata. */
 export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tracingProject'>): CreateRun {
   const run = toCreateRun(
     {
@@ -15,7 +15,7 @@ export function runOfCron(cron: DueCron, { tracingProject }: Pick<RunOrigin, 'tr
     },
     cron.assistant,
     {
-      // What hides the cron from others is in its metadata and so on the thread too.
+      // The cron's metadata, which is on the thread too, hides it from others.
       scope: UNRESTRICTED,
       ...(cron.threadId !== null && { threadId: cron.threadId }),
       userId: cron.userId,

@@ -25,14 +25,14 @@ export interface CronServiceOptions {
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
   webhooks: Pick<WebhookTargets, 'accept'>;
-  /** A cron's next slot may be sooner than any known before. */
+  /** Notifies the clocks: a cron's next slot may be sooner than any known before. */
   onScheduled: () => void;
 }
 
-/** Who makes a cron, and where its runs go. */
+/** The creator of a cron and the thread of its runs. */
 export interface CronOrigin {
   scope: Scope;
-  /** Left out: each firing has a thread of its own. */
+  /** Left out when each firing gets a thread of its own. */
   threadId?: string;
   userId: string;
 }
@@ -116,7 +116,7 @@ export class CronService {
     return this.#options.store.count(scope, request);
   }
 
-  /** Here a graph that there is not is as missing as an assistant. */
+  /** Finds the assistant. An unknown graph is as much a NotFoundError here as an unknown assistant. */
   async #assistant(scope: Scope, idOrGraph: string): Promise<RunAssistant> {
     try {
       return await this.#options.assistants.find(scope, idOrGraph);
@@ -132,7 +132,7 @@ export class CronService {
   }
 }
 
-/** @throws UnprocessableError, BadRequestError when no run could ever come of it */
+/** Checks that the schedule can fire and the payload makes a valid run. @throws UnprocessableError, BadRequestError */
 function requireSound({ schedule, timezone, payload }: CronSettings): void {
   requireOneConfiguration(payload as CronPayload);
   try {
@@ -144,13 +144,13 @@ function requireSound({ schedule, timezone, payload }: CronSettings): void {
   throw new UnprocessableError(`Invalid cron schedule: '${schedule}'. Reason: the day it names never comes`);
 }
 
-/** The thread of a cron outlives its runs. @throws UnprocessableError */
+/** Refuses `on_run_completed` for a cron with a thread, which outlives the cron's runs. @throws UnprocessableError */
 function requireThreadToStay({ on_run_completed }: Pick<CronPatch, 'on_run_completed'>): void {
   if (on_run_completed === undefined) return;
   throw new UnprocessableError('on_run_completed is for crons without a thread of their own');
 }
 
-/** @throws UnprocessableError when the two names of the switch say different things */
+/** @throws UnprocessableError when the two names of the switch have different values */
 function isEnabled({ enabled, is_enabled }: Pick<CronPatch, 'enabled' | 'is_enabled'>): boolean | undefined {
   if (enabled !== undefined && is_enabled !== undefined && enabled !== is_enabled) {
     throw new UnprocessableError('enabled and is_enabled are one setting and must not differ');
@@ -158,7 +158,7 @@ function isEnabled({ enabled, is_enabled }: Pick<CronPatch, 'enabled' | 'is_enab
   return enabled ?? is_enabled;
 }
 
-/** A time without an offset is UTC. @throws UnprocessableError */
+/** Parses a time; without an offset it is UTC. @throws UnprocessableError */
 function timeOf(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null;
   const time = new Date(/(?:z|[+-]\d\d(?::?\d\d)?)$/i.test(text) ? text : `${text}Z`);

@@ -29,7 +29,7 @@ export function selectCronFields(cron: Cron, select: (keyof Cron)[] | undefined)
   return Object.fromEntries(select.map((field) => [field, cron[field]]));
 }
 
-/** The request that would make this cron as it is now. */
+/** Returns the request that would create this cron as it is now. */
 function wholePayload(cron: CronRecord): Record<string, unknown> {
   const payload = cron.payload as CronPayload;
   const { config } = payload;

@@ -20,18 +20,18 @@ export interface CronParts {
   assistants: Pick<AssistantLookup, 'find'>;
   threads: Pick<ThreadStore, 'findBare'>;
   wakeups: Pick<RunWakeups, 'kick'>;
-  /** Tell the clocks of all processes of a change. */
+  /** Notify the clocks of all processes of a change. */
   signals: Pick<Signals, 'send' | 'onSignal'>;
   streams: Pick<RunStreams, 'append' | 'publishCancel'>;
   webhooks: Pick<WebhookTargets, 'accept' | 'targetsOf'>;
   graphIds: readonly string[];
-  /** Where traces of runs go; left out: nothing is traced. */
+  /** The LangSmith project of traces; left out when nothing is traced. */
   tracingProject: string | undefined;
   metrics: Metrics;
   logger: Logger;
 }
 
-/** The crons of the deployment: what callers do with them, and the clock that fires them. */
+/** Opens the crons of the deployment: the service that callers use, and the clock that fires them. */
 export function openCrons(parts: CronParts): { service: CronService; clock: CronClock } {
   const { prisma, engine, assistants, threads, webhooks, wakeups, signals, graphIds, metrics, logger } = parts;
   const slotsTotal = metrics.counter('lg_api_cron_slots_total', 'Slots of crons that were fired.', ['outcome']);
@@ -40,7 +40,7 @@ export function openCrons(parts: CronParts): { service: CronService; clock: Cron
     graphIds,
     toRun: (cron) => ({
       ...runOfCron(cron, parts),
-      // Checked when the cron was made; one that may not be reached any more does not stop its runs.
+      // Targets were checked when the cron was created; one that may not be reached any more does not stop its runs.
       webhooks: webhooks.targetsOf((cron.payload as CronPayload).webhook),
     }),
     onFired: (slots) => {

@@ -5,8 +5,8 @@ import { FeedbackStore } from './feedback-store.ts';
 import { FeedbackTokens } from './feedback-tokens.ts';
 
 /**
- * Feedback on runs by those who get a URL for it. The key that signs the URLs is the deployment's own and lies in its database,
- * so that all its processes accept each other's URLs, and a restart makes none of them worthless.
+ * Opens feedback on runs by those who get a URL for it. The key that signs the URLs is kept in the deployment's
+ * database, so that all its processes accept each other's URLs, and a restart invalidates none of them.
  */
 export async function openFeedback({ pool, ttlSeconds }: { pool: pg.Pool; ttlSeconds: number }) {
   const { rows } = await pool.query<{ signing_key: Buffer }>('SELECT signing_key FROM deployment');

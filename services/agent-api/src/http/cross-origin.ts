@@ -1,12 +1,15 @@
 import type { HttpSection } from '@runyard/graph-host';
 import { ANY_ORIGIN, type CorsRules } from '@runyard/service-kit';
 
-/** Which pages of other origins may call: `http.cors` says so, else the variable `CORS_ALLOW_ORIGINS`, else all may. */
+/**
+ * Returns which pages of other origins may call: `http.cors` decides, else the variable `CORS_ALLOW_ORIGINS`, else all
+ * may.
+ */
 export function corsRulesOf(cors: HttpSection['cors'], allowOrigins: readonly string[]): CorsRules {
   if (cors === undefined) return { ...ANY_ORIGIN, origins: allowOrigins };
   const { allow_origins: origins, allow_origin_regex: pattern } = cors;
   return {
-    // A pattern says who may; with no list besides it, nobody else does.
+    // A pattern without a list allows nobody else.
     origins: origins ?? (pattern === undefined ? ['*'] : []),
     ...(pattern !== undefined && { originPattern: new RegExp(`^(?:${pattern})$`) }),
     methods: cors.allow_methods ?? ['*'],

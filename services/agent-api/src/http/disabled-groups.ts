@@ -4,7 +4,7 @@ import type { HttpSection } from '@runyard/graph-host';
 type Group = 'assistants' | 'threads' | 'runs' | 'store' | 'mcp' | 'a2a' | 'meta' | 'ui';
 
 const META: ReadonlySet<string> = new Set(['/', '/info', '/metrics', '/docs', '/openapi.json']);
-/** Runs and what is about runs, crons included; the first pattern that fits a path names its group. */
+/** The group of each path, by the first pattern that fits. Runs include crons and feedback. */
 const GROUPS: readonly [RegExp, Group][] = [
   [/^\/threads\/\{\w+\}\/runs(\/|$)/, 'runs'],
   [/^\/(runs|crons|feedback)(\/|$)/, 'runs'],
@@ -16,7 +16,7 @@ const GROUPS: readonly [RegExp, Group][] = [
   [/^\/ui(\/|$)/, 'ui'],
 ];
 
-/** Whether the `disable_*` keys of `http` switch the operation off: it is then a 404 like any unknown path. */
+/** Returns whether the `disable_*` keys of `http` switch an operation off: it is then a 404 like any unknown path. */
 export function disabledBy(http: HttpSection | null): (operation: Pick<Operation, 'path'>) => boolean {
   return ({ path }) => {
     const group = groupOf(path);

@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HeaderChoice } from '@runyard/graph-host';
 
-/** Credentials and whose they are: they go nowhere, whatever a choice says. */
+/** Credentials and tenant ids: they are never picked, whatever a choice says. */
 const NEVER: ReadonlySet<string> = new Set(['x-api-key', 'x-tenant-id', 'x-service-key']);
-/** Credentials that a project may want all the same: picked when they are named, never by a wildcard. */
+/** Credentials that a project may still want: they are picked when named, never by a wildcard. */
 const NAMED_ONLY: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
-/** What the platform says to itself, in headers and in `configurable`: nobody else may speak in its name. */
+/** Names that the platform uses between its own parts, in headers and in `configurable`: nobody else may set them. */
 const OWN_NAMES = /^(x-runyard-|langgraph_|svc_|__)/;
 
 export type PickHeaders = (headers: IncomingHttpHeaders) => Record<string, string>;
 
 /**
- * Picks the request headers that a choice names, by lower-case name. `*` stands for any text, but for credentials, and nothing
- * else is special;
- * what is excluded stays out however it is included. Without a choice there are none.
+ * Returns a function that picks the request headers that a choice names, by lower-case name. `*` stands for any text,
+ * credentials excepted, and nothing else is special; an excluded name stays out however it is included. Without a
+ * choice it picks none.
  */
 export function headerPicker(choice: HeaderChoice | undefined): PickHeaders {
   const includes = patternsOf(choice?.includes, choice?.include);

@@ -6,18 +6,18 @@ import { corsRulesOf } from './cross-origin.ts';
 import { disabledBy } from './disabled-groups.ts';
 import { headerPicker, type PickHeaders } from './header-choice.ts';
 
-/** What `http` of `langgraph.json`, and the variables beside it, say about how the server answers. */
+/** How the server answers, by `http` of `langgraph.json` and the variables beside it. */
 export interface HttpSettings {
   cors: CorsRules;
-  /** Operations that are switched off. */
+  /** Returns whether an operation is switched off. */
   isDisabled: (operation: Pick<Operation, 'path'>) => boolean;
-  /** `/ok` looks at nothing. */
+  /** True when `/ok` answers without any check. */
   checksNothing: boolean;
-  /** Path that everything is served under, without a slash at its end. */
+  /** The path that everything is served under, without a slash at its end. */
   mountPrefix: string | undefined;
-  /** A caller's role is looked at before the project's app sees the request. */
+  /** True when a caller's role is checked before the project's app sees the request. */
   permissionFirst: boolean;
-  /** Request headers that reach `configurable` of runs. */
+  /** Picks the request headers that reach `configurable` of runs. */
   configurableHeaders: PickHeaders;
   loggedHeaders: PickHeaders | undefined;
 }

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The address by which the client has reached the server: through the gateway or directly. */
+/** Returns the address by which the client reached the server: through the gateway or directly. */
 export function ownAddress(headers: IncomingHttpHeaders): string {
   const { protocol, host, prefix } = partsOf(headers);
   return `${protocol}://${host}${prefix}`;
 }
 
 /**
- * The same for pages to load from. Over `http` the page's own protocol is left to decide: a proxy that ends TLS without
- * saying so is reached by `https`, and a page of `https` loads nothing else, but from its own machine.
+ * Returns the same address for pages to load from. Over `http` the page's own protocol decides: a proxy that ends TLS
+ * without saying so is reached by `https`, and a page of `https` loads nothing else, except from its own machine.
  */
 export function addressForPages(headers: IncomingHttpHeaders): string {
   const { protocol, host, prefix } = partsOf(headers);

@@ -17,11 +17,12 @@ import type { OpenResponses } from '../streams/open-responses.ts';
 import type { HttpSettings } from './http-settings.ts';
 import { handedOverBelow, mounted } from './mount-prefix.ts';
 
-/** What answers that are broken off after the grace period take to get out. */
+/** Milliseconds that answers broken off after the grace period take to get out. */
 const CUT_MS = 1_000;
 
 /**
- * Answers requests: the project's own app first, then the operations, everything below the mount prefix. Resolves with the app.
+ * Answers requests: the project's own app comes first, then the operations, everything below the mount prefix. Resolves
+ * with the app.
  *
  * @throws GraphLoadError when the project's app cannot be loaded
  */
@@ -34,7 +35,7 @@ export async function serve(parts: {
   operations: BoundOperation[];
   readiness: ReadinessChecks;
   doorway: Doorway;
-  /** Ended at a stop. */
+  /** The answers that a stop ends. */
   open: OpenResponses;
 }): Promise<ProjectApp | undefined> {
   const { config, context, settings, principal, readiness } = parts;

@@ -3,7 +3,7 @@ import { type BoundOperation, bind, ok } from '@runyard/service-kit';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 
-/** `/info`: which level of the agent server this is, and what it can do. */
+/** Serves `/info`: the level of the agent server that this is, and its features. */
 export function infoRoutes(
   config: Pick<Config, 'DEPLOYMENT_ID' | 'REVISION_ID' | 'LANGSMITH_TENANT_ID'>,
 ): BoundOperation[] {

@@ -7,13 +7,13 @@ import { metricsAsJson } from './metrics-json.ts';
 export interface MetaParts {
   context: ServiceContext;
   config: Config;
-  /** What decides whether the server is ready. */
+  /** Decides whether the server is ready. */
   readiness: ReadinessChecks;
-  /** What is told of besides: without it some requests fail, and the server heals by itself. */
+  /** States that are reported besides readiness: some requests fail in them, and the server heals by itself. */
   reports: Record<string, () => string>;
 }
 
-/** What the server says of itself. Its description is made from the operations by the app. */
+/** Serves health, metrics and information about the server. The app makes the OpenAPI document from the operations. */
 export function metaRoutes(parts: MetaParts): BoundOperation[] {
   const { context, config } = parts;
   return [

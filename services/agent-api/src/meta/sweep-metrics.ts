@@ -2,12 +2,12 @@ import { cancelLatency, sweptCounter } from '@runyard/run-engine';
 import type { Metrics } from '@runyard/service-kit';
 
 /**
- * Runs that had been cancelled and lost their worker; threads freed that nothing else would have freed; threads past their time
- * that were deleted, or pruned to what they are now; rows whose thread is gone.
+ * `cancelled`: cancelled runs that had lost their worker. `mended`: threads freed that nothing else would have freed.
+ * `expired` and `pruned`: threads past their ttl that were deleted or pruned. `orphans`: rows whose thread is deleted.
  */
 const KINDS = ['cancelled', 'mended', 'expired', 'pruned', 'orphans'];
 
-/** What this process looks after beside its requests. */
+/** Counts what the sweeps of this process find. */
 export class SweepMetrics {
   readonly swept;
   readonly cancelLatency;

@@ -5,14 +5,14 @@ import type { Logger } from '@runyard/service-kit';
 
 export interface AnnouncementOptions {
   servers: ApiServers;
-  /** Base URL at which workers reach this process. */
+  /** The base URL at which workers reach this process. */
   url: string;
   token: string;
   revisionId: string | null;
   logger: Logger;
 }
 
-/** Keeps this process among those that workers of the deployment find. */
+/** Keeps this process listed where workers of the deployment look for servers. */
 export class Announcement {
   readonly #options: AnnouncementOptions;
   readonly #serverId = randomUUID();
@@ -46,8 +46,9 @@ export class Announcement {
 }
 
 /**
- * Where others reach a server that listens at `listening`: on all addresses means at the first one of this machine. Its name
- * would do less: neither pods nor containers of one network know each other by their names everywhere.
+ * Returns the URL at which others reach a server that listens at `listening`; all addresses means the first one of this
+ * machine. Its host name would not do: neither pods nor containers of one network resolve each other's names
+ * everywhere.
  */
 export function reachableUrl(listening: string, configured: string | undefined): string {
   if (configured !== undefined) return configured.replace(/\/+$/, '');

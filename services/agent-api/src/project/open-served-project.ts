@@ -10,7 +10,7 @@ export interface ServedProject {
   project: Project;
   /** The whole environment of the project's code. */
   environment: Record<string, string>;
-  /** Whom the project's code runs as; undefined: this process's user. */
+  /** The user that runs the project's code; undefined for this process's user. */
   user: HostUser | undefined;
   atRest: AtRest;
   /** This server, as the project's code reaches it. */
@@ -21,7 +21,8 @@ export interface ServedProject {
 }
 
 /**
- * The project of the deployment. Its code is being loaded when this resolves, so that other parts open meanwhile.
+ * Opens the project of the deployment. Its code is still loading when this resolves, so that other parts open
+ * meanwhile.
  *
  * @throws GraphLoadError when its settings cannot be served
  */
@@ -49,6 +50,6 @@ export async function openServedProject(config: Config, { logger, lifecycle }: S
   });
   lifecycle.onStop('graph host', () => host.close());
   const loaded = host.start();
-  loaded.catch(() => undefined); // Whoever opens the service awaits it later; until then other parts may fail first.
+  loaded.catch(() => undefined); // The caller awaits it later; until then other parts may fail first.
   return { project, environment, user, atRest: atRestWith(aesKey), own, host, loaded };
 }

@@ -19,23 +19,23 @@ import {
   UnauthorizedError,
 } from '@runyard/service-kit';
 
-/** The project's own code: it may do in its deployment what the deployment may, and is known nowhere else. */
+/** The project's own code: it has the deployment's rights inside the deployment, and is known nowhere else. */
 const PROJECT: Principal = { ...INTERNAL, organizationRole: 'admin' };
 
-/** A request from outside that the project's app was asked about. */
+/** An outside request that the project's app is handling. */
 interface Exchange {
   caller: Principal;
   outer: Response;
 }
 
 /**
- * This very server as the project's code reaches it: over a Unix socket that only this user, and the project's, can open, with a token only
- * the project's process was given. What comes this way is either the code's own request, with the deployment's rights, or
- * the rest of a request from outside, with the rights of its caller and counted once.
+ * Serves this server to the project's code, over a Unix socket that only this user, and the project's, can open, with a
+ * token that only the project's process was given. A request on it is either the code's own, with the deployment's
+ * rights, or the rest of an outside request, with the rights of its caller and counted once.
  */
 export class OwnServer {
   readonly folder: SocketFolder;
-  /** Opens this server to the deployment's own code at another place. */
+  /** Authenticates the deployment's own code beside a worker, which calls over the network. */
   readonly workerToken = randomBytes(32).toString('base64url');
   readonly #callers = new WeakMap<IncomingMessage, Principal>();
   readonly #inner = new WeakMap<IncomingMessage, Response>();
@@ -47,7 +47,7 @@ export class OwnServer {
     this.folder = folder;
   }
 
-  /** @param user whom the project's code runs as, when it is another than this process's */
+  /** @param user the user that runs the project's code, when it is not this process's */
   static async open(user?: HostUser): Promise<OwnServer> {
     const own = new OwnServer(await SocketFolder.open(user));
     own.#server = await openLoopback(own.folder, (req, res) => own.#onRequest(req, res));
@@ -59,12 +59,12 @@ export class OwnServer {
     return { socketPath, token };
   }
 
-  /** From here on requests are answered. */
+  /** Starts answering requests, which are 503 until then. */
   serve(app: RequestListener): void {
     this.#app = app;
   }
 
-  /** Knows the callers of requests that came this way, and asks `verifier` about all others. */
+  /** Returns a verifier that knows the callers of loopback requests and asks `verifier` about all others. */
   knowing(verifier: PrincipalVerifier): PrincipalVerifier {
     return {
       authenticate: async (req) => {
@@ -74,22 +74,22 @@ export class OwnServer {
     };
   }
 
-  /** The project's own code sent it, or passed it on. */
+  /** Returns whether the project's own code sent the request, or passed it on. */
   isOwn(req: IncomingMessage): boolean {
     return this.#callers.has(req);
   }
 
-  /** It is the rest of a request that is being answered already. */
+  /** Returns whether the request is the rest of one that is being answered already. */
   readonly isInner = (req: IncomingMessage): boolean => this.#inner.has(req);
 
-  /** Gives the outer request's metrics the route that served it in the end. */
+  /** Labels the outer request's metrics with the route that served it in the end. */
   readonly tellRoute: RequestHandler = (req, res, next) => {
     const outer = this.#inner.get(req);
     if (outer) res.once('close', () => Object.assign(outer.locals, { route: res.locals.route }));
     next();
   };
 
-  /** The name under which the project's app may pass the request on, once, while it is open. */
+  /** Returns the name under which the project's app may pass the request on, once, while it is open. */
   openExchange(exchange: Exchange): string {
     const name = randomUUID();
     this.#exchanges.set(name, exchange);
@@ -102,7 +102,7 @@ export class OwnServer {
     await this.folder.remove();
   }
 
-  /** Code that runs beside a worker asks over the network. */
+  /** Admits code that runs beside a worker and calls over the network. @throws UnauthorizedError */
   #admitWorker(req: IncomingMessage): void {
     if (!isFrom(req, this.workerToken)) throw new UnauthorizedError('Invalid authentication headers');
     this.#callers.set(req, PROJECT);

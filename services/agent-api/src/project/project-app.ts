@@ -31,29 +31,33 @@ export interface ProjectAppOptions {
   host: ServedAppHost;
   own: OwnServer;
   principal: PrincipalVerifier;
-  /** What the server itself serves: which of it is for everybody, and what each operation demands. */
+  /** The server's own operations, with the access that each demands. */
   operations: readonly GuardedRoute[];
-  /** Whether a caller's role is looked at before the app sees the request. */
+  /** True when a caller's role is looked at before the app sees the request. */
   permissionFirst: boolean;
   bodyLimitBytes: number;
 }
 
-/** What every service has included. */
+/** Operations that every service has. */
 const FOR_EVERYBODY: readonly GuardedRoute[] = ['/ok', '/metrics', '/docs', '/openapi.json'].map((path) => ({
   method: 'get',
   path,
   access: 'public',
 }));
 
-/** What the project's code has no business with. An answer that goes through it cannot be handed over: it would look whole. */
+/**
+ * Headers that the project's code must not see or set. An answer that goes through it cannot be handed off: it would
+ * look complete.
+ */
 const OURS: ReadonlySet<string> = new Set([PRINCIPAL_HEADER, LOOPBACK_HEADER, EXCHANGE_HEADER, HANDOVER_HEADER]);
 
-/** Label of requests that the app answered itself: its own paths may be without end. */
+/** The metrics label of requests that the app answered itself: its own paths may be unbounded. */
 const ROUTE = 'project app';
 
 /**
- * The project's HTTP app in front of the server's own routes. The app sees requests of known callers alone; what none of
- * its routes or middleware is made for never goes to it, and what it does not answer comes back over the server's socket.
+ * Puts the project's HTTP app in front of the server's own routes. The app sees requests of authenticated callers
+ * alone; a request that none of its routes or middleware matches never goes to it, and one that it does not answer
+ * comes back over the server's socket.
  */
 export class ProjectApp {
   readonly #options: ProjectAppOptions;
@@ -80,12 +84,14 @@ export class ProjectApp {
     this.#agent.destroy();
   }
 
-  /** Its routes as an OpenAPI document, if it describes them. Known once it has started. */
+  /** The app's routes as an OpenAPI document, if it describes them. It is known once the app has started. */
   get openApi(): Record<string, unknown> | undefined {
     return this.#openApi ?? undefined;
   }
 
-  /** Asks the app itself, in nobody's name: what it does not answer is 403, and goes no further. */
+  /**
+   * Sends a request to the app itself, without a caller: one that the app does not answer is 403, and goes no further.
+   */
   async send(path: string, request: OutboundRequest): Promise<Pick<OutboundAnswer, 'status' | 'headers'>> {
     return sendToApp(await this.#socketPath(), this.#agent, path, request);
   }
@@ -115,7 +121,7 @@ export class ProjectApp {
     return true;
   }
 
-  /** Nobody, where everybody is served: strangers are answered without the project's code. */
+  /** Returns undefined for a stranger on a public operation, who is answered without the project's code. */
   async #callerOf(req: Request, operation: GuardedRoute | undefined): Promise<Principal | undefined> {
     try {
       return await this.#options.principal.authenticate(req);
@@ -125,7 +131,7 @@ export class ProjectApp {
     }
   }
 
-  /** Where the app of the host that runs now listens; a new host loads it anew. */
+  /** Returns where the app of the running host listens; a new host loads it anew. */
   async #socketPath(): Promise<string> {
     const { host, source, own } = this.#options;
     const running = await host.available();
@@ -144,7 +150,7 @@ export class ProjectApp {
   }
 }
 
-/** The project's app, started; undefined when the project has none. */
+/** Starts the project's app; undefined when the project has none. */
 export async function openProjectApp(
   source: ProjectExport | null,
   parts: Pick<ProjectAppOptions, 'host' | 'own' | 'principal'> & {
@@ -179,7 +185,7 @@ function headersFor(req: IncomingMessage, isOwn: boolean): Record<string, string
   return headers;
 }
 
-/** Asks the app and passes its answer on as it comes; hangs up there when the client hangs up here. */
+/** Sends the request to the app and streams its answer back; disconnects there when the client disconnects here. */
 function exchange(
   req: Request,
   res: Response,
@@ -200,7 +206,7 @@ function exchange(
     };
     res.once('close', leave);
     asked.once('response', (answer) => {
-      // A stream, or an answer that is waited for: what it costs is bounded where it is made.
+      // The answer is a stream, or one that is waited for: its cost is bounded where it is made.
       if (answer.headers['content-length'] === undefined) leaveInFlight(res);
       res.writeHead(answer.statusCode ?? 502, returned(answer));
       res.flushHeaders();

@@ -1,8 +1,8 @@
 import { GraphLoadError, type Project } from '@runyard/graph-host';
 
 /**
- * Refuses a project whose settings ask for protection that is not there: serving it without would open or store in plain
- * text what its author believes to be guarded.
+ * Refuses a project whose settings ask for protection that does not exist: serving it anyway would open, or store in
+ * plain text, what its author believes to be guarded.
  *
  * @param variables those of the deployment and of this process
  * @throws GraphLoadError

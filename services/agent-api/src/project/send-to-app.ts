@@ -4,8 +4,9 @@ import { EXCHANGE_HEADER } from '@runyard/graph-host';
 import type { OutboundAnswer, OutboundRequest } from '@runyard/outbound';
 
 /**
- * A request of the platform's own to the project's app, over its socket. It names an exchange that is not open: passed on by
- * the app to the server it would otherwise act there with the deployment's rights, for whoever chose the path.
+ * Sends a request of the platform's own to the project's app, over its socket. It names an exchange that is not open:
+ * if the app passed it on to the server, it would otherwise act there with the deployment's rights, for whoever chose
+ * the path.
  */
 export function sendToApp(
   socketPath: string,

@@ -1,7 +1,7 @@
 import { type GraphHost, GraphRequestError, type HostLog } from '@runyard/graph-host';
 import { type Logger, UnavailableError } from '@runyard/service-kit';
 
-/** Gives the host that runs now, for those who serve from it. */
+/** Gives the running host to those who serve the project's app from it. */
 export interface ServedAppHost {
   /** @throws UnavailableError */
   available(): Promise<Pick<GraphHost, 'serveApp'>>;
@@ -10,28 +10,28 @@ export interface ServedAppHost {
 type StateHost = Pick<GraphHost, 'getState' | 'getHistory' | 'updateState'>;
 
 export interface ServingHostOptions {
-  /** Starts a host; `onExit` is called when its process is gone without having been asked to go. */
+  /** Starts a host; `onExit` is called when its process ends unasked. */
   start(onExit: (reason: string) => void): Promise<GraphHost>;
-  /** A host that has not answered for this long is killed, and what it was asked has failed. */
+  /** Milliseconds without an answer after which a host is killed and its requests fail. */
   silentMs: number;
   /** Default 1 s. */
   pingEveryMs?: number;
-  /** A question that it has not answered for this long has failed, although it answers others. Default 5 min. */
+  /** Milliseconds after which an unanswered request fails, although the host answers others. Default 5 min. */
   answerMs?: number;
   logger: Logger;
 }
 
-/** Longer than reading the longest history takes; code of the project that never comes back ends nowhere else. */
+/** Longer than reading the longest history takes; project code that never returns ends nowhere else. */
 const ANSWER_MS = 5 * 60_000;
 
 /**
- * The graph host that serves reads and updates of state. When its process ends, or does not answer any more, the next request
- * starts another: a graph whose code brings a process down costs that request, not the service.
+ * Supervises the graph host that serves reads and updates of state. When its process ends, or becomes unresponsive, the
+ * next request starts another: a graph whose code brings a process down costs that request, not the service.
  */
 export class ServingHost implements StateHost, ServedAppHost {
   readonly #options: ServingHostOptions;
   #host: Promise<GraphHost> | undefined;
-  /** The host that is set has started. */
+  /** True when the current host has started. */
   #isUp = false;
   #isClosed = false;
   #pinging: NodeJS.Timeout | undefined;
@@ -68,7 +68,7 @@ export class ServingHost implements StateHost, ServedAppHost {
     await host?.close();
   }
 
-  /** In a word: `ok`, or why there is no host right now. */
+  /** `ok`, or why there is no host right now. */
   get state(): 'ok' | 'starting' | 'ended' {
     if (!this.#host) return 'ended';
     return this.#isUp ? 'ok' : 'starting';
@@ -100,7 +100,10 @@ export class ServingHost implements StateHost, ServedAppHost {
     }
   }
 
-  /** Silence is counted in pings: a pause of this process is none of the host's. */
+  /**
+   * Kills a host that misses its pings. It counts pings, not time, so that a pause of this process is not charged to
+   * the host.
+   */
   #watch(host: GraphHost, starting: Promise<GraphHost>): void {
     const { silentMs, pingEveryMs = 1_000, logger } = this.#options;
     let unanswered = 0;
@@ -150,7 +153,7 @@ export class ServingHost implements StateHost, ServedAppHost {
   }
 }
 
-/** Passes on what the project's code prints. */
+/** Returns a function that logs what the project's code prints. */
 export function logOfProject(logger: Logger): (line: HostLog) => void {
   const log = logger.child({ source: 'project' });
   return ({ level, message, ...fields }) => log[level](message, fields);

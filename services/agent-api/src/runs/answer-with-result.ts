@@ -17,9 +17,10 @@ import {
 const HEADERS_WITHIN_MS = 100;
 
 /**
- * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result that
- * is there already; an answer that `mayBeRefused` is an error, as any other request's, when the result cannot be had and the
- * headers are not out; `feedback` gives the URLs that go along; at `rest` somebody who takes the answer over finds the same.
+ * Answers with the result of a run: headers soon, a line feed every five seconds, then the JSON. `known` is a result
+ * that is there already. An answer that `mayBeRefused` becomes an error, like that of any other request, when the
+ * result cannot be read and the headers are not out. `feedback` gives URLs to include. `rest` is the continuation for
+ * whoever takes the answer over.
  */
 export async function answerWithResult(
   sources: RunResultSources & { open: OpenResponses },

@@ -3,19 +3,21 @@ import type { RunWatch } from '../streams/run-watch.ts';
 import type { RunPlace } from './run-locations.ts';
 import { isOver } from './run-result.ts';
 
-/** A run that its client follows from the start, whether this very request made it or an earlier one with the same key. */
+/**
+ * A run that its client follows from the start, whether this request created it or an earlier one with the same key.
+ */
 export interface FollowedRun extends RunPlace {
   isRepeated?: boolean;
 }
 
 export type RunNow = {
-  /** It had ended before it was looked at. */
+  /** True when it had ended before this look. */
   isOver: boolean;
-  /** It was rolled back or deleted, or its time is over. */
+  /** True when it was rolled back, deleted, or has expired. */
   isGone: boolean;
 };
 
-/** How it stands with a run that may have begun, and ended, before this request came. */
+/** Returns the state of a run that may have begun, and ended, before this request came. */
 export async function lookAgain(
   { engine, watch }: { engine: Pick<RunEngine, 'getRun'>; watch: Pick<RunWatch, 'checkSoon'> },
   run: FollowedRun,

@@ -8,9 +8,11 @@ import type { StateService } from '../threads/state-service.ts';
 import { type EndTelling, tellEnded } from './tell-ended.ts';
 
 const EVERY_MS = 2_000;
-/** A process that ends with this duty is succeeded within a few seconds: clients wait for cancelled runs. */
+/**
+ * Short, so that another process takes over within seconds when the lease owner ends: clients wait for cancelled runs.
+ */
 const DUTY_MS = 3 * EVERY_MS;
-/** Stuck threads are looked for in every so many rounds. */
+/** Stuck threads are looked for every so many rounds. */
 const ROUNDS_PER_MEND = 30;
 
 export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
@@ -26,17 +28,17 @@ export interface RescueRoundsOptions extends Omit<EndTelling, 'engine'> {
 }
 
 /**
- * Of all processes of the deployment one ends what no worker may be there to end: runs that were cancelled and whose worker is
- * gone. Cancelling needs no worker that way. It also has the state of threads read anew whose newest checkpoint was written by somebody
- * who died before telling what it holds, removes what long threads that were deleted have left, and once a minute frees threads that
- * nothing else would ever free.
+ * Ends runs that were cancelled and whose worker is lost, so that cancelling needs no worker; one process of the
+ * deployment does it at a time. It also rereads the state of threads whose newest checkpoint was written by a process
+ * that died before storing the thread's values, removes what deleted long threads have left, and once a minute frees
+ * threads that nothing else would ever free.
  */
 export function createRescueRounds(options: RescueRoundsOptions): DutyRounds {
   const { engine, state, pool, metrics, logger, everyMs = EVERY_MS } = options;
   const readings = new StateReadings({ state, logger });
   let rounds = 0;
   let isRemoving = false;
-  /** In the background: the end of a cancelled run does not wait for it. */
+  /** Runs in the background: the end of a cancelled run does not wait for it. */
   const removeLeftovers = async (isClosing: () => boolean) => {
     if (isRemoving) return;
     isRemoving = true;

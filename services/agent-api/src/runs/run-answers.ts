@@ -18,7 +18,7 @@ import { joinPath, type RunPlace, restOfStreamPath, streamHeaders } from './run-
 import { failure, isOver, NOTHING, type RunResult, type RunResultSources } from './run-result.ts';
 import type { RunService } from './run-service.ts';
 
-/** Who is answered, and what they may see. */
+/** The client that is answered, with the scope of what it may see. */
 type Client = Pick<HandlerRequest, 'log' | 'headers' | 'caller'> & { res: ServerResponse; scope: Scope };
 type Sources = StreamSources &
   RunResultSources & { streams: Pick<RunStreams, 'newestId'>; engine: Pick<RunEngine, 'getRun'> };
@@ -26,7 +26,7 @@ type Params = { run_id: string; thread_id?: string };
 
 const MISSING = { error: 'HTTPException', message: '404: Run not found' };
 
-/** Brings a run's output to clients: as events or as its result, from the start or joining later. */
+/** Sends a run's output to clients: as events or as its result, from the start or joining later. */
 export class RunAnswers {
   readonly #runs: RunService;
   readonly #sources: Sources;
@@ -71,7 +71,10 @@ export class RunAnswers {
     return this.#join(params, query, client, { missing, mayBeRefused: true });
   }
 
-  /** The result of a run that was cancelled just now, as soon as it is over. One that is gone by then was rolled back. */
+  /**
+   * Answers with the result of a run that was just cancelled, as soon as it has ended. One that is not found by then
+   * was rolled back.
+   */
   cancelled({ threadId, runId }: { threadId: string; runId: string }, client: Client): Promise<void> {
     return this.#join({ thread_id: threadId, run_id: runId }, {}, client, {
       missing: NOTHING,
@@ -80,7 +83,7 @@ export class RunAnswers {
     });
   }
 
-  /** `missing` is the answer when there is no such run; `mayBeRefused` one that the client may ask for again. */
+  /** `missing` is the answer when there is no such run; `mayBeRefused` says that the client may repeat the request. */
   async #join(
     params: Params,
     query: RunJoinQuery,
@@ -90,10 +93,11 @@ export class RunAnswers {
     const { res, log, headers } = client;
     const run = await this.#find(params, client);
     const place = { runId: params.run_id, threadId: run?.threadId ?? String(params.thread_id), isStateless: false };
-    // The rest of an answer to the client that created the run, which gets what it had come to also when it was rolled back.
+    // This is a continuation for the client that created the run, which gets its last values even when it was rolled
+    // back.
     const isOwn = headers['last-event-id'] !== undefined && (await this.#goesOn(run, params, client));
     const isKept = run !== undefined && isOver(run);
-    // One of its own client's that is gone may still be in its stream.
+    // A deleted run that its own client follows may still be in its stream.
     const isMissing = run === undefined && !isOwn;
     if (!isKept && !isMissing) this.#sources.watch.checkSoon();
     const { wasAbandoned } = await answerWithResult(
@@ -122,7 +126,8 @@ export class RunAnswers {
       threadId: run?.threadId ?? String(params.thread_id),
       isStateless: params.thread_id === undefined,
     };
-    // Its beginning was sent by another process: the rest is due, whatever kind of stream it is, and whatever became of the run.
+    // Another process sent its beginning: the rest is due, whatever kind of stream it is, and whatever became of the
+    // run.
     const isRest = await this.#goesOn(run, params, client);
     if (!run && !isRest) return streamFailure(res, streamHeaders(place), MISSING);
     const isResumable = run && run.kwargs.resumable === true;
@@ -151,7 +156,7 @@ export class RunAnswers {
     if (wasAbandoned && isSet(query.cancel_on_disconnect)) await this.#cancelAbandoned(place, client);
   }
 
-  /** Where a stream from now on begins: known as an id for those who may have to go on from there elsewhere. */
+  /** Returns the position of a stream from now on: an id when the answer may be continued elsewhere. */
   async #now(threadId: string, headers: Client['headers']): Promise<string> {
     if (!takesOver(headers)) return FROM_NOW_ON;
     return this.#sources.streams.newestId(threadId).catch(() => FROM_NOW_ON);
@@ -162,7 +167,10 @@ export class RunAnswers {
     return () => feedbackUrls(this.#feedbackTokens, { runId, keys, headers });
   }
 
-  /** Another process began this answer. Of a run that is gone only its thread can still say whose it was. */
+  /**
+   * Returns whether the request continues an answer that another process began. Only the thread of a deleted run can
+   * still say who may read it.
+   */
   async #goesOn(run: RunRecord | undefined, { thread_id }: Params, { headers, scope }: Client): Promise<boolean> {
     if (!isContinuing(headers)) return false;
     return run !== undefined || (thread_id !== undefined && (await this.#runs.mayReadOn(scope, thread_id)));
@@ -189,7 +197,10 @@ export class RunAnswers {
   }
 }
 
-/** Where somebody who takes a result over finds it. That it is for the client that created the run is told by where it begins. */
+/**
+ * Returns the continuation of a result. Its starting position marks it as the answer to the client that created the
+ * run.
+ */
 function restOfResult(
   client: Client,
   path: string,
@@ -200,12 +211,12 @@ function restOfResult(
   return restPath === undefined ? undefined : { path: restPath, ...(isOwn && { afterId: BEFORE_ALL }) };
 }
 
-/** Where somebody who takes the answer over finds the rest. */
+/** Returns the path of the continuation; undefined when nobody takes the answer over. */
 function restFor({ headers }: Client, path: string, query: Parameters<typeof withQuery>[1]): string | undefined {
   return takesOver(headers) ? withQuery(path, query) : undefined;
 }
 
-/** What the request that created a run becomes when its answer is continued. */
+/** Returns the query by which a continued answer keeps the `on_disconnect` of the request that created the run. */
 function ownQuery({ on_disconnect }: RunRequest, { caller }: Client): { cancel_on_disconnect?: string } {
   return on_disconnect === 'cancel' && hasPermission(caller, 'runs:update') ? { cancel_on_disconnect: '1' } : {};
 }

@@ -2,7 +2,7 @@ import type { RunArguments, RunConfig, RunCreateStateful, RunCreateStreamingStat
 import { TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY, withoutReservedMetadata } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** What a client may say about a run, whichever way it creates it. */
+/** The fields of a run that a client may set, whichever way it creates it. */
 export type RunRequest = RunCreateStateful & RunCreateStreamingStateless;
 
 /** The part of an assistant that goes into its runs. */
@@ -17,21 +17,22 @@ export interface RunAssistant {
 
 export interface RunIdentity {
   runId: string;
-  /** Left out: a stateless run, whose thread has no id yet. */
+  /** Left out for a stateless run, whose thread has no id yet. */
   threadId?: string;
-  /** True for a stateless run whose thread is not kept. */
+  /** True when the thread of a stateless run is not kept. */
   isTemporary: boolean;
   requestId: string;
-  /** Who asked; empty when nobody in particular. */
+  /** The caller's user id; empty when there is none. */
   userId: string;
-  /** Request headers that the project wants in `configurable`; what the request or the assistant says wins. */
+  /** Request headers that the project wants in `configurable`; values of the request or the assistant win. */
   headers?: Record<string, string> | undefined;
-  /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
+  /** The tracing project where the request names none; left out when nothing is traced. */
   tracingProject?: string | undefined;
 }
 
 /**
- * The run as the worker will read it: the assistant's configuration under the request's, every default settled.
+ * Returns the run's arguments as the worker will read them: the request's configuration over the assistant's, with
+ * every default filled in.
  *
  * @throws BadRequestError when both `config.configurable` and `context` are given.
  */
@@ -75,7 +76,7 @@ export function toRunArguments(request: RunRequest, assistant: RunAssistant, ide
   };
 }
 
-/** Metadata of the run: the assistant's, the caller's over it, and what the platform says about both. */
+/** Returns the metadata of the run: the assistant's, overridden by the caller's, and the platform's own. */
 export function runMetadata(request: RunRequest, assistant: RunAssistant): Record<string, unknown> {
   return {
     ...assistant.metadata,
@@ -94,7 +95,9 @@ export function requireOneConfiguration({ config, context }: Pick<RunRequest, 'c
   );
 }
 
-/** `configurable` and `context` mirror each other: graphs of either style find what the caller gave in the other. */
+/**
+ * Makes `configurable` and `context` mirror each other: graphs of either style find what the caller gave in the other.
+ */
 function configurationOf(request: RunRequest, assistant: RunAssistant) {
   requireOneConfiguration(request);
   const asked = request.config?.configurable;
@@ -126,9 +129,9 @@ function tracingOf({ langsmith_tracer: tracer }: RunRequest, project: string | u
   };
 }
 
-/** Set by the platform alone: who asks, and which thread and run this is. */
+/** Keys that only the platform sets: the caller, the thread and the run. */
 const PLATFORM_KEY = /^(thread_id|run_id|__.*|svc_.*|langgraph_auth_.*)$/;
-/** They choose where a run starts and mean nothing to a graph's context. */
+/** Keys that choose where a run starts and mean nothing to a graph's context. */
 const CHECKPOINT_KEY = /^checkpoint_(id|ns|map)$/;
 
 function withoutPlatformKeys(values: Record<string, unknown>): Record<string, unknown> {
@@ -139,7 +142,10 @@ function withoutCheckpointKeys(values: Record<string, unknown>): Record<string, 
   return Object.fromEntries(Object.entries(values).filter(([key]) => !CHECKPOINT_KEY.test(key)));
 }
 
-/** What of a run's `configurable` says how its graph is made, without what belongs to that run alone. */
+/**
+ * Returns the part of a run's `configurable` that decides how its graph is made, without what belongs to that run
+ * alone.
+ */
 export function configurableOfGraph(configurable: Record<string, unknown>): Record<string, unknown> {
   return withoutCheckpointKeys(withoutPlatformKeys(configurable));
 }

@@ -4,20 +4,23 @@ import { v7 as uuidv7 } from 'uuid';
 import { isRestricted, type Scope } from '../scope.ts';
 import { type RunAssistant, type RunRequest, runMetadata, toRunArguments } from './run-arguments.ts';
 
-/** Who creates a run, and where. */
+/** The creator of a run and its thread. */
 export interface RunOrigin {
   scope: Scope;
-  /** Left out: a stateless run. */
+  /** Left out for a stateless run. */
   threadId?: string;
   userId: string;
   requestId: string;
   /** Request headers that reach `configurable`. */
   headers?: Record<string, string> | undefined;
-  /** Where traces go that the request does not send elsewhere; left out: nothing is traced. */
+  /** The tracing project where the request names none; left out when nothing is traced. */
   tracingProject?: string | undefined;
 }
 
-/** The run as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are given */
+/**
+ * Returns the run as the engine takes it. @throws BadRequestError when both `config.configurable` and `context` are
+ * given
+ */
 export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin: RunOrigin): CreateRun {
   const runId = uuidv7();
   const isTemporary = origin.threadId === undefined && request.on_completion !== 'keep';
@@ -29,7 +32,7 @@ export function toCreateRun(request: RunRequest, assistant: RunAssistant, origin
     ifThreadMissing: [request.if_not_exists, request.on_not_exist].includes('create') ? 'create' : 'reject',
     assistantId: assistant.assistantId,
     graphId: assistant.graphId,
-    // By them a run is found whose thread is not kept.
+    // The scope finds runs whose thread is not kept.
     metadata: { ...runMetadata(request, assistant), ...origin.scope },
     kwargs: toRunArguments(request, assistant, { ...origin, runId, isTemporary }),
     multitaskStrategy: request.multitask_strategy ?? 'enqueue',

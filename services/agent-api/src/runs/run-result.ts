@@ -10,28 +10,31 @@ export interface RunResultSources extends Pick<FollowRun, 'streams' | 'watch' | 
   results: Pick<RunResults, 'hold'>;
 }
 
-/** JSON text of what `wait` and `join` answer. */
+/** The JSON text that `wait` and `join` answer. */
 export type RunResult = Uint8Array;
 
 export interface AwaitedRun {
   threadId: string;
   runId: string;
-  /** As for following a run: `$` when it may have begun before. */
+  /** The position, as in `FollowRun`: `$` when the run may have begun before. */
   afterId?: string;
   isOver?: boolean;
-  /** For the client that created the run, who gets what it had come to also when it was rolled back; others get nothing then. */
+  /**
+   * True when the client created the run: it gets the last values even of a run that was rolled back; others get
+   * nothing then.
+   */
   isOwn?: boolean;
-  /** It has ended and is kept: its stream has nothing to add. */
+  /** True when the run has ended and is kept: its stream has nothing to add. */
   isKept?: boolean;
 }
 
-/** What a run without values answers: it had none, or it was rolled back or deleted. */
+/** The answer for a run without values: it had none, or it was rolled back or deleted. */
 export const NOTHING: RunResult = Buffer.from('{}');
 const RETRY_MS = 250;
 
 /**
- * Waits for the end of a run and gives its final values; undefined when the signal came first. `mayRefuse` as for holding a
- * result.
+ * Waits for the end of a run and returns its final values; undefined when the signal came first. `mayRefuse` is passed
+ * to `RunResults.hold`.
  */
 export async function awaitResult(
   sources: RunResultSources,
@@ -43,7 +46,7 @@ export async function awaitResult(
   return inStream ?? onceAvailable(() => sources.results.hold(run, signal, mayRefuse), signal);
 }
 
-/** Resolves when the run has ended, with its result if that went along with its end. */
+/** Resolves when the run has ended, with its result if the end event carries that. */
 async function resultInStream(
   sources: RunResultSources,
   run: AwaitedRun,
@@ -58,13 +61,16 @@ async function resultInStream(
   return undefined;
 }
 
-/** Who has waited for a run waits as well for a database that is away when it ends. Undefined when the signal came first. */
+/**
+ * Retries while the database is away: a client that has waited for a run also waits for that. Undefined when the signal
+ * came first.
+ */
 async function onceAvailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
       return await read();
     } catch (error) {
-      // What was too much for the database once is so again.
+      // A result that was too much for the database once will be so again.
       if (wasTooMuch(error) || !(isUnavailable(error) || isPoolBusy(error))) throw error;
     }
     await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -80,8 +86,8 @@ const FAILURE = Buffer.from('{"__error__":');
 const OPENING = '{'.charCodeAt(0);
 
 /**
- * The result in pieces, with feedback URLs under `__feedback__`; of a failure, or one that is no object, just as it is. The
- * result itself is not copied: other answers share it.
+ * Returns the result in pieces, with feedback URLs under `__feedback__`; a failure, or a result that is no object, is
+ * unchanged. The result itself is not copied: other answers share it.
  */
 export function withFeedback(result: RunResult, urls: Record<string, string>): Uint8Array[] {
   if (result[0] !== OPENING || FAILURE.equals(result.subarray(0, FAILURE.byteLength))) return [result];

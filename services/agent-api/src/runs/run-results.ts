@@ -3,7 +3,7 @@ import { ByteBudget, type Metrics, type Refusals } from '@runyard/service-kit';
 import { isFailure } from '../streams/run-end.ts';
 import { failure, NOTHING, type RunResult } from './run-result.ts';
 
-/** Results of this size go along with the end of their run's stream: they are bounded by the number of open answers. */
+/** Results up to this size go along with the end of their run's stream: the number of open answers bounds them. */
 const SMALL_BYTES = 64 * 1024;
 
 interface Place {
@@ -13,14 +13,14 @@ interface Place {
 
 export interface RunResultsOptions {
   engine: Pick<RunEngine, 'readOutcome'>;
-  /** Of all large results that answers hold. One that is larger counts as so many, and is held alone. */
+  /** Bytes of all large results that answers hold. One that is larger counts as so many, and is held alone. */
   maxBytes: number;
   refusals: Pick<Refusals, 'of'>;
 }
 
 /**
- * Results of ended runs, for the answers to `wait` and `join`. A large one is read once for all answers under way that need it,
- * and counts against a budget of the process until the last of them is closed.
+ * Holds results of ended runs for the answers to `wait` and `join`. A large one is read once for all answers in flight
+ * that need it, and counts against a budget of the process until the last of them is closed.
  */
 export class RunResults {
   readonly #options: RunResultsOptions;
@@ -42,8 +42,8 @@ export class RunResults {
   }
 
   /**
-   * The JSON text of what a run came to, held until the signal; undefined when that came first. While there is no room it waits
-   * for others to be done; where `mayRefuse` says so it is refused instead. @throws UnavailableError
+   * Returns the JSON text of a run's result, held until the signal; undefined when that came first. It waits for room
+   * in the budget; where `mayRefuse` says so the request is refused instead. @throws UnavailableError
    */
   async hold(run: Place, closed: AbortSignal, mayRefuse = () => false): Promise<RunResult | undefined> {
     const outcome = await this.#options.engine.readOutcome(run, SMALL_BYTES);
@@ -75,7 +75,7 @@ interface SharedResultOptions {
   bytes: number;
   budget: ByteBudget;
   read(): Promise<Uint8Array>;
-  /** Whoever comes from now on needs another reading. Called once. */
+  /** Called once, when later users need another reading. */
   onOver(): void;
 }
 
@@ -89,7 +89,7 @@ class SharedResult {
   constructor(options: SharedResultOptions) {
     this.#options = options;
     this.#json = this.#read();
-    // Every user hears of a failure; without users nobody has to.
+    // Every user gets the failure; without users nobody has to.
     this.#json.catch(() => this.#end());
   }
 
@@ -111,7 +111,7 @@ class SharedResult {
     this.#options.onOver();
   }
 
-  /** The bytes are taken before the reading, and given back when it is over and nobody uses them. */
+  /** Takes the bytes before the reading, and gives them back when it has ended and nobody uses them. */
   async #read(): Promise<Uint8Array | undefined> {
     const { bytes, budget, read } = this.#options;
     const { signal } = this.#unused;

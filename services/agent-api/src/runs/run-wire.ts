@@ -31,7 +31,7 @@ function tracingProjectOf(kwargs: RunRecord['kwargs']): string | null {
   return typeof project === 'string' ? project : null;
 }
 
-/** A stateless run's thread got its id after the arguments were written. */
+/** Adds the thread id: a stateless run's thread got it after the arguments were written. */
 function withThreadId({ kwargs, threadId }: RunRecord): Record<string, unknown> {
   const { config } = kwargs as { config?: { configurable?: Record<string, unknown> } };
   if (!config || config.configurable?.thread_id === threadId) return kwargs;

@@ -9,8 +9,8 @@ export interface EndTelling {
 }
 
 /**
- * Tells those concerned that runs were cancelled: their workers, and for a run that never started whoever watches it. The
- * cancel itself is durable already; a message that is lost costs seconds.
+ * Notifies those concerned that runs were cancelled: their workers, and the watchers of a run that never started. The
+ * cancel order is durable already; a lost message costs seconds.
  */
 export async function tellCancelled(telling: EndTelling, cancelled: CancelledRun[]): Promise<void> {
   await allTold(
@@ -23,7 +23,7 @@ export async function tellCancelled(telling: EndTelling, cancelled: CancelledRun
   );
 }
 
-/** Tells whoever watches runs that are deleted, in every process, and their workers, which have lost the right to write. */
+/** Notifies watchers of deleted runs, in every process, and their workers, which have lost the right to write. */
 export async function tellDeleted(telling: EndTelling, runs: DeletedRun[]): Promise<void> {
   await allTold(
     telling,
@@ -34,7 +34,7 @@ export async function tellDeleted(telling: EndTelling, runs: DeletedRun[]): Prom
   );
 }
 
-/** Tells whoever watches runs that ended as they were ordered to while nobody executed them. */
+/** Notifies watchers of runs that ended by a cancel order while no worker executed them. */
 export async function tellEnded(telling: EndTelling, runs: SweptRun[]): Promise<void> {
   await allTold(
     telling,

@@ -3,7 +3,8 @@ import { UnprocessableError } from '@runyard/service-kit';
 const OPERATORS = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin']);
 
 /**
- * A filter value is a plain value, or an object of operators; an unknown operator would silently match anything.
+ * Checks a filter: each value is a plain value or an object of operators. An unknown operator would silently match
+ * anything.
  *
  * @throws UnprocessableError that names the field
  */

@@ -3,7 +3,7 @@ import { BadRequestError, UnprocessableError } from '@runyard/service-kit';
 /** The first label of namespaces that LangGraph keeps for itself. */
 const RESERVED_ROOT = 'langgraph';
 
-/** A namespace an item can be in. @throws BadRequestError, UnprocessableError */
+/** Requires a namespace that can hold an item. @throws BadRequestError, UnprocessableError */
 export function itemNamespace(labels: string[] | undefined): string[] {
   if (!labels || labels.length === 0) throw new BadRequestError('Namespace cannot be empty.');
   checkLabels(labels);
@@ -13,7 +13,7 @@ export function itemNamespace(labels: string[] | undefined): string[] {
   return labels;
 }
 
-/** Labels of a namespace or of a part of one. @throws UnprocessableError */
+/** Checks labels of a namespace or of a part of one. @throws UnprocessableError */
 export function checkLabels(labels: string[]): string[] {
   for (const label of labels) {
     if (label === '' || label.includes('.')) {
@@ -23,7 +23,7 @@ export function checkLabels(labels: string[]): string[] {
   return labels;
 }
 
-/** From a query: labels joined by periods, or the parameter repeated. */
+/** Reads a namespace from a query: labels joined by periods, or the parameter repeated. */
 export function queryNamespace(parameter: string | string[] | undefined): string[] | undefined {
   if (parameter === undefined || parameter === '') return undefined;
   return Array.isArray(parameter) ? parameter : parameter.split('.');

@@ -19,7 +19,7 @@ export interface ItemQuery {
   refreshTtl: boolean | undefined;
 }
 
-/** The store as clients see it; graphs use the same items through LangGraph's own interface. */
+/** Serves the store to clients; graphs use the same items through LangGraph's own interface. */
 export class StoreService {
   readonly #store: StoreBackend;
 
@@ -42,7 +42,7 @@ export class StoreService {
     });
   }
 
-  /** Null when there is no such item. @throws BadRequestError, UnprocessableError */
+  /** Returns null when there is no such item. @throws BadRequestError, UnprocessableError */
   async get(scope: Scope, { namespace, key, refreshTtl }: ItemQuery): Promise<Item | null> {
     if (key === undefined) throw new BadRequestError('Key is required');
     if (namespace === undefined) throw new UnprocessableError('Query parameter namespace is required');

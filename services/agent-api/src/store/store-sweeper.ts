@@ -5,7 +5,7 @@ import type { Logger } from '@runyard/service-kit';
 /** Items deleted by one statement. */
 const BATCH = 1_000;
 
-/** Of all processes of the deployment one deletes expired items: at its start, and then at every interval. */
+/** Deletes expired items at the start and then at every interval; one process of the deployment does it at a time. */
 export function createStoreSweeper(options: {
   store: Pick<PostgresStore, 'deleteExpired'>;
   duty: Pick<Duty, 'isMine' | 'release'>;

@@ -15,29 +15,32 @@ export interface FollowRun {
   ends: Pick<MissingEnds, 'tell'>;
   threadId: string;
   runId: string;
-  /** As in `ReadOptions`; left out: from the run's first entry. */
+  /** The position, as in `ReadOptions`; left out to read from the run's first entry. */
   afterId?: string | undefined;
-  /** The run was over before the reading began: what is kept of it is all there will be. */
+  /** True when the run had ended before the reading began: nothing will be added to its stream. */
   isOver?: boolean;
-  /** Ends the following. */
+  /** Ends the reading. */
   signal: AbortSignal;
 }
 
-/** An entry of the run's stream, or one in the place of what that does not tell: it has no id, and nothing comes after it. */
+/**
+ * An entry of the run's stream, or one in place of what the stream lacks: that has no id, and nothing comes after it.
+ */
 export interface FollowedEntry extends Omit<StreamEntry, 'id'> {
   id: string | undefined;
 }
 
-/** Of a run that is over something is missing after this long without another entry: it is looked for, and read out. */
+/** Milliseconds without another entry after which the end of an ended run counts as missing and is looked for. */
 const DRAIN_MS = 500;
-/** One object for all: an error made for each run would carry a stack nobody reads. */
+/** Shared by all runs: an error made for each would carry a stack nobody reads. */
 const ENDED = new Error('The following has ended.');
 const OVER = new Error('The run is over.');
 
 /**
- * A run's entries as they come, up to and with its `run.end`. When the run turns out to be over and its end does not arrive, that is
- * seen to: it comes out of the stream, or, when that cannot be read, as a gap and what Postgres knows of the end. Ends without an end
- * for a reader that came after it. A reader that is slow is never cut short: time only counts while it waits for us.
+ * Yields a run's entries as they come, up to and including its `run.end`. When the run has ended and its end event does
+ * not arrive, the end is looked for: it then comes from the stream or, when that cannot be read, as a gap and what
+ * Postgres knows of the end. A reader that came after the end may get none. A slow reader is never cut short: time
+ * counts only while it waits for us.
  */
 export async function* followRun(options: FollowRun): AsyncGenerator<FollowedEntry, void, undefined> {
   const { streams, watch, ends, threadId, runId, afterId } = options;
@@ -91,7 +94,7 @@ export async function* followRun(options: FollowRun): AsyncGenerator<FollowedEnt
   }
 }
 
-/** What the stream does not say of an end. `isInGap`: the last it said is that something is missing. */
+/** Returns the events of an end that the stream lacks. `isInGap` says that the last entry was a gap. */
 function untold(
   { isTold, events }: FoundEnd,
   { wasOver, isInGap, after }: { wasOver: boolean; isInGap: boolean; after: string },

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { HANDOVER_HEADER } from '@runyard/contracts';
 
-/** Where the rest of an answer is found, at any process of the deployment. */
+/** The continuation: where the rest of an answer is found, at any process of the deployment. */
 export interface Handover {
   /** Path and query of a GET. */
   path: string;
-  /** The event that was sent last; for a stream. */
+  /** The id of the event that was sent last, for a stream. */
   afterId?: string | undefined;
 }
 
-/** Whoever asks gets the rest of the answer elsewhere when this process has to stop. */
+/** Returns whether the requester fetches the rest of the answer elsewhere when this process has to stop. */
 export function takesOver(headers: IncomingHttpHeaders): boolean {
   return headers[HANDOVER_HEADER] !== undefined;
 }
 
-/** The request itself asks for the rest of an answer that another process began. */
+/** Returns whether the request continues an answer that another process began. */
 export function isContinuing(headers: IncomingHttpHeaders): boolean {
   return headers[HANDOVER_HEADER] === 'continued';
 }
 
-/** The path with what of the query is given, lists as repeated names. */
+/** Appends the parameters that are set to the path, lists as repeated names. */
 export function withQuery(path: string, query: Record<string, string | readonly string[] | undefined>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -3,19 +3,19 @@ import { HANDOVER_HEADER } from '@runyard/contracts';
 import { breakOff, leaveInFlight } from '@runyard/service-kit';
 import type { Handover } from './handover.ts';
 
-/** How often a quiet answer shows that it is alive. Clients size their idle watchdogs by it. */
+/** Milliseconds between heartbeats of a quiet answer. Clients size their idle watchdogs by it. */
 export const SIGN_OF_LIFE_MS = 5_000;
 
 /**
- * A client that takes nothing of what waits for it for so long is cut: it may be gone without a word, or never read again, and
- * what waits takes memory. One that lives comes back to where it was.
+ * Milliseconds without a read after which a client is cut: it may be unreachable, or never read again, and its buffer
+ * takes memory. A client that lives resumes where it was.
  */
 const STALLED_MS = 5 * 60_000;
 
-/** What is handed to the connection of a client at once. */
+/** Bytes that are handed to a client's connection at once. */
 const BIT_BYTES = 256 * 1024;
 
-/** Why `closed` aborts. One object for all: an error made each time would carry a stack nobody reads. */
+/** The reason of `closed`. One object for all: an error made each time would carry a stack nobody reads. */
 const CLOSED = new Error('The answer is complete, or the client is gone.');
 
 function toBits(piece: Uint8Array): Uint8Array[] {
@@ -24,20 +24,20 @@ function toBits(piece: Uint8Array): Uint8Array[] {
 }
 
 export interface LiveResponseOptions {
-  /** What says "still here" in this kind of answer. */
+  /** The heartbeat of this kind of answer. */
   signOfLife: string;
-  /** An answer that is complete sooner goes out whole, in one packet. Default: headers go out at once. */
+  /** Milliseconds within which a complete answer goes out whole, in one packet. Default: headers go out at once. */
   headersWithinMs?: number;
   /** Default five minutes. */
   stalledMs?: number;
 }
 
 /**
- * An answer that takes its time: headers go out at once, a sign of life follows every five seconds on the connection's own
- * clock, and writing waits while the client is slow to read, so that what is buffered for one client stays bounded.
+ * A long answer: headers go out at once, a heartbeat follows every five seconds on the connection's own clock, and
+ * writing waits while the client is slow to read, so that the buffer of one client stays bounded.
  */
 export class LiveResponse {
-  /** Aborts when the client is gone or the answer is complete. */
+  /** Aborts when the client has disconnected or the answer is complete. */
   readonly closed: AbortSignal;
   readonly #res: ServerResponse;
   readonly #closing = new AbortController();
@@ -57,10 +57,10 @@ export class LiveResponse {
     if (headersWithinMs === 0) this.#sendHeaders();
     else this.#headersDue = setTimeout(() => this.#sendHeaders(), headersWithinMs);
     this.#timer = setInterval(() => {
-      // A client that does not read needs no more to read.
+      // A client that does not read needs nothing more to read.
       if (!res.writableNeedDrain) res.write(signOfLife);
     }, SIGN_OF_LIFE_MS);
-    // The time counts anew with every byte that the connection takes.
+    // The timeout starts anew with every byte that the connection takes.
     res.setTimeout(stalledMs, () => this.#cutIfStalled());
     res.once('close', () => this.#release());
     if (res.destroyed) this.#release();
@@ -71,19 +71,19 @@ export class LiveResponse {
     return this.closed.aborted && !this.#finished;
   }
 
-  /** The client took nothing for so long that it was cut. */
+  /** True when the client was cut because it read nothing for too long. */
   get wasStalled(): boolean {
     return this.#stalled;
   }
 
-  /** Resolves at once while the client keeps up, else when it has caught up or is gone. */
+  /** Resolves at once while the client keeps up, else when it has caught up or has disconnected. */
   write(text: string | Uint8Array): Promise<void> | undefined {
     if (this.closed.aborted || this.#finished) return undefined;
     this.#corkThisTurn();
     return this.#res.write(text) ? undefined : this.#drained();
   }
 
-  /** The client has caught up or is gone. */
+  /** Resolves when the client has caught up or has disconnected. */
   #drained(): Promise<void> {
     return new Promise((resolve) => {
       const settle = () => {
@@ -103,7 +103,9 @@ export class LiveResponse {
     this.#res.end();
   }
 
-  /** Ends with a body that may be large: it is written bit by bit as the client takes it. Resolves when all is written. */
+  /**
+   * Ends with a body that may be large: it is written in parts as the client takes it. Resolves when all is written.
+   */
   async endWith(pieces: Uint8Array[]): Promise<void> {
     if (this.#finished || this.closed.aborted) return;
     this.#finished = true;
@@ -121,7 +123,7 @@ export class LiveResponse {
     this.#res.end(last);
   }
 
-  /** Leaves the answer to somebody else. False when its headers are out: it must be completed here then. */
+  /** Leaves the answer to another writer. Returns false when its headers are out: it must be completed here then. */
   withdraw(): boolean {
     if (this.#res.headersSent || this.#finished) return false;
     this.#finished = true;
@@ -129,7 +131,7 @@ export class LiveResponse {
     return true;
   }
 
-  /** Ends what was written so far, for somebody who gets the rest elsewhere. */
+  /** Ends the answer after what was written, with trailers that say where the continuation is. */
   handOver({ path, afterId }: Handover): void {
     if (this.#finished || this.closed.aborted) return;
     this.#finish();
@@ -137,7 +139,9 @@ export class LiveResponse {
     this.#res.end();
   }
 
-  /** Sends what was written so far and closes the connection: the only way to say, after the headers, that it is not all. */
+  /**
+   * Sends what was written and closes the connection: the only way to say, after the headers, that it is incomplete.
+   */
   breakOff(): void {
     if (this.#finished || this.closed.aborted) return;
     this.#finish();
@@ -155,7 +159,7 @@ export class LiveResponse {
     this.cut();
   }
 
-  /** Nothing more is written, and whoever wrote is told. */
+  /** Stops all writing and aborts `closed` for the writer. */
   #finish(): void {
     this.#finished = true;
     if (!this.#res.headersSent) this.#sendHeaders();
@@ -163,7 +167,7 @@ export class LiveResponse {
     this.#release();
   }
 
-  /** Events that arrive together leave in one packet. */
+  /** Corks the connection until the end of this turn, so that events that arrive together leave in one packet. */
   #corkThisTurn(): void {
     if (this.#corked) return;
     this.#corked = true;

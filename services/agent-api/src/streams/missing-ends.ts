@@ -8,20 +8,22 @@ export interface MissingEndsOptions {
   streams: Pick<RunStreams, 'append' | 'expire' | 'toldOf'>;
   logger: Logger;
   /**
-   * How long whoever wrote an end down has to tell it, from when somebody misses it. Default five seconds: one try that Redis did not
-   * answer, another, and a machine with more to do than it can. Nobody waits for this whose end is told.
+   * Milliseconds that whoever stored an end has to publish it, from when it is missed. Default five seconds: one try
+   * that Redis did not answer, another, and an overloaded machine. Nobody waits for this when the end was published.
    */
   patienceMs?: number;
 }
 
-/** What a client is to be told at last. */
+/** An event that ends a client's stream. */
 export type TellingEvent = Pick<AppendEvent, 'kind' | 'event' | 'data'>;
 
-/** What became of the end of a run that is over. */
+/** The end of an ended run, as far as it can be found. */
 export interface FoundEnd {
-  /** It is in the run's stream, or was: who reads on gets it, unless it came too late for it. */
+  /** True when the end is, or was, in the run's stream: readers get it there, unless they came too late. */
   isTold: boolean;
-  /** The `error` and the end, for those whom the stream does not tell; empty when nobody knows how the run ended. */
+  /**
+   * The `error` and the end, for those who do not get them from the stream; empty when nobody knows how the run ended.
+   */
   events: TellingEvent[];
 }
 
@@ -33,9 +35,9 @@ interface Place {
 const PATIENCE_MS = 5_000;
 
 /**
- * Sees to it that the ends of runs are told that nobody else has told: whoever wrote them down was killed before it could, or Redis
- * did not take them. They are appended to the stream, for all who follow the run or its thread in any process, behind a gap: what
- * the run emitted last is missing with its end. An end that was told is never told again.
+ * Publishes end events that nobody else has published: whoever stored the end was killed before it could, or Redis did
+ * not take them. They are appended to the stream, for all who follow the run or its thread in any process, behind a
+ * gap: what the run emitted last is missing with its end. A published end is never published again.
  */
 export class MissingEnds {
   readonly #options: MissingEndsOptions;
@@ -46,8 +48,8 @@ export class MissingEnds {
   }
 
   /**
-   * For a run that is over, and whose follower has heard no end. `wasOver`: it was when the follower came. The stream may have
-   * forgotten such a run long ago, and is not told of it anew.
+   * Finds or publishes the end of an ended run whose follower got no end event. `wasOver` says that it had ended when
+   * the follower came: the stream may have forgotten such a run long ago, and gets no new end of it.
    */
   async tell(place: Place, { wasOver = false } = {}): Promise<FoundEnd> {
     if (wasOver && (await this.#isNoNews(place))) return { isTold: true, events: [] };
@@ -61,7 +63,7 @@ export class MissingEnds {
   }
 
   async #isNoNews({ threadId, runId }: Place): Promise<boolean> {
-    // Without Redis nobody can say; then it is told what is known.
+    // Without Redis nobody can say; then the client gets what is known.
     const told = await this.#options.streams.toldOf(threadId, runId).catch(() => undefined);
     return told !== undefined && (told.hasEnd || !told.hasBegun);
   }
@@ -85,7 +87,7 @@ export class MissingEnds {
     return (await streams.toldOf(threadId, runId)).hasEnd;
   }
 
-  /** False when nobody may append to the thread: it is not kept, or gone. */
+  /** Returns false when nobody may append to the thread: it is not kept, or was deleted. */
   async #append({ threadId, runId }: Place, run: RunRecord | undefined, events: TellingEvent[]): Promise<boolean> {
     const { engine, streams } = this.#options;
     const currentEpoch = (thread: string) => engine.currentEpoch(thread);
@@ -108,7 +110,7 @@ export class MissingEnds {
   }
 }
 
-/** As whoever ended it would have told it; one that was rolled back or deleted is not there any more. */
+/** Returns the events that whoever ended the run would have published; a missing run was rolled back or deleted. */
 function endOf(run: RunRecord | undefined): TellingEvent[] {
   const status = run?.status ?? 'interrupted';
   const end = { kind: CONTROL_KINDS.end, event: 'end', data: JSON.stringify({ status }) };

@@ -7,13 +7,13 @@ import { OpenResponses } from './open-responses.ts';
 import { RunWatch } from './run-watch.ts';
 import { createThreadWatch } from './thread-watch.ts';
 
-/** Those who read streams or wait for results in this process. */
+/** The readers of streams and waiters for results in this process. */
 export interface Readers {
   open: OpenResponses;
   watch: RunWatch;
   threadWatch: RunWatch;
   ends: MissingEnds;
-  /** Something is gone without an end of its own: whoever waits for it looks. */
+  /** Makes whoever waits look soon, because something was deleted without an end event. */
   checkSoon(): void;
 }
 

@@ -1,15 +1,15 @@
 import type { Handover } from './handover.ts';
 import type { LiveResponse } from './live-response.ts';
 
-/** What becomes of an answer when the process stops before it is complete. */
+/** The ways to end an answer when the process stops before it is complete. */
 export interface Ending {
-  /** Where somebody who takes it over finds the rest; undefined when nobody does. */
+  /** Returns the continuation; undefined when nobody takes the answer over. */
   rest?: (() => Handover | undefined) | undefined;
-  /** Its client knows how far it is, and goes on from there elsewhere. */
+  /** True when its client knows its position, and resumes from there elsewhere. */
   isResumable?: boolean;
 }
 
-/** The answers under way in this process, so that a stop can end them without a loss. */
+/** Holds the answers in flight in this process, so that a stop can end them without a loss. */
 export class OpenResponses {
   readonly #open = new Map<LiveResponse, Ending>();
   readonly #ended = new WeakSet<LiveResponse>();
@@ -17,7 +17,7 @@ export class OpenResponses {
   #lastTimer: NodeJS.Timeout | undefined;
   #stalled = 0;
 
-  /** The returned function tells whether the service itself has ended the answer. */
+  /** Returns a function that says whether the service itself has ended the answer. */
   add(response: LiveResponse, ending: Ending = {}): () => boolean {
     this.#open.set(response, ending);
     response.closed.addEventListener(
@@ -37,14 +37,14 @@ export class OpenResponses {
     return this.#open.size;
   }
 
-  /** Clients so far that were cut because they took nothing any more. */
+  /** The number of clients so far that were cut because they read nothing any more. */
   get stalled(): number {
     return this.#stalled;
   }
 
   /**
-   * Hands over what somebody takes, and breaks off what its client goes on with elsewhere, both between two events. Other answers
-   * may be completed within the time given.
+   * Hands off the answers that somebody takes over, and breaks off those that their client resumes elsewhere, both
+   * between two events. Other answers may complete within the time given.
    */
   endAll(graceMs: number): void {
     this.#isEnding = true;

@@ -1,10 +1,10 @@
 import type { RunStatus } from '@runyard/run-engine';
 
-/** What `run.end` says: how the run ended and, when they are small, its final values as JSON text. */
+/** The content of `run.end`: how the run ended and, when they are small, its final values as JSON text. */
 export interface RunEnd {
   status: RunStatus;
   values?: string;
-  /** Nothing of the run is kept; the values are what it had come to. */
+  /** True when nothing of the run is kept; the values are its last ones. */
   isRolledBack?: boolean;
 }
 
@@ -14,7 +14,10 @@ export function isFailure(status: RunStatus): boolean {
 
 const CANONICAL = /^\{"status":"(\w+)"(?:,"values":|\}$)/;
 
-/** Reads the data of a `run.end` entry. The values are cut out of the text, not parsed: they go to the client as they are. */
+/**
+ * Reads the data of a `run.end` entry. The values are cut out of the text, not parsed: they go to the client as they
+ * are.
+ */
 export function parseRunEnd(data: string): RunEnd {
   const match = CANONICAL.exec(data);
   if (match) {

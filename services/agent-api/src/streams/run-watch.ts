@@ -1,17 +1,17 @@
-/** How often the runs of all open streams are looked up. Equal to the sign of life: no client is left waiting longer. */
+/** Milliseconds between lookups of the runs of all open streams, equal to the heartbeat: no client waits longer. */
 const CHECK_EVERY_MS = 5_000;
 const SOON_MS = 250;
 
 export interface RunWatchOptions {
-  /** Which of these runs are in flight; the others are over or gone. */
+  /** Returns which of these runs are in flight; the others have ended or do not exist. */
   findInFlight(runIds: string[]): Promise<Set<string>>;
   onError(error: unknown): void;
   checkEveryMs?: number;
 }
 
 /**
- * Knows of every run that somebody waits for in this process and asks Postgres about all of them in one query. Events bring
- * the end of a run sooner; this is what ends a stream whose last event was lost.
+ * Knows every run that somebody waits for in this process and asks Postgres about all of them in one query. Events
+ * report the end of a run sooner; this ends a stream whose last event was lost.
  */
 export class RunWatch {
   readonly #options: RunWatchOptions;
@@ -24,7 +24,7 @@ export class RunWatch {
     this.#options = options;
   }
 
-  /** Calls `onOver` at each check that finds the run over, until the returned function is called. */
+  /** Calls `onOver` at each check that finds the run ended, until the returned function is called. */
   watch(runId: string, onOver: () => void): () => void {
     const watchers = this.#watchers.get(runId) ?? new Set();
     this.#watchers.set(runId, watchers.add(onOver));
@@ -36,7 +36,7 @@ export class RunWatch {
     };
   }
 
-  /** A check ahead of time, for a reader that may have come just too late; many of them share it. */
+  /** Checks ahead of time, for a reader that may have come just too late; many of them share one check. */
   checkSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = undefined;

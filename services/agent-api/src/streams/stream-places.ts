@@ -7,7 +7,7 @@ interface CancelQuery {
   wait?: QueryFlag;
 }
 
-/** Answered as long as a run takes, or longer. */
+/** Operations whose answer takes as long as a run, or longer. */
 const LONG_LIVED: ReadonlySet<string> = new Set([
   'streamRun',
   'streamStatelessRun',
@@ -21,8 +21,8 @@ const LONG_LIVED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Places for clients that follow a run or wait for it. A place is taken before anything is done for the client: one that finds
- * none has not created a run either, and may come back with the same request.
+ * Limits the clients that follow a run or wait for it. A place is taken before anything is done for the client: a
+ * refused one has not created a run either, and may repeat the same request.
  */
 export class StreamPlaces {
   readonly #max: number;
@@ -38,7 +38,7 @@ export class StreamPlaces {
     return this.#taken;
   }
 
-  /** The operation, with a place taken first if its answer is long-lived. */
+  /** Wraps an operation so that a long-lived answer takes a place first. */
   readonly holding = ({ operation, handler }: BoundOperation): BoundOperation => ({
     operation,
     handler: async (request) => {
@@ -47,9 +47,9 @@ export class StreamPlaces {
     },
   });
 
-  /** Until the answer is closed. @throws UnavailableError */
+  /** Takes a place until the answer is closed. @throws UnavailableError */
   #take(res: ServerResponse): void {
-    // A client that has left already will not say so again.
+    // A client that has left already sends no other `close`.
     if (res.closed) return;
     if (this.#taken >= this.#max) throw this.#refusals.of('open_streams');
     this.#taken += 1;

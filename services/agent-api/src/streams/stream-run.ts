@@ -15,22 +15,22 @@ export interface StreamSources extends Pick<FollowRun, 'streams' | 'watch' | 'en
 export interface StreamedRun {
   threadId: string;
   runId: string;
-  /** As for following a run. */
+  /** The position, as in `FollowRun`. */
   afterId?: string | undefined;
   isOver?: boolean;
-  /** Events carry ids a client can go on from. Left out: as its entries say. */
+  /** True when events carry ids that a client can resume from. Left out: the entries decide. */
   isResumable?: boolean;
-  /** Undefined: every mode the run emits. */
+  /** The modes to send; undefined for every mode the run emits. */
   modes?: Set<string> | undefined;
-  /** Path and query at which somebody who takes the stream over finds the rest; undefined when nobody does. */
+  /** Path and query of the continuation; undefined when nobody takes the stream over. */
   restPath?: string | undefined;
-  /** Where the run's readers may say what they think of it; told when it has ended without a failure. */
+  /** Returns the feedback URLs, which are sent when the run has ended without a failure. */
   feedback?: (() => Record<string, string>) | undefined;
 }
 
 /**
- * Sends a run's events until it is over or the client is gone; headers go out at once. True when the client left before the
- * end, and it was not this service that cut the connection.
+ * Sends a run's events until it has ended or the client has disconnected; headers go out at once. `wasAbandoned` is
+ * true when the client left before the end, and this service did not cut the connection.
  */
 export async function streamRun(
   sources: StreamSources,
@@ -58,10 +58,10 @@ export async function streamRun(
   return { wasAbandoned };
 }
 
-/** From now on: nothing of what has been is sent. */
+/** The position from now on: earlier events are not sent. */
 export const FROM_NOW_ON = '$';
 
-/** None for a stream of which it is not known where it began. */
+/** Returns no continuation for a stream whose starting position is unknown. */
 export function restOf(path: string | undefined, position: string | undefined): Handover | undefined {
   return path === undefined || position === FROM_NOW_ON ? undefined : { path, afterId: position };
 }
@@ -70,7 +70,8 @@ function render(entry: FollowedEntry, run: StreamedRun, isWhereItJoined: boolean
   const isResumable = run.isResumable ?? entry.isResumable;
   const id = isResumable ? entry.id : undefined;
   if (entry.kind === CONTROL_KINDS.gap) {
-    // Who joins what cannot be resumed was not promised what is gone; what was lost under way is told to everybody.
+    // A client that joined a stream without resumability was not promised expired events; a loss since then is reported
+    // to everybody.
     const { reason } = JSON.parse(entry.data) as StreamGap;
     if (!isResumable && reason === 'expired' && isWhereItJoined) return undefined;
     return formatSseEvent({ event: 'gap', data: entry.data, id });
@@ -83,7 +84,7 @@ function render(entry: FollowedEntry, run: StreamedRun, isWhereItJoined: boolean
   return formatSseEvent({ event: entry.event, data: entry.data, id });
 }
 
-/** An event stream of one event: what went wrong before there was anything to stream. */
+/** Sends an event stream of one event: the failure before there was anything to stream. */
 export function streamFailure(
   res: ServerResponse,
   headers: Record<string, string>,

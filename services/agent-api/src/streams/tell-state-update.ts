@@ -3,8 +3,9 @@ import { appendEnd, CONTROL_KINDS, type EndAppending, type StreamFence } from '@
 import type { Logger } from '@runyard/service-kit';
 
 /**
- * Tells the streams of a thread, in whichever process they are open, that its state was written from outside a run. The update
- * itself is durable already; who misses this reads the state. It is kept for clients whose connection broke, no longer.
+ * Notifies the streams of a thread, in whichever process they are open, that its state was written from outside a run.
+ * The update itself is durable already; a client that misses this reads the state. It is kept only for clients whose
+ * connection broke.
  */
 export async function tellStateUpdate(
   appending: EndAppending,
@@ -13,7 +14,7 @@ export async function tellStateUpdate(
 ): Promise<void> {
   const { threadId } = fence;
   const event = {
-    // Stands for the run that there is none of: what belongs together is told apart by it.
+    // Takes the place of a run id, by which entries that belong together are recognized.
     runId: String(state.checkpoint_id),
     attempt: 1,
     kind: CONTROL_KINDS.state,

@@ -1,7 +1,7 @@
 import { CONTROL_KINDS, type StreamEntry } from '@runyard/run-stream';
 import { formatSseEvent } from './sse-format.ts';
 
-/** An entry as clients of a thread's stream get it; undefined when none of their modes is about it. */
+/** Formats an entry as clients of a thread's stream get it; undefined when none of their modes includes it. */
 export function renderThreadEntry(entry: StreamEntry, modes: ReadonlySet<string>): string | undefined {
   const { id, kind, event, data, runId } = entry;
   const tellsRuns = modes.has('run_modes');

@@ -7,7 +7,7 @@ import { takesOver } from './handover.ts';
 import { parseThreadStreamModes } from './stream-filter.ts';
 import { streamThread, type ThreadStreamSources } from './stream-thread.ts';
 
-/** The stream of a whole thread, over all its runs. */
+/** Serves the stream of a whole thread, over all its runs. */
 export function threadStreamRoutes(
   threads: Pick<ThreadStore, 'findBare'>,
   sources: ThreadStreamSources,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { RunWatch } from './run-watch.ts';
 
-/** The watch of those who follow threads: calls them when their thread is gone. */
+/** Creates the watch that calls those who follow threads when their thread is deleted. */
 export function createThreadWatch(pool: pg.Pool, onError: (error: unknown) => void): RunWatch {
   return new RunWatch({
     findInFlight: async (threadIds) => {

@@ -2,8 +2,8 @@
 type Step = string | number | '*';
 
 /**
- * What `values.messages[-1].content` names inside a thread; null where nothing is there. `[*]` gives the list of what the
- * rest of the path names in each element.
+ * Returns what a path like `values.messages[-1].content` names inside a thread; null where nothing is there. `[*]`
+ * gives the list of what the rest of the path names in each element.
  */
 export function extractPath(root: unknown, path: string): unknown {
   return follow(root, parsePath(path)) ?? null;

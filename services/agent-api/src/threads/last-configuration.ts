@@ -15,9 +15,9 @@ export interface LastConfigurationOptions {
 }
 
 /**
- * The configuration that a thread was last run with, for graphs that are made anew for each use: nodes may exist only under it.
- * It is read where it is kept, with the run that made the thread's newest state. Once that run is deleted, what its assistant
- * says now is all that is left of it.
+ * Finds the configuration that a thread was last run with, for graphs that are made anew for each use: nodes may exist
+ * only under it. It is kept with the run that made the thread's newest state. Once that run is deleted, the current
+ * configuration of its assistant takes its place.
  */
 export class LastConfiguration {
   readonly #options: LastConfigurationOptions;
@@ -31,7 +31,7 @@ export class LastConfiguration {
     const graphs = (await host.available()).graphs();
     if (!graphs.some((graph) => graph.graphId === graphId && graph.isFactory)) return undefined;
     const origin = await checkpoints.newestOrigin(threadId);
-    // No checkpoint of a run is left where a state written from outside was all that a pruned thread kept.
+    // A pruned thread whose only state was written from outside has no checkpoint of a run.
     const [run] = origin
       ? await engine.findRuns([origin.runId])
       : await engine.listRuns({ threadId, limit: 1, offset: 0 });

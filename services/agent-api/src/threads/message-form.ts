@@ -1,10 +1,10 @@
-/** Types of LangChain messages as they stand in JSON. */
+/** Types of LangChain messages in JSON. */
 const MESSAGE_TYPES = new Set(['human', 'ai', 'system', 'tool', 'function', 'remove', 'chat', 'developer']);
 
 /**
- * Gives every message inside state values the fields clients of thread state rely on, whether or not they are set: `name`,
- * `example`, and for `ai` messages `tool_calls`, `invalid_tool_calls` and `usage_metadata`. Changes the value in place: callers
- * have just parsed it.
+ * Gives every message inside state values the fields that clients of thread state rely on, whether or not they are set:
+ * `name`, `example`, and for `ai` messages `tool_calls`, `invalid_tool_calls` and `usage_metadata`. Changes the value
+ * in place: callers have just parsed it.
  */
 export function completeMessages(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;

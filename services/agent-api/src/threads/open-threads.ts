@@ -34,7 +34,7 @@ export interface ThreadParts {
   /** The long-term store, for graphs whose state is read or updated. */
   store: StoreBackend;
   host: ServingHost;
-  /** Opened after the threads, whose removal they need. */
+  /** A function, because assistants are opened after the threads, whose removal they need. */
   assistants: () => AssistantLookup;
   streams: RunStreams;
   readers: Readers;
@@ -52,7 +52,7 @@ export interface Threads {
   routes: BoundOperation[];
 }
 
-/** Threads and their state: what callers do with them, and the end of those that are past their time. */
+/** Opens threads and their state: the services that callers use, and the sweep of expired threads. */
 export function openThreads(parts: ThreadParts): Threads {
   const { pool, engine, checkpoints, host, streams, readers, retention, keys, logger } = parts;
   const store = new ThreadStore(parts.prisma, parts.atRest);

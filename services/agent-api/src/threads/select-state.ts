@@ -1,6 +1,6 @@
 import type { ThreadState } from '@runyard/contracts';
 
-/** Of a state only the fields named; `values.<key>` is one key of its values. */
+/** Picks the named fields of a state; `values.<key>` is one key of its values. */
 export function selectStateFields(state: ThreadState, select: string[] | undefined): Partial<ThreadState> {
   if (select === undefined || select.length === 0) return state;
   const shown: Record<string, unknown> = {};

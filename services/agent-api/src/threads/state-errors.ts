@@ -25,7 +25,9 @@ const KINDS: Record<string, Kind> = {
   failed: UnprocessableError,
 };
 
-/** What a graph host's refusal, and the loss of a thread to a run, means to a caller; any other error is itself. */
+/**
+ * Maps a graph host's refusal, and the loss of a thread to a run, to the caller's error; any other error is unchanged.
+ */
 export function toCallerError(error: unknown): unknown {
   if (error instanceof FencedError) {
     return new ConflictError('The thread was taken over while its state was being written.', { cause: error });

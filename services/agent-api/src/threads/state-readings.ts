@@ -6,15 +6,15 @@ import type { StateService } from './state-service.ts';
 export interface StateReadingsOptions {
   state: Pick<StateService, 'readAnew'>;
   logger: Logger;
-  /** How long the next thread waits for one whose graph does not come back. Default 5 s. */
+  /** Milliseconds that the next thread waits for one whose graph does not return. Default 5 s. */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 5_000;
 
 /**
- * Reads states of threads anew in the background. It takes the project's own code, which may never come back: no other thread, and
- * nothing else that the process looks after, waits for that.
+ * Rereads the state of threads in the background. This runs the project's own code, which may never return: no other
+ * thread, and no other task of the process, waits for that.
  */
 export class StateReadings {
   readonly #options: StateReadingsOptions;
@@ -25,7 +25,9 @@ export class StateReadings {
     this.#options = options;
   }
 
-  /** Begins with these, one after another, unless others are being read. Who finds the same ones again may give them again. */
+  /**
+   * Begins with these, one after another, unless others are being read. Threads that are in flight may be passed again.
+   */
   begin(threads: StateBehind[]): void {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -45,7 +47,7 @@ export class StateReadings {
   async #read(thread: StateBehind): Promise<void> {
     const { state, logger } = this.#options;
     this.#underWay.add(thread.threadId);
-    // One that a run or somebody else takes meanwhile is told of by them; another failure is tried again in a minute.
+    // A run or another writer that takes the thread meanwhile stores its state; another failure is retried in a minute.
     await state.readAnew(thread).catch((error: unknown) => {
       logger.debug('the state of a thread could not be read anew', { threadId: thread.threadId, error });
     });

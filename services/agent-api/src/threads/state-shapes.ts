@@ -1,10 +1,10 @@
-/** Shapes of a thread's state: as the graph host tells it, as clients see it, and as it is kept with the thread. */
+/** Shapes of a thread's state: as the graph host returns it, as clients see it, and as it is stored with the thread. */
 import type { ThreadState } from '@runyard/contracts';
 import { sanitizeErrorText } from '@runyard/service-kit';
 import { toWireTime } from '../wire-time.ts';
 import type { CheckpointPlace } from './checkpoint-place.ts';
 
-/** A state as it is kept with its thread. */
+/** Returns a state as it is stored with its thread. */
 export function storedState(state: ThreadState) {
   return {
     values: toJsonBytes(state.values),
@@ -13,7 +13,7 @@ export function storedState(state: ThreadState) {
   };
 }
 
-/** Of a thread that never ran, or of a checkpoint that is not there. */
+/** Returns the state of a thread that never ran, or of an unknown checkpoint. */
 export function emptyState(threadId: string, { checkpointId, checkpointNs }: CheckpointPlace): ThreadState {
   return {
     values: {},
@@ -33,8 +33,8 @@ export function emptyState(threadId: string, { checkpointId, checkpointNs }: Che
 }
 
 /**
- * A state as the graph host tells it, with times as on the wire. Errors of tasks are kept as the graph threw them; who reads
- * them sees no credentials and no inner addresses.
+ * Converts a state of the graph host to the wire's times. Errors of tasks are stored as the graph threw them; readers
+ * see no credentials and no inner addresses.
  */
 export function toWireState(state: ThreadState): ThreadState {
   const tasks = state.tasks.map((task) => ({

@@ -2,8 +2,8 @@ import { GraphRequestError } from '@runyard/graph-host';
 import { AppError, BadRequestError, NotFoundError, UnprocessableError } from '@runyard/service-kit';
 
 /**
- * The answer to supersteps that could not be applied: which one, as which node, on the thread that was not made. Where the
- * project has no such graph that is a fault of the request too.
+ * Maps the failure of supersteps to an answer that says which step, as which node, on the thread that was not created.
+ * An unknown graph is a fault of the request too.
  */
 export function superstepError(threadId: string, error: unknown): unknown {
   if (!(error instanceof AppError)) return error;

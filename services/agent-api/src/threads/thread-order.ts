@@ -4,8 +4,8 @@ import { Prisma } from '../prisma.ts';
 type Asked = Pick<ThreadSearchRequest, 'sort_by' | 'sort_order'>;
 
 /**
- * The columns of each order as an index has them, and so read along it in either direction: the second one decides among equals
- * and turns round with the first.
+ * The columns of each order as an index has them, so that the index is read in either direction: the second one decides
+ * among equals and is reversed with the first.
  */
 const INDEXED: Record<NonNullable<ThreadSearchRequest['sort_by']>, [column: string, isDescending: boolean][]> = {
   thread_id: [['thread_id', false]],
@@ -27,7 +27,7 @@ const INDEXED: Record<NonNullable<ThreadSearchRequest['sort_by']>, [column: stri
   ],
 };
 
-/** ORDER BY over columns of `alias`. */
+/** Returns the ORDER BY over columns of `alias`. */
 export function orderOf({ sort_by = 'updated_at', sort_order = 'desc' }: Asked, alias: 't' | 'm'): Prisma.Sql {
   const columns = INDEXED[sort_by];
   const isTurned = columns[0]![1] !== (sort_order === 'desc');

@@ -39,7 +39,7 @@ export function toWireThread(record: ThreadRecord): Thread {
   };
 }
 
-/** Undefined for a thread that is kept for good. */
+/** Returns undefined for a thread that is kept for good. */
 export function ttlOf({ ttlStrategy, ttlMinutes, expiresAt }: ThreadRecord): ThreadTtlInfo | undefined {
   if (ttlStrategy === null || ttlMinutes === null) return undefined;
   return { strategy: ttlStrategy, ttl_minutes: ttlMinutes, ...(expiresAt !== null && { expires_at: expiresAt }) };
@@ -50,7 +50,10 @@ function shownValues({ values, fault }: ThreadRecord): unknown {
   return values ? stateValues(values) : null;
 }
 
-/** The values as a thread shows them: the question of an interrupt has its own field, and messages are complete. */
+/**
+ * Returns the values as a thread shows them: without the interrupt, which has its own field, and with complete
+ * messages.
+ */
 function stateValues(text: Uint8Array): unknown {
   const values = parseJson(text);
   if (values !== null && typeof values === 'object' && !Array.isArray(values)) {

@@ -14,7 +14,7 @@ export function threadRoutes(threads: ThreadService, keys: IdempotencyKeys): Bou
       return ok(await threads.get(UNRESTRICTED, params.thread_id, { withTtl: wanted.includes('ttl') }));
     }),
     bind(patchThread, async ({ params, body, headers, caller }) => {
-      // What a ttl does in the end is to delete.
+      // A ttl deletes in the end.
       if (body.ttl) requirePermission(caller, 'runs:delete');
       await threads.patch(UNRESTRICTED, params.thread_id, body);
       const wantsNothing = /(^|[\s,;])return=minimal([\s,;]|$)/.test(String(headers.prefer ?? ''));

@@ -19,7 +19,7 @@ import { type ThreadRecord, toWireThread, ttlOf } from './thread-record.ts';
 import type { ThreadStore } from './thread-store.ts';
 import { requestedTtl } from './ttl-request.ts';
 
-/** Fields of a thread that are kept with its state and may be large. */
+/** Fields of a thread that are stored with its state and may be large. */
 const STATE_FIELDS = new Set(['values', 'interrupts']);
 
 export class ThreadService {
@@ -36,9 +36,9 @@ export class ThreadService {
     engine: Pick<RunEngine, 'createThread' | 'deleteThread'>;
     state: Pick<StateService, 'makeThread'>;
     keys: Pick<IdempotencyKeys, 'claim' | 'settle' | 'release'>;
-    /** Threads are gone, with their runs: whoever waits for one of them should look. */
+    /** Called when threads were deleted, with their runs: whoever waits for one of them should look. */
     onDeleted: (threads: DeletedThread[]) => void;
-    /** These runs were not over: whoever watches them, and their workers, are to be told. */
+    /** Called with deleted runs that were in flight: their watchers and workers have to be notified. */
     onRunsDeleted: (runs: DeletedRun[]) => Promise<void>;
     defaultTtl?: ThreadTtl | undefined;
   }) {
@@ -51,7 +51,7 @@ export class ThreadService {
     this.#defaultTtl = options.defaultTtl;
   }
 
-  /** With supersteps all or nothing. @throws ConflictError */
+  /** Creates a thread; with supersteps all or nothing. @throws ConflictError */
   async create(scope: Scope, request: ThreadCreate, keyed?: KeyedRequest): Promise<Thread> {
     const threadId = request.thread_id ?? uuidv7();
     const metadata = {
@@ -64,12 +64,12 @@ export class ThreadService {
     const isWelcome = request.if_exists === 'do_nothing';
     const supersteps = request.supersteps ?? [];
     const bound = keyed && this.#boundTo(scope, threadId, keyed);
-    // Supersteps are for a thread made here: one that is there keeps the state it has.
+    // Supersteps apply only to a thread created here: an existing one keeps its state.
     if (supersteps.length === 0) {
       await this.#engine.createThread({ ...thread, ifExists: isWelcome ? 'do_nothing' : 'raise' }, bound);
       return this.#existing(scope, threadId);
     }
-    // They take their time: whoever asks for the same meanwhile is to wait.
+    // Supersteps are slow: a repeated request has to wait meanwhile.
     if (keyed) await this.#keys.claim(keyed);
     try {
       await this.#state.makeThread(thread, supersteps, bound);
@@ -98,7 +98,7 @@ export class ThreadService {
 
   async #existing(scope: Scope, threadId: string): Promise<Thread> {
     const thread = await this.#store.find(scope, threadId);
-    // The id belongs to somebody this caller may not see.
+    // The id belongs to a thread that this caller may not see.
     if (!thread) throw taken(threadId);
     return toWireThread(thread);
   }
@@ -112,7 +112,7 @@ export class ThreadService {
 
   /** @throws NotFoundError */
   async patch(scope: Scope, threadId: string, request: ThreadPatch): Promise<void> {
-    // What makes it the caller's is not to be given away, nor to be put upon others.
+    // The caller can neither give the thread away nor put it upon others.
     const metadata = { ...withoutReservedMetadata(request.metadata ?? {}), ...scope };
     const ttl = requestedTtl(request.ttl, this.#defaultTtl);
     if (!(await this.#store.change(scope, threadId, { metadata, ttl }))) throw notFound(threadId);
@@ -122,7 +122,7 @@ export class ThreadService {
   async delete(scope: Scope, threadId: string): Promise<void> {
     found(threadId, await this.#store.findBare(scope, threadId));
     const { threads, runs } = await this.#engine.deleteThread(threadId);
-    // Before its events are forgotten.
+    // This comes before its events are removed.
     await this.#onRunsDeleted(runs);
     this.#onDeleted(threads);
   }

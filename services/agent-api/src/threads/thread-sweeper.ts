@@ -7,14 +7,14 @@ import type pg from 'pg';
 import type { SweepMetrics } from '../meta/sweep-metrics.ts';
 
 /**
- * Of all processes of the deployment one looks after threads past their time: at its start, and then at every interval. Each look
- * also goes through a slice of the tables for rows whose thread is gone.
+ * Deletes or prunes expired threads at the start and then at every interval; one process of the deployment does it at a
+ * time. Each round also goes through a slice of the tables for rows whose thread is deleted.
  */
 export function createThreadSweeper(options: {
   engine: Pick<RunEngine, 'histories'>;
   pool: pg.Pool;
   settings: ThreadRetentionSettings;
-  /** Threads are gone, with their runs. */
+  /** Called when threads were deleted, with their runs. */
   onDeleted: (threads: DeletedThread[]) => void;
   metrics: Pick<SweepMetrics, 'swept'>;
   logger: Logger;

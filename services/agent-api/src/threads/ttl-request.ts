@@ -3,7 +3,7 @@ import type { ThreadTtl } from '@runyard/run-engine';
 import { UnprocessableError } from '@runyard/service-kit';
 
 /**
- * The ttl a client asks for. Without minutes it takes those of the deployment's default.
+ * Returns the ttl that a client asks for. Without minutes it takes those of the deployment's default.
  * @throws UnprocessableError when there are none
  */
 export function requestedTtl(ttl: RequestedTtl | undefined, byDefault: ThreadTtl | undefined): ThreadTtl | undefined {

@@ -2,11 +2,18 @@ import { sqlState } from '@runyard/database';
 import { UnprocessableError } from '@runyard/service-kit';
 import type { Prisma, PrismaClient } from '../prisma.ts';
 
-/** What one statement of a search by values may take: it reads the state of every thread that the other filters leave. */
+/**
+ * Milliseconds that one statement of a search by values may take: it reads the state of every thread that the other
+ * filters leave.
+ */
 export const VALUES_SEARCH_MS = 10_000;
 const CANCELLED = '57014';
 
-/** Searches by values within a time limit, so that a few of them cannot hold every connection. @throws UnprocessableError beyond it */
+/**
+ * Searches by values within a time limit, so that a few searches cannot hold every connection.
+ *
+ * @throws UnprocessableError beyond the limit
+ */
 export async function searchValues<T>(
   prisma: PrismaClient,
   limitMs: number,

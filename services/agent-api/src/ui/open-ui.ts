@@ -18,14 +18,17 @@ const CONTENT_TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
 };
 
-/** The components of the project for pages. They are being bundled when this returns, so that other parts open meanwhile. */
+/**
+ * Opens the components of the project for pages. They are being bundled when this returns, so that other parts open
+ * meanwhile.
+ */
 export function openUi(
   { project, environment, user }: Pick<ServedProject, 'project' | 'environment' | 'user'>,
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,
 ): Ui {
   const bundles = new Map<string, UiFile[]>();
   const bundled = bundle();
-  bundled.catch(() => undefined); // Awaited when the service is about to open.
+  bundled.catch(() => undefined); // The service awaits it when it is about to open.
   return {
     bundled,
     routes: [

@@ -26,7 +26,7 @@ export interface WebhookParts {
     | 'WEBHOOK_LOG_RETENTION_HOURS'
   >;
   project: Pick<Project, 'webhooks' | 'http' | 'app'>;
-  /** The environment of the project's code, and that of this process. */
+  /** The environment of the project's code (`environment`) and of this process (`own`). */
   environment: Record<string, string | undefined>;
   own: Record<string, string | undefined>;
   pool: pg.Pool;
@@ -36,13 +36,13 @@ export interface WebhookParts {
   metrics: Metrics;
 }
 
-/** How long those under way may take when the service stops. */
+/** Milliseconds that tries in flight may take when the service stops. */
 const STOP_PATIENCE_MS = 3_000;
 
 /**
- * Webhooks: whom runs tell of their end, the sending, and the log of it.
+ * Opens webhooks: the targets of runs, the sending, and its log.
  *
- * @throws ConfigError with what is wrong about the settings
+ * @throws ConfigError that names the faults of the settings
  */
 export function openWebhooks(parts: WebhookParts) {
   const { config, project, pool, atRest, signals, logger, metrics } = parts;
@@ -88,7 +88,7 @@ export function openWebhooks(parts: WebhookParts) {
   return {
     targets,
     routes: (runs: Pick<RunService, 'find'>) => webhookRoutes(new WebhookLog({ queue, runs })),
-    /** `sendToApp` asks the project's own app, if it has one. */
+    /** Starts sending. `sendToApp` calls the project's own app, if it has one. */
     start(sendToApp: SendRequest = outside) {
       retention.start();
       if (!isEnabled) return;

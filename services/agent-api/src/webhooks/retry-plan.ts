@@ -1,20 +1,20 @@
-/** Tries of one delivery at most. */
+/** The most tries of one delivery. */
 export const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 300_000;
-/** What a receiver may ask for by `Retry-After`. */
+/** The longest `Retry-After` that a receiver gets. */
 const LONGEST_ASKED_MS = 3_600_000;
-/** From the first pause to the last in the pauses between all tries. */
+/** The factor that grows the first pause to the last over the pauses between all tries. */
 const GROWTH = (LAST_PAUSE_MS / FIRST_PAUSE_MS) ** (1 / (MAX_ATTEMPTS - 2));
 
-/** Whether an answer means that the same request may be welcome later. */
+/** Returns whether an answer means that the same request may be welcome later. */
 export function isWorthRetrying(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
 /**
- * Milliseconds until the next try: from a second to five minutes, a fifth more or less so that receivers that went down
- * together are not asked together. Later when the receiver asks for that. Null after the last try.
+ * Returns the milliseconds until the next try: from a second to five minutes, a fifth more or less so that receivers
+ * that went down together are not called together. Later when the receiver asks for that. Null after the last try.
  */
 export function pauseAfter(attempt: number, retryAfterMs = 0, random: () => number = Math.random): number | null {
   if (attempt >= MAX_ATTEMPTS) return null;
@@ -22,7 +22,7 @@ export function pauseAfter(attempt: number, retryAfterMs = 0, random: () => numb
   return Math.round(Math.max(pause, Math.min(retryAfterMs, LONGEST_ASKED_MS)));
 }
 
-/** `Retry-After` in milliseconds: seconds or a date; 0 when there is none to be understood. */
+/** Parses `Retry-After`, seconds or a date, into milliseconds; 0 when it is missing or invalid. */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return 0;

@@ -5,7 +5,9 @@ import type { RunService } from '../runs/run-service.ts';
 import { isRestricted, type Scope, UNRESTRICTED } from '../scope.ts';
 import { toWireTime } from '../wire-time.ts';
 
-/** The log of webhooks. It outlives the run of a stateless thread, and a run that was deleted, for those who may see all. */
+/**
+ * Reads the log of webhooks. It outlives the run of a stateless thread, and a deleted run, for those who may see all.
+ */
 export class WebhookLog {
   readonly #queue: Pick<WebhookQueue, 'ofRun'>;
   readonly #runs: Pick<RunService, 'find'>;
@@ -49,7 +51,7 @@ function toWireDelivery(delivery: WebhookDelivery): contracts.WebhookDelivery {
   };
 }
 
-/** Receivers are given their secrets in the query; those of default receivers are not the caller's. */
+/** Removes the query, in which receivers get their secrets; those of default receivers are not the caller's. */
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }

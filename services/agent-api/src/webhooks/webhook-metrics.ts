@@ -2,7 +2,7 @@ import type { WebhookQueue } from '@runyard/run-engine';
 import { type Metrics, scrapeLookup } from '@runyard/service-kit';
 import type { DeliveryResult } from './deliver-webhook.ts';
 
-/** Answers what counts a try by its outcome. */
+/** Registers the metrics. Returns a function that counts a try by its outcome. */
 export function registerWebhookMetrics(
   metrics: Metrics,
   queue: Pick<WebhookQueue, 'pending'>,

@@ -4,7 +4,7 @@ import type { Logger } from '@runyard/service-kit';
 
 const EVERY_MS = 60_000;
 
-/** Removes lines of the log that are past their time; one process of a deployment does it. */
+/** Removes expired lines of the log; one process of a deployment does it at a time. */
 export function createWebhookRetention(options: {
   queue: Pick<WebhookQueue, 'removeOld'>;
   duty: Pick<Duty, 'isMine' | 'release'>;

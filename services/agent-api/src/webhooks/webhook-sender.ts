@@ -7,10 +7,10 @@ export interface WebhookSenderOptions {
   queue: Pick<WebhookQueue, 'claim' | 'settle' | 'giveBack' | 'endAllFor'>;
   /** Makes one try; never throws. */
   deliver: (webhook: ClaimedWebhook) => Promise<DeliveryResult>;
-  /** Tries under way at once, and of them to one host. */
+  /** Tries in flight at once (`concurrency`), and to one host (`perHost`). */
   concurrency: number;
   perHost?: number;
-  /** Bytes of what is told by those under way at once, and to one host. */
+  /** Bytes of the bodies in flight at once, and to one host. */
   bytes?: number;
   bytesPerHost?: number;
   onResult: (result: DeliveryResult) => void;
@@ -19,16 +19,17 @@ export interface WebhookSenderOptions {
 
 const BYTES_MAX = 64 * 1024 * 1024;
 const GONE = 410;
-/** Longer than a try: one whose process died is tried again after this. */
+/** Longer than a try: a delivery whose process died is retried after this. */
 const LEASE_MS = TIMEOUT_MS + 20_000;
-/** A safety look: what wakes the sender is being told, and the time of the next retry. */
+/** A safety net: wake-ups and the time of the next retry normally wake the sender. */
 const LOOK_EVERY_MS = 30_000;
-/** What is due is in another process's hands at this moment. */
+/** Another process is taking what is due. */
 const TAKEN_MS = 100;
 
 /**
- * Sends what the queue holds: sleeps until something is due, takes no more than it has places for, and leaves places to other
- * hosts when one is slow. Every process of a deployment has one; the queue gives each delivery to one of them.
+ * Sends what the queue holds: it sleeps until something is due, claims no more than it has places for, and leaves
+ * places to other hosts when one is slow. Every process of a deployment has one; the queue gives each delivery to one
+ * of them.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
@@ -47,12 +48,15 @@ export class WebhookSender {
     this.#due.start();
   }
 
-  /** Something may be due: looks at once. */
+  /** Wakes the sender: something may be due. */
   soon(): void {
     this.#due.soon();
   }
 
-  /** Begins no further try and waits so long for those under way; the rest is given back, or comes back with its lease. */
+  /**
+   * Begins no further try and waits up to `patienceMs` for those in flight; the rest is given back, or returns when its
+   * lease ends.
+   */
   async stop(patienceMs: number): Promise<void> {
     await this.#due.stop();
     let timer: NodeJS.Timeout | undefined;
@@ -68,14 +72,14 @@ export class WebhookSender {
     });
   }
 
-  /** Starts what is due as far as there are places; answers the milliseconds until it is worth looking again. */
+  /** Starts what is due as far as there are places. Returns the milliseconds until it should look again. */
   async #takeDue(): Promise<number> {
     const { queue, concurrency, perHost = Math.max(1, Math.ceil(concurrency / 4)) } = this.#options;
     const { bytes = BYTES_MAX, bytesPerHost = bytes / 4 } = this.#options;
     const underWay = this.#loadByHost();
     const held = [...underWay.values()].reduce((sum, load) => sum + load.bytes, 0);
     const limit = { count: concurrency - this.#underWay.size, bytes: bytes - held };
-    // A place that becomes free wakes us.
+    // A place that becomes free wakes the sender.
     if (limit.count <= 0 || limit.bytes <= 0) return LOOK_EVERY_MS;
     const limitPerHost = { count: perHost, bytes: bytesPerHost };
     const { claimed, nextInMs } = await queue.claim({ limit, limitPerHost, underWay, leaseMs: LEASE_MS });
@@ -106,7 +110,7 @@ export class WebhookSender {
     const { queue, deliver, onResult, logger } = this.#options;
     try {
       const result = await deliver(webhook);
-      // Given back by a stop meanwhile: somebody else tries again.
+      // A stop gave it back meanwhile: another process retries it.
       if (!this.#underWay.has(webhook)) return;
       if (await queue.settle(result)) onResult(result);
       if (result.statusCode === GONE) {

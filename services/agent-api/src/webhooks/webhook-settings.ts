@@ -4,16 +4,16 @@ import type { OutboundRules } from '@runyard/outbound';
 import { ConfigError } from '@runyard/service-kit';
 import { keyOfSecret } from './webhook-signature.ts';
 
-/** What the project and the operator say about webhooks, with nothing left to look up. */
+/** The settings of webhooks by the project and the operator, with nothing left to look up. */
 export interface WebhookSettings {
   headers: Record<string, string>;
   rules: OutboundRules;
   fields: ReadonlySet<WebhookField>;
   defaultUrls: string[];
   acceptsRefused: boolean;
-  /** Newest first; empty when webhooks are not signed. */
+  /** The keys that sign, newest first; empty when webhooks are not signed. */
   signingKeys: Buffer[];
-  /** What is worth a word at start. */
+  /** Warnings to log at start. */
   warnings: string[];
 }
 
@@ -21,7 +21,10 @@ export interface WebhookSettingsSources {
   section: WebhooksSection | null;
   /** The environment of the project's code. */
   environment: Record<string, string | undefined>;
-  /** That of this process. Of it headers may name only what is meant for them: it holds secrets that are not the project's. */
+  /**
+   * The environment of this process. Headers may name only variables of it that are meant for them: it holds secrets
+   * that are not the project's.
+   */
   own: Record<string, string | undefined>;
   allowedNetworks: string[] | undefined;
   signingSecrets: string[] | undefined;
@@ -29,7 +32,7 @@ export interface WebhookSettingsSources {
 
 const OWN_PREFIX = 'LG_WEBHOOK_';
 const TEMPLATE = /\$\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
-/** They say what is sent and how; a header of the project's must not contradict them. */
+/** Headers that say what is sent and how; a header of the project's must not contradict them. */
 const RESERVED =
   /^(host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|webhook-(id|timestamp|signature))$/i;
 
@@ -59,7 +62,7 @@ export function webhookSettings(sources: WebhookSettingsSources): WebhookSetting
   return settings;
 }
 
-/** Whoever creates runs names receivers, and with them who learns what the headers say. */
+/** Warns that whoever creates runs names receivers, and so decides who learns the values of headers. */
 function warningsAbout(section: WebhooksSection | null): string[] {
   const isFromVariables = Object.values(section?.headers ?? {}).some((value) => value.includes('${{'));
   if (!isFromVariables || section?.url?.allowed_domains) return [];

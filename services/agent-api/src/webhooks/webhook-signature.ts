@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * Signatures as Standard Webhooks has them (`v1`: HMAC-SHA256 over id, time and body). The published library is what our
- * tests verify them with; signing with it would hash large bodies in JavaScript on the event loop.
+ * Signatures as Standard Webhooks defines them (`v1`: HMAC-SHA256 over id, time and body). Our tests verify them with
+ * the published library; signing with it would hash large bodies in JavaScript on the event loop.
  */
 const PREFIX = 'whsec_';
 const KEY_BYTES = { min: 24, max: 64 };
 
-/** The key that a secret stands for; undefined when it is none. */
+/** Returns the key of a secret; undefined when it is not a valid one. */
 export function keyOfSecret(secret: string): Buffer | undefined {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   const key = Buffer.from(text, 'base64');
@@ -15,7 +15,9 @@ export function keyOfSecret(secret: string): Buffer | undefined {
   return isWhole && key.length >= KEY_BYTES.min && key.length <= KEY_BYTES.max ? key : undefined;
 }
 
-/** One signature per key, so that receivers with the old or the new secret accept it while secrets are changed. */
+/**
+ * Returns one signature per key, so that receivers with the old or the new secret accept it while secrets are changed.
+ */
 export function signatureHeaders(
   message: { id: string; time: Date; body: Uint8Array },
   keys: Buffer[],

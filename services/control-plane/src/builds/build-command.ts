@@ -5,21 +5,21 @@ import { BuildFailure } from './build-failure.ts';
 import type { BuildUser } from './build-user.ts';
 
 export interface BuildCommand {
-  /** For a shell. */
+  /** A command line for `/bin/sh`. */
   command: string;
   cwd: string;
-  /** The whole environment: nothing is inherited. */
+  /** The whole environment: the command inherits nothing. */
   env: Record<string, string>;
-  /** Default: this service's. */
+  /** The user that runs the command. Default: this service's user. */
   user?: Pick<BuildUser, 'uid' | 'gid'> | null;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
-  /** Ends the command and everything it has started. */
+  /** Ends the command and every process it started. */
   signal: AbortSignal;
 }
 
 /**
- * Leads a process group of its own with the command in it. Descriptor 3 is a pipe that nobody writes to: when it closes,
- * however this service ended, the whole group is killed, the guard included.
+ * Leads a process group that contains the command. Descriptor 3 is a pipe that nobody writes to. It closes when this
+ * service ends, in whatever way; then the whole group is killed, including the guard.
  */
 const GUARD = `
 ( read -r nothing <&3; kill -KILL 0 ) &
@@ -31,16 +31,16 @@ kill "$watcher" 2>/dev/null
 exit "$code"
 `;
 
-/** The shell's own: there is no such program. */
+/** The shell's exit code when a program does not exist. */
 const NOT_FOUND = 127;
 const LINE_LIMIT = 16_384;
-/** For what is still on its way when all of the group is gone. */
+/** Time for output that is still in the pipes when the whole group has ended. */
 const LAST_LINES_MS = 1_000;
 
 /**
  * Runs a command of a build to its end.
  *
- * @throws BuildFailure when it fails; the signal's reason when that ends it
+ * @throws BuildFailure when the command fails; the signal's reason when the signal aborts
  */
 export async function runBuildCommand({ command, cwd, env, user, onLine, signal }: BuildCommand): Promise<void> {
   signal.throwIfAborted();
@@ -59,14 +59,15 @@ export async function runBuildCommand({ command, cwd, env, user, onLine, signal 
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // All of it is gone.
+      // The whole group has already ended.
     }
   };
   signal.addEventListener('abort', killGroup, { once: true });
   const closed = new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => {
-      // What the command has left running would keep its output open for good, and so would what has left its group.
+      // Processes that the command left running would keep the output pipes open forever. Those that left the group
+      // survive the kill, so the pipes are destroyed after a while.
       killGroup();
       const cut = setTimeout(() => {
         for (const stream of child.stdio) stream?.destroy();

@@ -5,10 +5,13 @@ import { promisify } from 'node:util';
 import { machineEnvironment } from '@runyard/contracts';
 import { YARN_VARIABLES } from '@runyard/package-managers';
 
-/** Secrets of a deployment that open registries of packages. The others are for the project at work, not for install scripts. */
+/**
+ * Matches a deployment's secrets for package registries. Install scripts must not see the other secrets, which are for
+ * the running project.
+ */
 const REGISTRY_SECRETS = /^(npm_config_.+|npm_token|node_auth_token|yarn_npm_.+|bun_config_.+|bun_auth_token)$/i;
 
-/** What an operator may set for the package managers of all builds. Nothing that opens anything. */
+/** Variables that an operator may set for the package managers of all builds. None of them may contain a credential. */
 const REGISTRY_SETTINGS = [
   'npm_config_registry',
   'NPM_CONFIG_REGISTRY',
@@ -20,28 +23,28 @@ const REGISTRY_SETTINGS = [
 ];
 
 export interface BuildFolders {
-  /** Gone after the build. */
+  /** Removed after the build. */
   home: string;
-  /** Of one workspace: no other's builds read what this one's have put there. */
+  /** Belongs to one workspace, so that no build reads a cache that another workspace has written. */
   cache: string;
 }
 
 /**
- * The environment of everything a build runs: what the machine says to every program, where packages are had from, and
- * secrets that open registries. Nothing of the platform's own: its secrets are in no environment to begin with, and the home
- * folder with the credentials of its user is not the build's.
+ * Returns the environment of all commands of a build: the variables that a machine has for every program, the package
+ * registry, and the secrets for registries. It contains nothing of the platform: its secrets are in no environment, and
+ * HOME is not the folder with the credentials of the service's user.
  */
 export async function buildEnvironment(
   folders: BuildFolders,
   secrets: Record<string, string>,
 ): Promise<Record<string, string>> {
-  // Not what is installed, but what is installed for: without it, tools for building would be left out.
+  // `NODE_ENV=production` would make package managers leave out the build tools (devDependencies).
   const { NODE_ENV: _, ...machine } = machineEnvironment(process.env);
   const { registry, cafile } = await npmSettings();
   await mkdir(folders.home, { recursive: true, mode: 0o700 });
   await mkdir(folders.cache, { recursive: true, mode: 0o700 });
   return {
-    // The other package managers do not read what is said to npm.
+    // The other package managers do not read npm's settings.
     ...(cafile !== null && { NODE_EXTRA_CA_CERTS: cafile }),
     ...machine,
     ...registryVariables(registry),
@@ -52,25 +55,27 @@ export async function buildEnvironment(
     CI: 'true',
     NO_COLOR: '1',
     npm_config_cache: join(folders.cache, 'npm'),
-    // Where pnpm keeps its store. Its own setting would be told in every log, as npm does not know it.
+    // pnpm keeps its store below this folder. Its own variable would cause a warning in every log, as npm does not know
+    // it.
     XDG_DATA_HOME: join(folders.cache, 'share'),
     npm_config_update_notifier: 'false',
     npm_config_fund: 'false',
     YARN_CACHE_FOLDER: join(folders.cache, 'yarn'),
     YARN_GLOBAL_FOLDER: join(folders.cache, 'yarn-global'),
     ...YARN_VARIABLES,
-    // Told that this is no place for it, Yarn would refuse to install what has no lock file; one that is there is kept to anyway.
+    // With `CI` set, Yarn would refuse to install a project without a lock file. It follows an existing lock file
+    // anyway.
     YARN_ENABLE_IMMUTABLE_INSTALLS: '0',
     BUN_INSTALL_CACHE_DIR: join(folders.cache, 'bun'),
   };
 }
 
-/** With programs of these folders before those of the machine. */
+/** Returns the environment with these folders at the front of its PATH. */
 export function withPath(environment: Record<string, string>, folders: string[]): Record<string, string> {
   return { ...environment, PATH: [...folders, environment.PATH ?? ''].join(delimiter) };
 }
 
-/** The same registry, as each package manager is told of it. */
+/** Returns the variables that point each package manager to the same registry. */
 function registryVariables(registry: string | null): Record<string, string> {
   if (registry === null) return {};
   return {
@@ -83,16 +88,16 @@ function registryVariables(registry: string | null): Record<string, string> {
 
 interface NpmSettings {
   registry: string | null;
-  /** Certificates of who signs for it. */
+  /** A file with the certificates that the registry's certificate is checked with. */
   cafile: string | null;
 }
 
 let asked: Promise<NpmSettings> | undefined;
 
-/** Longer than npm takes on a machine that is out of breath: without an answer, packages would be asked of the wrong registry. */
+/** Longer than npm takes on an overloaded machine: without an answer, packages would come from the wrong registry. */
 const NPM_TIMEOUT_MS = 120_000;
 
-/** How npm is set up on this machine, for this service's user; without npm, in no way. */
+/** Reads npm's settings of this service's user, once per process. All are null when npm cannot be run. */
 function npmSettings(): Promise<NpmSettings> {
   asked ??= promisify(execFile)('npm', ['config', 'get', 'registry', 'cafile'], { timeout: NPM_TIMEOUT_MS }).then(
     ({ stdout }) => ({
@@ -108,7 +113,7 @@ function npmSettings(): Promise<NpmSettings> {
   return asked;
 }
 
-/** Lines of `name=value`; what is not set is `null`. */
+/** Reads a value from lines of `name=value`. npm prints `null` for a setting that is not set. */
 function settingIn(said: string, name: string): string {
   return new RegExp(`^${name} *= *(.*)$`, 'm').exec(said)?.[1]?.trim() ?? '';
 }

@@ -1,14 +1,18 @@
-/** Where a build gets the code of a revision from. */
+/** Provides the code of one revision to a build. */
 export interface BuildSource {
-  /** The same for sources that hold the same, byte for byte; different for others of the deployment. */
+  /** Equal for sources with the same content, byte for byte; different from other sources of the deployment. */
   key: string;
-  /** Left out: only fetching tells. @throws ObjectStorageUnavailableError while what the code lies in is away */
+  /**
+   * Checks that the code can be fetched. A source without this method finds out by fetching.
+   *
+   * @throws ObjectStorageUnavailableError while the storage that holds the code is unavailable
+   */
   check?(signal: AbortSignal): Promise<void>;
   /**
-   * Lays the code out in an empty folder.
+   * Writes the code into an empty folder.
    *
-   * @throws BuildFailure when it cannot be had, and trying again would not help; ObjectStorageUnavailableError when what it
-   *   lies in is away
+   * @throws BuildFailure when the code cannot be fetched, and another attempt would not help;
+   * ObjectStorageUnavailableError when the storage that holds it is unavailable
    */
   fetch(folder: string, context: { signal: AbortSignal; say: (line: string) => void }): Promise<void>;
 }

@@ -4,17 +4,17 @@ import { BuildFailure } from './build-failure.ts';
 
 export interface DiskBound {
   folder: string;
-  /** Of the disk with the folder. */
+  /** Free bytes that the disk with the folder must keep. */
   minFreeBytes: number;
 }
 
 const LOOK_MS = 500;
 
 /**
- * Does the work with a signal that aborts when `outer` does, or when the disk is nearly full: a build writes whatever its
- * commands please, and everything else on the disk needs room too.
+ * Runs the work with a signal that aborts when `outer` does or when the disk is nearly full: the commands of a build
+ * can write any amount, and the rest of the platform needs room on the disk too.
  *
- * @throws BuildFailure when the disk is nearly full, also before the work is begun
+ * @throws BuildFailure when the disk is nearly full, also before the work begins
  */
 export async function withFreeDisk<T>(
   outer: AbortSignal,
@@ -28,7 +28,7 @@ export async function withFreeDisk<T>(
     const look = async () => {
       if (await isNearlyFull()) end(nearlyFull());
     };
-    // What cannot be looked at now is looked at again.
+    // A failed look is repeated at the next interval.
     const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
     return () => clearInterval(timer);
   };

@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import { ObjectStorageUnavailableError } from '../object-storage/object-storage.ts';
 
-/** Between two looks whether the storage is back; they grow. */
+/** Pauses between two checks whether the storage is available again; they grow. */
 export interface OutagePauses {
   firstMs: number;
   longestMs: number;
@@ -9,20 +9,20 @@ export interface OutagePauses {
 
 export interface OutageBound {
   signal: AbortSignal;
-  /** How long the storage may be away, in all. */
+  /** Milliseconds that the storage may be unavailable, in total. */
   limitMs: number;
   pauses: OutagePauses;
-  /** Told of every look in vain. */
+  /** Logs every failed check. */
   say: (line: string) => void;
 }
 
 /**
- * Does work that needs the object storage, as soon as that is there, and again from its beginning when the storage went away
- * in the middle of it. What the work holds, as a turn among others, is free while the storage is waited for.
+ * Runs work that needs the object storage once that is available, and repeats it from its beginning when the storage
+ * became unavailable during the work. The work releases what it holds, such as its slot, while the storage is awaited.
  *
  * @param check throws ObjectStorageUnavailableError while the work would be in vain
- * @throws ObjectStorageUnavailableError when the storage was away for too long; the signal's reason when that ends it; what the
- *   work throws
+ * @throws ObjectStorageUnavailableError when the storage was unavailable for too long; the signal's reason when the
+ * signal aborts; any other error of the work
  */
 export async function throughOutages(
   { check, work }: { check: () => Promise<unknown>; work: () => Promise<void> },

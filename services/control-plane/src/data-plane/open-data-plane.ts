@@ -26,16 +26,16 @@ import { DeploymentDatabases } from './deployment-databases.ts';
 import { DeploymentRedis } from './deployment-redis.ts';
 import { platformSettings } from './platform-settings.ts';
 
-/** In what one data plane differs from another: whose deployments it runs, and who is told what became of them. */
+/** The differences between data planes: whose deployments they run, and who gets their reports. */
 export interface DataPlaneOptions {
-  /** Where people reach the deployments, which are below it. */
+  /** The public base URL of the deployments. */
   publicUrl: string;
-  /** Where deployments find the keys by which they check their callers. */
+  /** The URL of the keys with which deployments verify principal tokens. */
   jwksUrl: string;
-  /** This process among those that run deployments. */
+  /** Identifies this process among those that run deployments. */
   holder: string;
   ownership: Ownership;
-  /** How often all deployments are looked through, whether or not anything was heard of them. */
+  /** Milliseconds between sweeps over all deployments, which need no wake-up. */
   sweepMs: number;
   store: RolloutParts['store'];
   builds: RolloutParts['builds'];
@@ -45,30 +45,34 @@ export interface DataPlaneOptions {
   referenced: ReferencedSecrets;
   scales: ScaleMemory;
   samples: DeploymentMonitorOptions['samples'];
-  /** How long what was measured is kept. */
+  /** Milliseconds that samples are kept. */
   samplesMs: number;
-  /** What the images are pulled with that deployments have in the platform's registry. */
+  /** Provides the credentials for pulling deployments' images from the platform's registry. */
   credentials: GivesCredentials;
-  /** Puts itself before what runs projects. */
+  /** Wraps the driver that runs projects. */
   guardProjects?(projects: Driver): Driver;
-  /** What else there is of a deployment that is deleted: everything but its logs. */
+  /** Removes the files of a deleted deployment, except its logs. */
   removeFiles?(deploymentId: string, images: ImageDriver): Promise<void>;
-  /** How deployments end when this process stops. Left out: with all the grace that is set, and what can go on alone does. */
+  /**
+   * Returns how deployments end when this process stops. By default they get the whole configured grace, and those that
+   * can run on without this process do.
+   */
   ending?(): { graceMs?: number; isReleased?: boolean };
 }
 
 export interface DataPlane {
   reconciler: Reconciler;
-  /** From here on deployments run, and are measured. */
+  /** Starts to run deployments and to measure them. */
   start(): void;
 }
 
-/** What deployments get beyond their grace to close before they are ended by force. */
+/** Milliseconds beyond their grace that deployments get before they are killed. */
 const STOP_MARGIN_MS = 2_000;
 
 /**
- * What runs deployments: drivers, databases, roll-outs, logs, measurements. The platform has one for its own deployments, and
- * a data plane elsewhere has the same for those of its listener. Nothing runs before `start`; all of it ends with the service.
+ * Opens the part that runs deployments: drivers, databases, roll-outs, logs and measurements. The platform opens one
+ * for its own deployments; a remote data plane opens one for those of its listener. Nothing runs before `start`, and
+ * everything ends with the service.
  */
 export async function openDataPlane(
   config: DataPlaneSettings,

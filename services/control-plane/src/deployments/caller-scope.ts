@@ -1,6 +1,6 @@
 import { ForbiddenError, type Principal } from '@runyard/service-kit';
 
-/** Whose deployments a request is about. */
+/** The workspace, with its organization, that a request acts in. */
 export interface Tenant {
   organizationId: string;
   workspaceId: string;
@@ -13,9 +13,9 @@ export type DeploymentPermission =
   | 'deployments:delete';
 
 /**
- * The workspace a caller acts in, after checking that it may do this there.
+ * Returns the workspace of the caller after checking its permission there.
  *
- * @throws ForbiddenError; clients look for the words `requires workspace specification` and `not enabled` in it
+ * @throws ForbiddenError; clients search it for the words `requires workspace specification` and `not enabled`
  */
 export function tenantOf(caller: Principal, permission: DeploymentPermission): Tenant {
   if (!caller.workspaceId) {

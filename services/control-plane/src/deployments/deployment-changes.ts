@@ -16,7 +16,7 @@ import { keptResources } from './resource-rules.ts';
 import { IMMUTABLE, wrongSource } from './source-fields.ts';
 import type { WantedParts } from './wanted-parts.ts';
 
-/** What a deployment is to be after a change, and the revision that comes of it, if one does. */
+/** The specification of a deployment after a change, and whether the change makes a revision. */
 export interface Desired {
   revisionSource: DeploymentSource;
   sourceConfig: SourceConfig;
@@ -27,7 +27,7 @@ export interface Desired {
   makesRevision: boolean;
 }
 
-/** Whether a change needs a new revision: what a running revision was started with cannot change under it. */
+/** Returns whether a change needs a new revision, because processes read these fields only when they start. */
 export function needsRevision(patch: DeploymentPatch): boolean {
   return (
     patch.secrets != null ||
@@ -37,7 +37,7 @@ export function needsRevision(patch: DeploymentPatch): boolean {
   );
 }
 
-/** @throws InvalidFieldError naming a field that is of a new revision, where a change makes none */
+/** @throws InvalidFieldError that names a field of a new revision in a change that makes none */
 function checkMakesNone(patch: DeploymentPatch): void {
   const field = (['revision_source', 'tracked_packages'] as const).find((each) => patch[each] != null);
   if (field === undefined) return;
@@ -46,11 +46,11 @@ function checkMakesNone(patch: DeploymentPatch): void {
 }
 
 /**
- * Fields of a source as they are stored: without nulls and what the platform computes.
+ * Returns the fields of a source as they are stored: without nulls and computed fields.
  *
- * @param options.isRemote run by a listener
- * @param options.urls where it is reached by now: sent back as it was shown, it changes nothing
- * @throws BadRequestError for another address, where that is the platform's to say
+ * @param options.isRemote whether a listener runs the deployment
+ * @param options.urls the deployment's current URLs: sending one back changes nothing
+ * @throws BadRequestError for another `custom_url` where the platform chooses it
  */
 export function keptSourceConfig(
   source: DeploymentSource,
@@ -59,7 +59,7 @@ export function keptSourceConfig(
 ): SourceConfig {
   const { custom_url: wanted, resource_spec: resources, ...fields } = given(config);
   const isChanged = wanted != null && !urls.includes(wanted);
-  // Only an image from elsewhere, and what runs elsewhere, may be reached elsewhere.
+  // A custom URL is only for external images and remote deployments.
   if (isChanged && source !== 'external_docker' && !isRemote) {
     throw wrongSource(`'source_config.custom_url' is read-only for the source '${source}'`);
   }
@@ -71,8 +71,8 @@ export function keptSourceConfig(
 }
 
 /**
- * @param urls where it is reached by now
- * @throws BadRequestError when a field that is fixed at creation, or read-only, would change
+ * @param urls the deployment's current URLs
+ * @throws BadRequestError when a field that is immutable or read-only would change
  */
 export function changedSourceConfig(
   source: DeploymentSource,
@@ -90,10 +90,10 @@ export function changedSourceConfig(
 }
 
 /**
- * What the next revision comes from, and how. A change that names nothing to run runs the same again; what was configured
- * for another source does not count.
+ * Returns the source of the next revision. A change that names nothing to run runs the latest revision's source again.
+ * Fields of the latest revision are kept only if it has the same source.
  *
- * @throws BadRequestError when it is to come from another source, and nothing of that is named
+ * @throws BadRequestError when `revision_source` names another source, and the patch has no field of it
  */
 export function changedRevision(
   deployment: Pick<Deployment, 'source'>,
@@ -114,8 +114,8 @@ export function changedRevision(
 }
 
 /**
- * @param shown the commit of the latest revision, which may be sent back
- * @throws BadRequestError for another one: a build takes what its branch or tag is at
+ * @param shown the commit of the latest revision, which callers may send back
+ * @throws BadRequestError for another commit, as a build uses the current commit of its branch or tag
  */
 export function checkCommit(config: SourceRevisionConfig | null | undefined, shown?: string | null): void {
   const { repo_commit_sha: named } = given(config);
@@ -124,16 +124,16 @@ export function checkCommit(config: SourceRevisionConfig | null | undefined, sho
   }
 }
 
-/** A commit is what a build found; the next one looks again. */
+/** Removes the commit, which a build determines anew. */
 export function withoutComputed(config: SourceRevisionConfig | null | undefined): SourceRevisionConfig {
   const { repo_commit_sha: _found, ...fields } = given(config);
   return fields;
 }
 
 /**
- * The change that a patch asks for.
+ * Returns the function that applies a patch to a deployment.
  *
- * @param makesRevision whatever the patch holds; default: when it holds something a running revision cannot take up
+ * @param makesRevision default: whether the patch has a field that running processes cannot take up
  */
 export function changesOf(
   { secrets, view }: Pick<WantedParts, 'secrets' | 'view'>,
@@ -162,7 +162,7 @@ export function changesOf(
   };
 }
 
-/** Everything as it was for an earlier revision, the commit that was built included. */
+/** Returns the specification that repeats an earlier revision, including the commit that was built. */
 export function repetitionOf(revision: Revision): Desired {
   return {
     ...revisionOf(revision),

@@ -49,7 +49,7 @@ export function deploymentRoutes(deployments: DeploymentService, keys: Idempoten
 
 const idOf = (params: { deployment_id: string }) => params.deployment_id.toLowerCase();
 
-/** Undefined: the parameter was not given. */
+/** Returns undefined when the parameter is missing. */
 function parseIds(parameter: string, text: string | undefined): string[] | undefined {
   if (text === undefined) return undefined;
   const ids = text

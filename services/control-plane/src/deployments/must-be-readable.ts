@@ -4,9 +4,9 @@ import { tenantOf } from './caller-scope.ts';
 import { deploymentStore } from './deployment-store.ts';
 
 /**
- * That the caller may read this deployment, and that the revision, if one is named, is of it.
+ * Checks that the caller may read this deployment, and that the revision, if one is named, belongs to it.
  *
- * @throws NotFoundError alike for what is not there and what is another workspace's
+ * @throws NotFoundError alike for what does not exist and for what belongs to another workspace
  */
 export async function mustBeReadable(
   queries: Queries,

@@ -3,13 +3,16 @@ import { InvalidFieldError } from '@runyard/service-kit';
 import { faultOfPodWishes, type PodRules } from '../drivers/kubernetes/pod-wishes.ts';
 import { given } from './given.ts';
 
-/** Servers of its own that no data plane makes for a deployment, and parts of pods by which it would reach what is others'. */
+/**
+ * Matches fields that no data plane supports: servers of the deployment's own, and parts of pods that would give it
+ * access to what belongs to others.
+ */
 const NEVER_TAKEN = /^(redis_.*|db_.*|volumes|volume_mounts|init_containers|sidecars|service_account_name)$/;
 
-/** What deployments in a cluster may choose of their pods, as its operator lets them. */
+/** Fields of pods that deployments in a cluster may choose, within the operator's rules. */
 const OF_PODS: readonly (keyof ResourceSpec)[] = ['labels', 'annotations', 'image_pull_secrets'];
 
-/** The smaller one and the larger one. */
+/** Pairs of fields of which the first must not exceed the second. */
 const ORDERED = [
   ['min_scale', 'max_scale'],
   ['cpu', 'cpu_limit'],
@@ -24,13 +27,13 @@ const ORDERED = [
 ] as const satisfies readonly (readonly [keyof ResourceSpec, keyof ResourceSpec])[];
 
 export interface ResourceRules {
-  /** Of the listener that runs it; null: the platform itself does. */
+  /** The compute type of the listener that runs it; null when the platform itself does. */
   computeType: ComputeType | null;
-  /** Of the cluster that runs it; null where it runs elsewhere, or its data plane has not said them yet. */
+  /** The pod rules of the cluster that runs it; null outside a cluster, and until its data plane has reported them. */
   pods: PodRules | null;
 }
 
-/** @throws InvalidFieldError naming a field that the data plane would refuse, or a limit below what it limits */
+/** @throws InvalidFieldError that names a field that the data plane would refuse, or a limit below its request */
 export function checkResources(spec: ResourceSpec, { computeType, pods }: ResourceRules): void {
   const wanted = Object.entries(spec).filter(([, value]) => value != null) as [keyof ResourceSpec, unknown][];
   for (const [name] of wanted) {
@@ -51,7 +54,7 @@ function refuseField(field: keyof ResourceSpec, message: string): InvalidFieldEr
   return new InvalidFieldError(['body', 'source_config', 'resource_spec', field], message);
 }
 
-/** As it is stored: without nulls, cores to one decimal. */
+/** Returns the resources as they are stored: without nulls, and with cores rounded to one decimal. */
 export function keptResources(spec: ResourceSpec): ResourceSpec {
   const entries = Object.entries(given(spec)).map(([name, value]) => [
     name,

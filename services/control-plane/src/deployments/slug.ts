@@ -1,6 +1,6 @@
 const MAX_LENGTH = 50;
 
-/** The form a name takes in URLs: lower case, digits and single dashes. */
+/** Returns the form of a name in URLs: lower-case letters, digits and single dashes. */
 export function slugOf(name: string): string {
   const slug = name
     .toLowerCase()
@@ -10,7 +10,7 @@ export function slugOf(name: string): string {
   return slug || 'app';
 }
 
-/** For a name whose slug another deployment has already: the same with the end of its own id. */
+/** Makes a taken slug unique by appending the end of the deployment's id. */
 export function distinctSlugOf(name: string, deploymentId: string): string {
   return `${slugOf(name)}-${deploymentId.slice(-8)}`;
 }

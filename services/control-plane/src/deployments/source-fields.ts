@@ -1,7 +1,7 @@
 import type { DeploymentSource, SourceConfig, SourceRevisionConfig } from '@runyard/contracts';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** Settled when a deployment is made. */
+/** Fields that cannot change after a deployment is created. */
 export const IMMUTABLE = [
   'integration_id',
   'repo_url',
@@ -11,13 +11,16 @@ export const IMMUTABLE = [
   'listener_config',
 ] as const satisfies readonly (keyof SourceConfig)[];
 
-/** Every source has these beside its own. */
+/** Fields of every source. */
 const COMMON = ['deployment_type', 'resource_spec', 'custom_url'] as const;
-/** Of all that may be run as an image. */
+/** Fields of sources that run as images, which a listener may run. */
 const ELSEWHERE = ['listener_id', 'listener_config'] as const;
 const COMMANDS = ['install_command', 'build_command'] as const;
 
-/** What each source takes. An image of one's own may also be built by the platform, for a revision from an archive. */
+/**
+ * The fields of each source. A deployment from an external image has build commands, because its revisions may also be
+ * built from an uploaded archive.
+ */
 const FIELDS: Readonly<
   Record<
     DeploymentSource,
@@ -37,7 +40,7 @@ const FIELDS: Readonly<
   local_directory: { deployment: ['project_path', 'listener_id'], revision: ['langgraph_config_path'] },
 };
 
-/** @throws BadRequestError naming the first field that is of another source */
+/** @throws BadRequestError that names the first field of another source */
 export function checkFields(
   source: DeploymentSource,
   revisionSource: DeploymentSource,
@@ -54,13 +57,13 @@ function refuseOthers(given: object, allowed: readonly string[], place: { name: 
   if (other !== undefined) throw wrongSource(`'${place.name}.${other}' must be null for the source '${place.source}'`);
 }
 
-/** Fields no source knows may come with newer clients. */
+/** All known fields. Unknown ones are accepted, as newer clients may send them. */
 const ALL: ReadonlySet<string> = new Set([
   ...COMMON,
   ...Object.values(FIELDS).flatMap(({ deployment, revision }) => [...deployment, ...revision]),
 ]);
 
-/** A configuration that cannot be meant; the text is for the caller. */
+/** Makes the error for an invalid source configuration. The message is for the caller. */
 export function wrongSource(message: string): BadRequestError {
   return new BadRequestError(`Source configuration error: ${message}.`);
 }

@@ -4,26 +4,26 @@ import { isEmpty } from '../revisions/empty-revision.ts';
 import { checkResources } from './resource-rules.ts';
 import { checkFields, wrongSource } from './source-fields.ts';
 
-/** What is to be run: a deployment's source, and that of the revision, with all they are configured with. */
+/** The sources of a deployment and of its revision, with their configurations. */
 export interface SourceState {
-  /** Of the deployment. */
+  /** The deployment's source. */
   source: DeploymentSource;
-  /** Of the revision: another one where the caller said so. */
+  /** The revision's source, which differs from the deployment's if the caller said so. */
   revisionSource: DeploymentSource;
   /** Without nulls. */
   config: SourceConfig;
   /** Without nulls. */
   revisionConfig: SourceRevisionConfig;
-  /** Of the listener that runs it; null: the platform itself does. */
+  /** The compute type of the listener that runs it; null when the platform itself does. */
   computeType: ComputeType | null;
-  /** Of the cluster that runs it; null where it runs elsewhere, or its data plane has not said them yet. */
+  /** The pod rules of the cluster that runs it; null outside a cluster, and until its data plane has reported them. */
   pods: PodRules | null;
 }
 
 /**
- * Whether the fields go together, by what they say alone: nothing is looked up.
+ * Checks that the fields are valid together. It looks nothing up.
  *
- * @throws BadRequestError naming the field that is wrong; UnprocessableError where it is one of the resources
+ * @throws BadRequestError that names the invalid field; UnprocessableError for fields of the resources
  */
 export function checkSourceRules(state: SourceState): void {
   const { source, revisionSource, config, revisionConfig } = state;
@@ -40,7 +40,7 @@ export function checkSourceRules(state: SourceState): void {
 
 function checkRepository({ repo_url: url }: SourceConfig): void {
   if (url == null) throw missing('source_config.repo_url', 'github');
-  // It is stored and shown as it is.
+  // The URL is stored and shown as it is, so it must not contain a password.
   if (URL.canParse(url) && new URL(url).password) {
     throw wrongSource("'source_config.repo_url' must not hold a password");
   }
@@ -60,7 +60,10 @@ function checkRepositoryRevision({ source, config, revisionConfig }: SourceState
 
 const IMAGES: readonly DeploymentSource[] = ['external_docker', 'internal_docker', 'github', 'internal_source'];
 
-/** What the data plane of each type can run: images, those that the platform makes of projects among them, or folders of its machine. */
+/**
+ * The sources that each compute type can run: images, including those that the platform builds, or folders of its
+ * machine.
+ */
 const RUN_BY: Readonly<Record<ComputeType, readonly DeploymentSource[]>> = {
   k8s: IMAGES,
   docker: IMAGES,

@@ -2,31 +2,36 @@ import type { ResourceSpec } from '@runyard/contracts';
 import type { LocalProject } from '../sources/local-directory.ts';
 import type { Role } from './scale-bounds.ts';
 
-/** What a revision runs: a project on this machine's disk, or an image that holds one. */
+/** The code of a revision: a project on this machine's disk, or an image that contains one. */
 export type Artifact = { kind: 'project'; project: LocalProject } | ImageArtifact;
 
 export interface ImageArtifact {
   kind: 'image';
   imageUri: string;
-  /** Of the project's own variables those that tune the platform's part, where they are known. The deployment's win over them. */
+  /**
+   * The project's variables that tune the platform's services, as far as they are known. The deployment's override
+   * them.
+   */
   settings?: Record<string, string>;
-  /** Of the machines it is for, as images call it; where it is not known, the image may be for several. */
+  /** The architecture in Docker's notation. Undefined when it is not known; then the image may support several. */
   architecture?: string;
 }
 
-/** All it takes to run one revision. */
+/** Everything a driver needs to run one revision. */
 export interface RevisionSpec {
   deploymentId: string;
   revisionId: string;
-  /** No revision has run on its database yet: agent-api makes the tables before anything else starts. */
+  /**
+   * True when no revision has run on the database yet. Then agent-api creates the tables before anything else starts.
+   */
   isFirst: boolean;
-  /** Of a cluster: where it is to run, when its listener has several places. */
+  /** The cluster's namespace to run in, when its listener has several. */
   namespace?: string | undefined;
   artifact: Artifact;
   resources: ResourceSpec;
-  /** With the password. */
+  /** Contains the password. */
   databaseUri: string;
-  /** With the password; reaches what begins with `redisKeyPrefix` alone. */
+  /** Contains the password of a user who reaches only keys that begin with `redisKeyPrefix`. */
   redisUri: string;
   redisKeyPrefix: string;
   /** The deployment's own variables. */
@@ -34,75 +39,75 @@ export interface RevisionSpec {
 }
 
 export interface StartOptions {
-  /** Gives up the start, or ends what was started by then. */
+  /** Gives up the start and ends what was started so far. */
   signal: AbortSignal;
   timeoutMs: number;
-  /** Called whenever the set of healthy base URLs differs, after the start too. */
+  /** Called whenever the set of healthy base URLs changes, also after the start. */
   onUpstreams(urls: string[]): void;
 }
 
-/** One process of a revision, as it is at the moment. */
+/** A snapshot of one process of a revision. */
 export interface RunningPart {
   role: Role;
-  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Unique among the parts of the revision: `agent-api`, `run-worker-2`. */
   name: string;
-  /** Where it answers; null while it does not. */
+  /** The base URL while it is healthy; null while it is not. */
   url: string | null;
   /** Null when it is no process of this machine. */
   pid: number | null;
-  /** How often it ended unasked and was started again. */
+  /** How many times it ended unexpectedly and was restarted. */
   restarts: number;
-  /** Where it is no process of this machine: what it uses, as told by where it runs. Null when nobody tells. */
+  /** Returns the resource usage of a part that is no process of this machine; null when it is unknown. */
   measure?(): Promise<MeasuredUsage | null>;
 }
 
 export interface MeasuredUsage {
-  /** In use at the moment. */
+  /** Cores in use at the moment. */
   cpuCores: number;
   memoryBytes: number;
 }
 
-/** A revision whose processes run and are kept running. */
+/** A revision whose processes are supervised. */
 export interface RunningRevision {
   readonly deploymentId: string;
   readonly revisionId: string;
   readonly resources: ResourceSpec;
-  /** It ends, and gets no new processes. */
+  /** True when it is draining; then it gets no new processes. */
   readonly isDraining: boolean;
-  /** It goes on when this process does not. */
+  /** True when it keeps running when this process ends. */
   readonly outlivesUs?: boolean;
-  /** How many processes there are within its bounds is decided where it runs. */
+  /** True when the cluster decides the number of processes within the bounds. */
   readonly isScaledElsewhere?: boolean;
-  /** The project checks its callers itself. */
+  /** True when the project authenticates its callers itself. */
   readonly hasCustomAuth: boolean;
   /** Base URLs of healthy agent-api processes. */
   readonly upstreams: string[];
   parts(): RunningPart[];
-  /** How many processes of a role there are, or are on their way. */
+  /** Returns the number of processes of a role, including those that are starting. */
   countOf(role: Role): number;
-  /** Starts more processes of a role, or has the newest ones drain and end. */
+  /** Starts more processes of a role, or drains and ends the newest ones. */
   scale(role: Role, count: number): void;
-  /** Workers finish or hand back what they have, within the revision's grace; then everything ends. */
+  /** Lets workers finish or hand back their runs within the revision's grace, then ends everything. */
   drain(): Promise<void>;
   /** Ends everything at once, by force after `graceMs`. */
   stop(graceMs: number): Promise<void>;
-  /** This process looks after it no more, and leaves it as it is. Only of what outlives it. */
+  /** Stops supervising it and leaves it running. Only present when it outlives this process. */
   release?(): Promise<void>;
 }
 
-/** Runs revisions somewhere: as processes of this machine, or elsewhere. */
+/** Runs revisions: as processes or containers of this machine, or in a cluster. */
 export interface Driver {
   /**
    * Starts a revision and resolves when all its parts are healthy. When it rejects, nothing of it is left running.
    *
-   * @throws StartFailure when the revision itself is to blame
+   * @throws StartFailure when the revision itself is at fault
    */
   start(spec: RevisionSpec, options: StartOptions): Promise<RunningRevision>;
-  /** Whether what it starts goes on when this process does not: then its route stays too. */
+  /** True when revisions of this kind keep running when this process ends. Then their routes stay too. */
   outlivesUs?(kind: Artifact['kind']): boolean;
 }
 
-/** A revision that does not come up. The message is for its owner. */
+/** The revision cannot be started. The message is for its owner. */
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }

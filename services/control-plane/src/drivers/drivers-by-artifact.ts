@@ -1,6 +1,6 @@
 import type { Artifact, Driver, RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
 
-/** Runs each revision with the driver for what it is. */
+/** Chooses the driver by the kind of the revision's artifact. */
 export class DriversByArtifact implements Driver {
   readonly #drivers: Record<Artifact['kind'], Driver>;
 

@@ -2,7 +2,7 @@ import type { RevisionSpec, RunningRevision, StartOptions } from './driver.ts';
 import type { ImageDriver } from './open-image-driver.ts';
 
 export interface DriversByNamespaceOptions {
-  /** The driver for what names no namespace, and where it runs that. */
+  /** The driver of `usualNamespace`, for deployments that name no namespace. */
   usual: ImageDriver;
   usualNamespace: string;
   open(namespace: string): Promise<ImageDriver>;

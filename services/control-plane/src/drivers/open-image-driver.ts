@@ -16,12 +16,14 @@ const Settings = Type.Object({
 });
 
 export interface ImageDriver extends Driver {
-  /** What is left of a deployment that is deleted. @param namespace where it was run, of a cluster; left out: the usual one */
+  /** Removes what is left of a deleted deployment. @param namespace of the cluster it ran in; default: the usual one */
   removeLeftovers(deploymentId: string, namespace?: string): Promise<void>;
   close?(): unknown;
 }
 
-/** Images run in a cluster where a namespace of one is named, and as containers of this machine's engine elsewhere. */
+/**
+ * Opens the driver for images: a cluster's where a namespace is configured, otherwise this machine's container engine.
+ */
 export async function openImageDriver(
   config: Static<typeof Settings>,
   options: KeepingOptions & { platform: PlatformSettings; holder: string; credentials: GivesCredentials },

@@ -1,19 +1,23 @@
 import type { RevisionSpec } from './driver.ts';
 
-/** What a registry asks for when an image is pulled. */
+/** The credential that a registry requires for pulling an image. */
 export interface PullCredential {
   /** `host[:port]` */
   host: string;
   username: string;
   password: string;
-  /** It was given earlier: neither who gives them nor the registry, which are the same, can be asked at the moment. */
+  /**
+   * True when it is an earlier credential, because the platform, which is also the registry, cannot be reached at the
+   * moment.
+   */
   isOfBefore?: boolean;
 }
 
 /**
- * What a revision's image is pulled with; undefined for one that anybody may pull, or that others see to.
+ * Returns the credential for a revision's image; undefined for a public image or one that is provided otherwise.
  *
- * @throws StartFailure when the image is not the deployment's, or nothing was given by the time that the signal says
+ * @throws StartFailure when the image belongs to another deployment, or no credential was available when the signal
+ * aborted
  */
 export type CredentialFor = (
   revision: Pick<RevisionSpec, 'deploymentId' | 'revisionId'>,
@@ -21,5 +25,5 @@ export type CredentialFor = (
   signal: AbortSignal,
 ) => Promise<PullCredential | undefined>;
 
-/** Gives credentials that are good for so long, or not as long. */
+/** Makes a source of credentials that are valid for at most this time. */
 export type GivesCredentials = (lifetimeMs: number) => CredentialFor;

@@ -1,6 +1,6 @@
 import type { RunningRevision } from './driver.ts';
 
-/** The revisions that run under this process, those that drain included: drivers keep it, monitoring reads it. */
+/** The revisions that run under this process, including draining ones. Drivers maintain it, monitoring reads it. */
 export class RunningRevisions {
   readonly #revisions = new Set<RunningRevision>();
 

@@ -1,6 +1,6 @@
 import type { DeploymentType, ResourceSpec, SourceConfig } from '@runyard/contracts';
 
-/** The two kinds of processes of a deployment; each is scaled by itself. */
+/** The two kinds of processes of a deployment; each scales separately. */
 export type Role = 'agent-api' | 'run-worker';
 
 export interface ScaleBounds {
@@ -8,21 +8,24 @@ export interface ScaleBounds {
   max: number;
 }
 
-/** What deployments for production may grow to when nothing is said; those for development stay as they are. */
+/** The default maximum for deployments for production. Those for development do not scale by default. */
 const PRODUCTION_MAX_SCALE = 10;
 const OF_PRODUCTION: readonly (DeploymentType | null | undefined)[] = ['prod', 'dedicated'];
 
-/** What a deployment asked for, and what its type gives it beside that. */
+/** Returns the requested resources with the defaults of the deployment's type. */
 export function resourcesOf({ deployment_type: type, resource_spec }: SourceConfig): ResourceSpec {
   const resources = resource_spec ?? {};
   if (!OF_PRODUCTION.includes(type) || resources.max_scale != null) return resources;
   return { ...resources, max_scale: Math.max(PRODUCTION_MAX_SCALE, resources.min_scale ?? 0) };
 }
 
-/** How many processes there are of roles; of a role that is left out, the least. */
+/** Numbers of processes by role; a missing role means its minimum. */
 export type Counts = Partial<Record<Role, number>>;
 
-/** Without a `max_scale` there are always `min_scale`. For workers those with `queue_`, where `max_scale` stands in for theirs. */
+/**
+ * Returns the bounds of a role. Without a `max_scale` the number is always `min_scale`. Workers have the fields with
+ * `queue_`, whose missing maximum is `max_scale`.
+ */
 export function scaleBounds(resources: ResourceSpec, role: Role): ScaleBounds {
   const { min_scale, max_scale, queue_min_scale, queue_max_scale } = resources;
   const min = (role === 'agent-api' ? min_scale : queue_min_scale) ?? 1;
@@ -30,7 +33,7 @@ export function scaleBounds(resources: ResourceSpec, role: Role): ScaleBounds {
   return { min, max: Math.max(min, max) };
 }
 
-/** As many as there were, as far as the bounds of now let them be. */
+/** Returns the last count, within the current bounds. */
 export function firstCount(resources: ResourceSpec, role: Role, before: Counts): number {
   const { min, max } = scaleBounds(resources, role);
   return Math.min(Math.max(before[role] ?? min, min), max);

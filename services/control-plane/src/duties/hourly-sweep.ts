@@ -2,14 +2,14 @@ import type { Logger } from '@runyard/service-kit';
 
 const ROUND_MS = 60 * 60 * 1000;
 
-/** What is removed from the disk at the start and every hour after it. Any number of processes may do so. */
+/** Removes files from the disk at the start and every hour after it. Any number of processes may do so at once. */
 export abstract class HourlySweep {
   readonly #failure: string;
   readonly #logger: Logger;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
-  /** @param failure what the log says of a round that failed; the next one comes all the same */
+  /** @param failure the log message of a sweep that failed; the next one runs all the same */
   constructor(failure: string, logger: Logger) {
     this.#failure = failure;
     this.#logger = logger;
@@ -26,7 +26,7 @@ export abstract class HourlySweep {
     this.#timer = setInterval(round, ROUND_MS);
   }
 
-  /** Resolves when the round under way is over. */
+  /** Resolves when the current sweep has ended. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#round;

@@ -1,4 +1,6 @@
-/** Null for what is not there: files go while others look at them, and a stray file is no folder of anything. */
+/**
+ * Returns null for a file that does not exist: another process may delete it meanwhile, and a stray file is no folder.
+ */
 export async function unlessGone<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

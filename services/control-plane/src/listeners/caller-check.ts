@@ -22,8 +22,8 @@ export interface CallerCheckOptions {
 const TIMEOUT_MS = 3_000;
 
 /**
- * Tells a data plane what the keys are worth that callers of its deployments show. The tokens it gets for them are good for one
- * deployment of its own, and for nothing of the platform.
+ * Verifies, for a data plane, the keys of callers of its deployments. The principal tokens it returns are valid for one
+ * deployment of that data plane, and not for the platform.
  */
 export class CallerCheck {
   readonly #leases: ListenerLeases;
@@ -36,7 +36,7 @@ export class CallerCheck {
     this.#token = internalToken;
   }
 
-  /** @throws NotFoundError for a deployment that is not the listener's; UnavailableError when org-access cannot be asked */
+  /** @throws NotFoundError for a deployment of another listener; UnavailableError when org-access cannot be reached */
   async verify(caller: Principal, id: string, { epoch, ...question }: CallerQuestion): Promise<CallerAnswer> {
     const tenant = speakerOf(caller);
     const [, deploymentId] = question.audience.split(':');

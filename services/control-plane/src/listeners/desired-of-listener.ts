@@ -17,16 +17,16 @@ import type { RegistryAddress } from '../registry/registry-address.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 import type { SecretSets } from '../secrets/secret-set.ts';
 
-/** Grows when more is told of the same rows than by the release before: what a data plane knows from that one is not all. */
+/** Has to grow when a release tells more of the same rows: then versions that data planes know are outdated. */
 const FORM = 2;
 
 export interface DesiredParts {
   secrets: SecretSets;
-  /** Of the platform, as it is now. */
+  /** The platform's registry, with its current host. */
   registry: Pick<RegistryAddress, 'host'>;
 }
 
-/** What the data plane of a listener is to run now. */
+/** Returns what the data plane of a listener has to run now. */
 export async function desiredOfListener(
   queries: Queries,
   listenerId: string,
@@ -42,7 +42,7 @@ export async function desiredOfListener(
   ]);
   const revisions = await queries.revision.findMany({
     where: {
-      // Of a deployment that is made meanwhile nothing is told yet.
+      // A deployment that is created after the first query is left out.
       deploymentId: { in: deployments.map(({ id }) => id) },
       OR: [{ id: { in: named } }, { status: { notIn: [...TERMINAL] } }],
     },
@@ -59,7 +59,7 @@ export async function desiredOfListener(
   };
 }
 
-/** Of the rows as they are kept, in which secrets are sealed. */
+/** Hashes columns of the rows as they are stored, without decrypting secrets. */
 function versionOf(deployments: Deployment[], revisions: Revision[], { host }: DesiredParts['registry']): string {
   const rows = [
     FORM,
@@ -71,7 +71,7 @@ function versionOf(deployments: Deployment[], revisions: Revision[], { host }: D
       activeRevisionId,
       latestRevisionId,
     ]),
-    // The rest of a revision never changes, but for its image, which comes with a status.
+    // The rest of a revision never changes, except its image, which is set together with a status.
     ...revisions.map(({ id, status }) => [id, status]),
   ];
   return createHash('sha256').update(JSON.stringify(rows)).digest('hex').slice(0, 32);
@@ -105,7 +105,7 @@ function revisionOf(row: Revision, { secrets, registry }: DesiredParts): Desired
   };
 }
 
-/** Of the platform's registry: what was pushed there, or made of the revision's project. */
+/** Returns the image in the platform's registry that was pushed there, or built from the revision's project. */
 function imageOf(
   { source, sourceRevisionConfig, image }: Revision,
   { host }: DesiredParts['registry'],
@@ -113,6 +113,6 @@ function imageOf(
   const { image_uri: uri } = sourceRevisionConfig as SourceRevisionConfig;
   if (source === ('internal_docker' satisfies DeploymentSource)) return uri == null ? null : { uri };
   const made = image as PlatformImage | null;
-  // The registry may be elsewhere since it was made; within it, it stays where it is.
+  // The registry's host may have changed since the image was built; its repository stays.
   return made && { ...made, uri: host + made.uri.slice(made.uri.indexOf('/')) };
 }

@@ -8,8 +8,9 @@ import { listenerStore } from './listener-store.ts';
 import { heard } from './silence.ts';
 
 /**
- * Who speaks for a listener: one connection of one data plane at a time. Each has a number, the epoch, higher than all before;
- * what one with a lower number says changes nothing. Whatever it says in time also renews its lease.
+ * Leases listeners to data planes: one connection of one data plane at a time represents a listener. Each connection
+ * has an epoch, higher than all before; requests with a lower one change nothing. Every accepted request also renews
+ * the lease.
  */
 export class ListenerLeases {
   readonly #database: Database;
@@ -31,7 +32,8 @@ export class ListenerLeases {
     const epoch = await this.#database.change(async (transaction) => {
       const listener = existingListener(await listenerStore.findForChange(transaction, tenant, id), id);
       const isHeld = listener.leaseUntil !== null && listener.leaseUntil.getTime() > Date.now();
-      // What comes back with its data is the same data plane: its former process is gone, or will be refused.
+      // A process with the same instance id is the same data plane after a restart. Its former process has ended or
+      // will be refused.
       if (isHeld && listener.instanceId !== instanceId.toLowerCase()) throw stale(id);
       const taken = await transaction.listener.update({
         where: { id },
@@ -52,7 +54,7 @@ export class ListenerLeases {
   }
 
   /**
-   * Does something in the name of the data plane, which is the one that speaks for the listener until it is done.
+   * Runs the work for the data plane of this epoch, which keeps the listener until the transaction ends.
    *
    * @throws NotFoundError; ConflictError when the epoch is not the latest
    */

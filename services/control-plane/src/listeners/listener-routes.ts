@@ -26,7 +26,7 @@ import type { ListenerService } from './listener-service.ts';
 import type { PullTokens } from './pull-tokens.ts';
 import type { ReportedLogs } from './reported-logs.ts';
 
-/** Answers with secrets are kept by nobody on the way. */
+/** Answers with secrets must not be cached. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
 export interface ListenerServices {
@@ -65,7 +65,7 @@ export function listenerRoutes(
       ok(await dataPlanes.connect(caller, idOf(params), body), NO_STORE),
     ),
     bind(getListenerDesiredState, async ({ caller, params, query, signal, res }) => {
-      // It mostly waits: it takes no place from requests that are worked on.
+      // A request that waits for changes takes no room from requests that do work.
       leaveInFlight(res);
       const { epoch, since, wait_seconds: seconds } = query;
       const request = { epoch, since, waitMs: seconds * 1000 };

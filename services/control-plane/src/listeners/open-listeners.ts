@@ -26,28 +26,28 @@ import { SilenceWatch } from './silence.ts';
 import { knowingListenerKeys } from './speaker.ts';
 
 export interface Listeners {
-  /** Whoever runs a deployment, here or elsewhere. */
+  /** Notifies the process that runs a deployment, local or remote. */
   rollouts: Rollouts;
   routes(keys: IdempotencyKeys): BoundOperation[];
-  /** Callers, data planes among them. */
+  /** Authenticates listener keys, and other callers with `others`. */
   knowing(others: PrincipalVerifier): PrincipalVerifier;
 }
 
-/** Data planes elsewhere, with all that belongs to them, and what is to be closed. */
+/** Opens all parts for remote data planes and registers what has to be closed. */
 export function openListeners(
   config: Config,
   parts: {
     database: Database;
     secrets: SecretSets;
     samples: SampleStore;
-    /** Of the deployments that the platform runs itself. */
+    /** Roll-outs of the deployments that the platform runs itself. */
     here: Rollouts;
-    /** Which make images of projects. */
+    /** Builds that make images of projects. */
     builds: Builds;
-    /** Of this process among those that may build. */
+    /** The leases of this process among those that build. */
     ownership: Ownership;
     registry: Registry;
-    /** Sources, builds and images of a deployment. */
+    /** Removes a deployment's sources, builds and images. */
     removeContent(deploymentId: string): Promise<void>;
     lifecycle: Lifecycle;
     logger: Logger;
@@ -57,7 +57,7 @@ export function openListeners(
   const leaseMs = config.LISTENER_LEASE_SECONDS * 1000;
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'listeners', logger });
   lifecycle.onStop('signals of listeners', () => signals.close());
-  // Whoever waits is answered before the connections are cut.
+  // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits of data planes', () => signals.drain());
   const silence = new SilenceWatch({ database, leaseMs, logger });
   silence.start();

@@ -5,24 +5,24 @@ import type { Prisma } from '../generated/client.ts';
 import { PostgresRolloutStore, type RolloutRevision } from '../reconciler/rollout-store.ts';
 import { moveRevision } from '../revisions/revision-moves.ts';
 
-/** In which a revision is the platform's to build. */
+/** The statuses in which the platform has to build a revision. */
 export const TO_BUILD: RevisionStatus[] = ['AWAITING_BUILD', 'BUILDING'];
 
 const placed: Prisma.DeploymentWhereInput = { listenerId: { not: null }, deleteRequestedAt: null };
 
-/** Deployments that data planes elsewhere run, as far as the platform builds for them. */
+/** Stores the roll-outs of remote deployments, as far as the platform builds for them. */
 export class PlacedBuildStore extends PostgresRolloutStore {
   readonly #database: Database;
   readonly #onMoved: (deploymentId: string) => void;
 
-  /** @param onMoved told when a status has changed here */
+  /** @param onMoved is called when this process has changed a status */
   constructor(database: Database, onMoved: (deploymentId: string) => void) {
     super(database);
     this.#database = database;
     this.#onMoved = onMoved;
   }
 
-  /** Those with something to build. */
+  /** Returns the ids of deployments with a revision to build. */
   override async allIds(): Promise<string[]> {
     const rows = await this.#database.prisma.revision.findMany({
       where: { status: { in: TO_BUILD }, deployment: placed },
@@ -32,7 +32,7 @@ export class PlacedBuildStore extends PostgresRolloutStore {
     return rows.map(({ deploymentId }) => deploymentId);
   }
 
-  /** Null: nothing of it is to be built. */
+  /** Returns null when the deployment has nothing to build. */
   nextToBuild(deploymentId: string): Promise<RolloutRevision | null> {
     return this.#database.prisma.revision.findFirst({
       where: { deploymentId, status: { in: TO_BUILD }, deployment: placed },
@@ -50,7 +50,10 @@ export class PlacedBuildStore extends PostgresRolloutStore {
     return isMoved;
   }
 
-  /** The revision has its image: its data plane goes on with it. Nothing happens when it was ended meanwhile. */
+  /**
+   * Stores the revision's image and passes the revision on to its data plane. Does nothing when the revision has ended
+   * meanwhile.
+   */
   async built(revision: RolloutRevision, { imageUri: uri, settings, architecture }: ImageArtifact): Promise<void> {
     const image: PlatformImage = { uri, settings, architecture };
     await this.#database.change(async (transaction) => {

@@ -3,7 +3,10 @@ import type { Rollouts } from '../deployments/desired-state.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import type { Signals } from '../signals.ts';
 
-/** Tells those who run a deployment of changes: the platform itself, or the data plane of its listener and who builds for it. */
+/**
+ * Notifies those who run a deployment of changes: the platform itself, or the listener's data plane and the platform's
+ * builds for it.
+ */
 export class PlacedRollouts implements Rollouts {
   readonly #prisma: PrismaClient;
   readonly #here: Rollouts;
@@ -14,7 +17,7 @@ export class PlacedRollouts implements Rollouts {
   constructor(options: {
     prisma: PrismaClient;
     here: Rollouts;
-    /** Builds what data planes elsewhere run. */
+    /** Builds for remote data planes. */
     builds: Pick<Rollouts, 'changed'>;
     signals: Signals;
     logger: Logger;
@@ -37,19 +40,19 @@ export class PlacedRollouts implements Rollouts {
     });
   }
 
-  /** The same for what was changed by who builds. */
+  /** Notifies the data plane of a change that a build has made. */
   built(deploymentId: string): void {
     void this.#listenerOf(deploymentId).then((listenerId) => {
       if (listenerId !== null) this.#signals.send(signalOf(listenerId));
     });
   }
 
-  /** A data plane elsewhere takes its time, or is silent: nobody waits for it. */
+  /** Does not wait for remote deployments, because their data plane may be slow or unresponsive. */
   async removed(deploymentId: string, timeoutMs: number): Promise<void> {
     if ((await this.#listenerOf(deploymentId)) === null) await this.#here.removed(deploymentId, timeoutMs);
   }
 
-  /** Null for one that is gone too. Where it cannot be found out, the reconciler does: it looks for itself. */
+  /** Returns null also for a deleted deployment, and after an error: then the reconciler's sweep finds the change. */
   async #listenerOf(id: string): Promise<string | null> {
     try {
       const row = await this.#prisma.deployment.findUnique({ where: { id }, select: { listenerId: true } });
@@ -61,5 +64,5 @@ export class PlacedRollouts implements Rollouts {
   }
 }
 
-/** What wakes those who wait for changes of what a listener is to run. */
+/** Returns the name of the signal that wakes data planes which wait for changes of a listener's desired state. */
 export const signalOf = (listenerId: string) => `listener/${listenerId}`;

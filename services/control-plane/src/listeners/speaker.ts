@@ -4,13 +4,13 @@ import { ForbiddenError, type Principal, type PrincipalVerifier, UnauthorizedErr
 import { type Tenant, tenantOf } from '../deployments/caller-scope.ts';
 import { ListenerKeys } from './listener-keys.ts';
 
-/** Of a caller that shows a key of a listener, and no other: it may nothing else. */
+/** The only permission of a caller with a listener key. */
 const SPEAKS = 'listener:speak';
 const BEARER = /^Bearer +(\S+) *$/i;
 
 /**
- * For whom a data plane speaks: it shows a key of its listener, or one of the workspace that may change deployments, since it
- * gets their secrets.
+ * Returns the workspace of a data plane. It authenticates with a key of its listener, or with a key of the workspace
+ * that may change deployments, because it gets their secrets.
  *
  * @throws ForbiddenError
  */
@@ -20,7 +20,9 @@ export function speakerOf(caller: Principal): Tenant {
   return tenantOf(caller, 'deployments:update');
 }
 
-/** Knows the keys of listeners, each on the paths below its own listener; whoever shows none is for others to know. */
+/**
+ * Authenticates listener keys, each only on paths below its own listener. All other requests are passed to `others`.
+ */
 export function knowingListenerKeys(keys: ListenerKeys, others: PrincipalVerifier): PrincipalVerifier {
   return {
     async authenticate(request) {

@@ -1,12 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 
-/** How far the times of entries may run ahead of the clock. */
+/** Milliseconds that the times of entries may be ahead of the clock. */
 const LEAD_MS = 1_000;
 
 /**
- * Ids of the entries of one log, as one process writes it: UUIDs of version 7, each greater than the one before. A burst is
- * spread over the milliseconds that follow, one entry each, as far as the lead goes: whoever follows a log asks for everything
- * since the time of the last entry, so many at a time. Where a millisecond holds more, pages are as long as it takes (`readLogs`).
+ * Makes the ids of one log's entries within a process: UUIDs of version 7, each greater than the one before. A burst is
+ * spread over the following milliseconds, one entry each, up to the lead: clients that follow a log ask page by page
+ * for everything since the time of the last entry. Where a millisecond has several entries, pages exceed their limit as
+ * far as needed (`readLogs`).
  */
 export class EntryIds {
   #ms = 0;
@@ -23,12 +24,12 @@ export class EntryIds {
   }
 }
 
-/** When an entry was written, out of its id (milliseconds since 1970). */
+/** Returns the time in an entry's id, in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** Every id of this millisecond or a later one is greater, every other one is less. */
+/** Returns a text that is less than every id of this millisecond or later, and greater than all earlier ids. */
 export function idsFrom(ms: number): string {
   const digits = Math.min(Math.max(ms, 0), 2 ** 48 - 1)
     .toString(16)

@@ -3,7 +3,7 @@ import type { RevisionLog } from './revision-log.ts';
 
 const SHOWN = 15;
 
-/** What the owner of a failed revision needs to see: what is wrong, and the last lines of its log. */
+/** Returns the message for a failed revision's owner: the error, and the last lines of the log. */
 export function withLastLines(message: string, log: Pick<RevisionLog, 'recent'>): string {
   const lines = log.recent(SHOWN).map((entry) => `  ${describeEntry(entry)}`);
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`;

@@ -1,14 +1,14 @@
 import { type LogOwner, logSegments } from './log-segments.ts';
 
-/** Of one file of a log. */
+/** Limit of one file of a log. */
 export const SEGMENT_LIMIT_BYTES = 2 * 1024 * 1024;
-/** Of one log of one revision, all its files together. */
+/** Limit of one log of one revision, over all its files. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Removes the oldest files of a log beyond its limit, the newest aside, which is being written and counts as full.
+ * Removes the oldest files of a log beyond its limit. The newest file is being written, counts as full and stays.
  *
- * @returns paths of what was removed
+ * @returns the paths of the removed files
  */
 export async function keepWithinLimit(dataDir: string, owner: LogOwner): Promise<string[]> {
   const segments = await logSegments.list(dataDir, owner);

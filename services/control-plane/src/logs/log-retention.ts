@@ -15,13 +15,16 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface KeptSegment extends LogSegment {
   bytes: number;
-  /** When its newest line was written. */
+  /** The time of its newest line, in milliseconds since 1970. */
   writtenMs: number;
-  /** Somebody may be writing to it. */
+  /** True when it is the newest file of its log, which a process may be writing. */
   isNewest: boolean;
 }
 
-/** Removes log files past their time, and the oldest ones of a deployment that has too many. Any number of processes may. */
+/**
+ * Removes log files after the retention period, and the oldest files of a deployment that has too many. Any number of
+ * processes may do so at once.
+ */
 export class LogRetention extends HourlySweep {
   readonly #options: LogRetentionOptions;
 
@@ -68,5 +71,5 @@ export class LogRetention extends HourlySweep {
 }
 
 async function removeIfEmpty(folder: string): Promise<void> {
-  if ((await unlessGone(readdir(folder)))?.length === 0) await rmdir(folder).catch(() => undefined); // Filled meanwhile.
+  if ((await unlessGone(readdir(folder)))?.length === 0) await rmdir(folder).catch(() => undefined); // A writer may have filled it.
 }

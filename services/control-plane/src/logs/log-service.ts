@@ -10,14 +10,14 @@ import { parseRequestTime } from './request-time.ts';
 
 export interface WantedLog {
   deploymentId: string;
-  /** Missing: those of all revisions. */
+  /** Undefined: the logs of all revisions. */
   revisionId?: string;
   kind: LogType;
 }
 
 const LIMIT = 50;
 
-/** Logs as callers see them: those of deployments they may read. */
+/** Reads logs for callers, of deployments that they may read. */
 export class LogService {
   readonly #database: Database;
   readonly #dataDir: string;
@@ -51,7 +51,7 @@ function queryOf(request: LogRequest & { run_id?: string }, place: 'body' | 'que
     order: order ?? 'asc',
     limit: limit ?? LIMIT,
     level: level ?? undefined,
-    // Nothing asked for is everything: a client sends an empty text for a filter that is not set.
+    // An empty filter means no filter: clients send an empty text for a filter that is not set.
     query: query || undefined,
     runId: run_id?.toLowerCase(),
     ...(offset && { after: positionOf(offset, place) }),
@@ -60,14 +60,14 @@ function queryOf(request: LogRequest & { run_id?: string }, place: 'body' | 'que
   };
 }
 
-/** An offset is the id of the last entry that was looked at, in a form nobody is tempted to count with. */
+/** An offset is the id of the last entry of a page, encoded so that nobody computes with it. */
 function positionOf(offset: string, place: 'body' | 'query'): string {
   const id = Buffer.from(offset, 'base64url').toString('latin1').toLowerCase();
   if (!isUuid(id)) throw new InvalidFieldError([place, 'offset'], 'Value must be the next_offset of an earlier page');
   return id;
 }
 
-/** Oldest first, whoever has the end goes on from there when lines were added. */
+/** In ascending order, the end of a log has an offset too: lines that are added later follow it. */
 function nextOffset({ entries, lastId, isEnd }: FoundEntries, { order }: LogQuery): string | null {
   const hasMore = !isEnd || (order === 'asc' && entries.length > 0);
   return hasMore && lastId !== null ? Buffer.from(lastId, 'latin1').toString('base64url') : null;

@@ -8,7 +8,7 @@ interface LogSettings {
   LOG_MAX_BYTES_PER_DEPLOYMENT: number;
 }
 
-/** Logs to write to below `DATA_DIR`, and an end to those that are past their time. */
+/** Opens the logs below `DATA_DIR` for writing, and starts their retention. */
 export function openLogs(
   config: LogSettings,
   { lifecycle, logger }: Pick<ServiceContext, 'lifecycle' | 'logger'>,

@@ -13,8 +13,8 @@ export interface SegmentLine {
 }
 
 /**
- * The lines of a file, oldest or newest first, read block by block as they are asked for. A last line that is still being
- * written is not one yet. `onRead` hears how many bytes were read.
+ * Yields the lines of a file, the oldest or the newest first, and reads block by block. It leaves out a last line that
+ * is still being written. `onRead` gets the number of bytes of each block.
  */
 export async function* segmentLines(
   segment: LogSegment,
@@ -32,13 +32,13 @@ export async function* segmentLines(
   }
 }
 
-/** The newest whole line's; null where there is none, or no such file. */
+/** Returns the id of the newest whole line; null without a line or a file. */
 export async function lastIdOf(segment: LogSegment): Promise<string | null> {
   for await (const { id } of segmentLines(segment, 'desc', () => undefined)) return id;
   return null;
 }
 
-/** Whole lines of a file from a position on, of about so many bytes and one at least, and the position behind them. */
+/** Returns whole lines from a position on, about this many bytes but at least one line, and the position after them. */
 export async function linesFrom(
   segment: LogSegment,
   from: number,
@@ -76,7 +76,7 @@ async function* forwards(file: FileHandle, onRead: (bytes: number) => void): Asy
 
 async function* backwards(file: FileHandle, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   let position = (await file.stat()).size;
-  /** What stands before the lines already told, from the end of a line on. */
+  /** The text before the lines yielded so far. */
   let rest: Buffer = Buffer.alloc(0);
   let isWhole = false;
   while (position > 0) {
@@ -94,7 +94,7 @@ async function* backwards(file: FileHandle, onRead: (bytes: number) => void): As
   if (isWhole && rest.length > 0) yield rest;
 }
 
-/** Those that have an end, without it. */
+/** Returns the terminated lines, without their line feeds. */
 function wholeLines(text: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   let start = 0;
@@ -118,7 +118,7 @@ function lineOf(line: Buffer): SegmentLine[] {
   return id === undefined ? [] : [{ id, text: line.toString('utf8') }];
 }
 
-/** Undefined for what a machine that stopped in the middle left. */
+/** Returns undefined for a line that was cut when the machine stopped. */
 function idOf(line: Buffer): string | undefined {
   const start = BEFORE_ID.length;
   if (line.length < start + ID_LENGTH || !line.subarray(0, start).equals(BEFORE_ID)) return undefined;

@@ -7,24 +7,24 @@ import { capacityOf, decideScale, type Load, type Recommendation } from './scali
 
 const ROLES: readonly Role[] = ['agent-api', 'run-worker'];
 
-/** Gives each deployment as many processes as its load calls for, within its bounds. */
+/** Scales each deployment's processes by load, within its bounds. */
 export class Autoscaler {
   readonly #coolDownMs: number;
   readonly #scales: Pick<ScaleMemory, 'keep'> | undefined;
   readonly #logger: Logger;
-  /** What was called for so far; gone with its revision. */
+  /** Earlier recommendations of each revision, dropped with it. */
   readonly #earlier = new WeakMap<RunningRevision, Map<Role, Recommendation[]>>();
 
-  /** @param options.scales where the numbers are kept over a restart */
+  /** @param options.scales keeps the counts over a restart */
   constructor(options: { coolDownMs: number; scales?: Pick<ScaleMemory, 'keep'>; logger: Logger }) {
     this.#coolDownMs = options.coolDownMs;
     this.#scales = options.scales;
     this.#logger = options.logger;
   }
 
-  /** Looks at the revision that serves; what drains is ending anyway. */
+  /** Scales the serving revision. Draining revisions end anyway. */
   apply(revisions: RunningRevision[], figures: DeploymentFigures, nowMs: number): void {
-    if (revisions.length !== 1) return; // The load of a roll-out belongs to two revisions.
+    if (revisions.length !== 1) return; // During a roll-out two revisions share the load.
     const revision = revisions[0]!;
     if (!revision.isDraining && !revision.isScaledElsewhere)
       for (const role of ROLES) this.#applyTo(revision, role, figures, nowMs);

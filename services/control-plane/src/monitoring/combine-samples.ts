@@ -5,7 +5,7 @@ interface Taken {
   figures: DeploymentFigures;
 }
 
-/** What is counted since the sample before; the rest is so at a moment. */
+/** Metrics that count since the previous sample. All others are values at a time. */
 const COUNTED: ReadonlySet<string> = new Set([
   'restarts',
   'runs_succeeded',
@@ -13,7 +13,7 @@ const COUNTED: ReadonlySet<string> = new Set([
   'requests',
   'request_errors',
 ]);
-/** A mean of these says nothing: the worst is shown. */
+/** Metrics whose mean says nothing, so that the highest value is shown. */
 const WORST: ReadonlySet<string> = new Set([
   'run_latency_ms_p50',
   'run_latency_ms_p95',
@@ -36,8 +36,8 @@ interface Step {
 }
 
 /**
- * One sample for each step of time: counts are added, latencies the highest, everything else the mean. However many are added, it
- * holds no more than its steps.
+ * Combines samples to one for each step of time: counts are added, latencies are the highest, all others the mean. Its
+ * memory depends on the number of steps only.
  */
 export class CombinedSamples {
   readonly #stepMs: number;
@@ -47,7 +47,7 @@ export class CombinedSamples {
     this.#stepMs = stepMs;
   }
 
-  /** In order of time. */
+  /** Adds a sample. They have to come in order of time. */
   add({ takenAt, figures }: Taken): void {
     const number = Math.floor(takenAt.getTime() / this.#stepMs);
     const step: Step = { takenAt, figures, sums: this.#steps.get(number)?.sums ?? new Map() };
@@ -59,7 +59,7 @@ export class CombinedSamples {
     }
   }
 
-  /** Each at the time of its last sample. */
+  /** Returns the combined samples, each with the time of its last sample. */
   all(): Taken[] {
     return [...this.#steps.values()].map(({ takenAt, figures, sums }) => {
       const names = Object.keys(figures) as Name[];
@@ -69,7 +69,7 @@ export class CombinedSamples {
   }
 }
 
-/** Null when none of the samples told it. */
+/** Returns null when none of the samples had the value. */
 function combinedValue(name: Name, sum: Sum | undefined): number | null {
   if (!sum) return null;
   if (WORST.has(name)) return sum.highest;

@@ -18,11 +18,11 @@ export interface DeploymentMonitorOptions {
   logger: Logger;
 }
 
-/** A database's size changes slowly, and costs a look at each of its files. */
+/** The size of a database changes slowly, and reading it inspects each of its files. */
 const DATABASES_EVERY_MS = 60_000;
 const PRUNE_EVERY_MS = 10 * 60_000;
 
-/** Looks at the deployments that run under this process every few seconds: keeps what it sees, and has it acted upon. */
+/** Samples the deployments that run under this process every few seconds, stores the samples and scales by them. */
 export class DeploymentMonitor {
   readonly #options: DeploymentMonitorOptions;
   readonly #readings = new Map<string, Reading>();
@@ -102,7 +102,7 @@ export class DeploymentMonitor {
     }
   }
 
-  /** The newest figures, in this service's own `/metrics`. */
+  /** Publishes the newest metrics at this service's own `/metrics`. */
   #report(): void {
     const { metrics } = this.#options;
     const gauge = (name: keyof DeploymentFigures, help: string) =>

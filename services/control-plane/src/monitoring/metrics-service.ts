@@ -7,10 +7,10 @@ import { CombinedSamples } from './combine-samples.ts';
 import type { SampleStore } from './sample-store.ts';
 
 const DEFAULT_WINDOW_MS = 15 * 60_000;
-/** A dashboard has hardly more pixels to draw them on. */
+/** A dashboard has hardly more pixels to draw them. */
 const POINTS_MAX = 500;
 
-/** What was measured of a deployment, as its readers see it. */
+/** Reads a deployment's metrics for callers. */
 export class MetricsService {
   readonly #database: Database;
   readonly #samples: SampleStore;

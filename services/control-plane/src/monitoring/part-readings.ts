@@ -2,14 +2,14 @@ import type { MeasuredUsage, RunningPart, RunningRevision } from '../drivers/dri
 import { type ProcessUsage, processUsage } from './process-usage.ts';
 import { readServiceFigures, type ServiceFigures } from './service-figures.ts';
 
-/** One process of a deployment, as it was at a moment. */
+/** A sample of one process of a deployment. */
 export interface PartReading extends RunningPart {
   revisionId: string;
   usage: ProcessUsage | MeasuredUsage | null;
   figures: ServiceFigures | null;
 }
 
-/** All processes of a deployment, those of revisions that drain included. */
+/** Samples of all processes of a deployment, including draining revisions. */
 export interface Reading {
   atMs: number;
   parts: PartReading[];

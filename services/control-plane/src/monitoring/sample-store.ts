@@ -7,10 +7,10 @@ export interface Sample {
   figures: DeploymentFigures;
 }
 
-/** Some two megabytes. */
+/** About two megabytes. */
 const PAGE_ROWS = 4_000;
 
-/** What was measured of deployments, where every control-plane finds it. */
+/** Stores the samples of deployments in the database, which all control-planes share. */
 export class SampleStore {
   readonly #pool: pg.Pool;
 
@@ -18,7 +18,7 @@ export class SampleStore {
     this.#pool = pool;
   }
 
-  /** Those of deployments that are gone by now are left out. */
+  /** Leaves out samples of deployments that were deleted meanwhile. */
   async insert(samples: Sample[]): Promise<void> {
     if (samples.length === 0) return;
     await this.#pool.query(
@@ -35,7 +35,10 @@ export class SampleStore {
     );
   }
 
-  /** Oldest first, in pages; both ends belong to it. A long retention is more than one process should hold at once. */
+  /**
+   * Yields the samples of a time, both ends inclusive, the oldest first. It reads pages, because a long retention is
+   * too much for memory.
+   */
   async *between(deploymentId: string, from: Date, to: Date): AsyncGenerator<Omit<Sample, 'deploymentId'>[]> {
     for (let after: Date | null = null; ; ) {
       const { rows }: pg.QueryResult<{ takenAt: Date; figures: DeploymentFigures }> = await this.#pool.query(

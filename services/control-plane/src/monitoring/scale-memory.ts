@@ -2,15 +2,15 @@ import type { Logger } from '@runyard/service-kit';
 import type pg from 'pg';
 import type { Counts, Role } from '../drivers/scale-bounds.ts';
 
-/** How many processes deployments were given last, for whoever starts them next: after a restart, or with a new revision. */
+/** Keeps the last process counts of deployments for the next start, after a restart or with a new revision. */
 export interface ScaleMemory {
-  /** Never waits and never throws: what is not kept is decided again later. */
+  /** Never waits and never throws: a count that is lost is decided again. */
   keep(deploymentId: string, role: Role, count: number): void;
-  /** Of the roles that were ever scaled. */
+  /** Returns the counts of the roles that were scaled before. */
   of(deploymentId: string): Promise<Counts>;
 }
 
-/** Where every control-plane finds it. */
+/** Keeps the counts in the database, which all control-planes share. */
 export class PostgresScaleMemory implements ScaleMemory {
   readonly #pool: pg.Pool;
   readonly #logger: Logger;

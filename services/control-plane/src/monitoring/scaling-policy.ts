@@ -1,22 +1,22 @@
 import type { ResourceSpec } from '@runyard/contracts';
 import type { Role, ScaleBounds } from '../drivers/scale-bounds.ts';
 
-/** What one role does at the moment, over all its processes. What cannot be measured is null. */
+/** The load of one role, over all its processes. Unknown values are null. */
 export interface Load {
   /** Cores in use. */
   cpuCores: number | null;
   memoryBytes: number | null;
-  /** Runs that wait; null too where runs are not this role's. */
+  /** Pending runs; null also for a role that does not execute runs. */
   pendingRuns: number | null;
 }
 
-/** What one process of a role is meant to have. */
+/** The resources of one process of a role. */
 export interface Capacity {
   cpuCores: number;
   memoryBytes: number;
 }
 
-/** How many processes the load called for, at a time. */
+/** The count that the load called for at a time. */
 export interface Recommendation {
   atMs: number;
   count: number;
@@ -24,24 +24,24 @@ export interface Recommendation {
 
 export interface Decision {
   count: number;
-  /** To be given to the next decision. */
+  /** Passed to the next decision. */
   recommendations: Recommendation[];
 }
 
 const CPU_TARGET = 0.75;
 const MEMORY_TARGET = 0.75;
 const PENDING_RUNS_PER_WORKER = 10;
-/** A load this near its target changes nothing. */
+/** A load this close to its target changes nothing. */
 const TOLERANCE = 0.1;
-/** So many more at once at least; otherwise twice as many. */
+/** Processes that one step may add at least; otherwise a step may double them. */
 const STEP_UP_MIN = 4;
 const DEFAULT_CPU_CORES = 1;
 const DEFAULT_MEMORY_MB = 1024;
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * How many processes of a role there should be: the targets are looked at one by one, and the largest answer wins. More come at
- * once, fewer only when nothing called for more in all of the cool-down. What cannot be measured calls for what is there.
+ * Decides the count of a role: the largest count that any target calls for. It grows at once, and shrinks only when
+ * nothing called for more during the whole cool-down. An unknown value calls for the current count.
  */
 export function decideScale(input: {
   nowMs: number;
@@ -59,7 +59,8 @@ export function decideScale(input: {
     Math.ceil((load.pendingRuns ?? 0) / PENDING_RUNS_PER_WORKER),
   );
   const recommendation = { atMs: nowMs, count: within(wanted, bounds) };
-  // What was there when the first look was taken may have been called for before it.
+  // Processes that run at the first decision may have been needed just before it, so their count is the first
+  // recommendation.
   const known = earlier.length > 0 ? earlier : [{ atMs: nowMs, count: current }];
   const recommendations = [...known.filter(({ atMs }) => nowMs - atMs < coolDownMs), recommendation];
   const stepped = Math.min(recommendation.count, Math.max(2 * current, current + STEP_UP_MIN));

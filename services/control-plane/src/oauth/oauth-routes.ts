@@ -29,7 +29,7 @@ import type { ProviderService } from './providers/provider-service.ts';
 import type { Authentication } from './tokens/authentication.ts';
 import type { TokenService } from './tokens/token-service.ts';
 
-/** Answers with a token are kept by nobody on the way. */
+/** Answers with a token must not be cached. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
 export interface OAuthServices {
@@ -63,7 +63,7 @@ function tokenRoutes({ authentication, flows, tokens }: OAuthServices, keys: Ide
   return [
     bind(authenticate, async ({ caller, body }) => ok(await authentication.authenticate(caller, body), NO_STORE)),
     bind(waitForAuthentication, async ({ caller, params, query, signal, res }) => {
-      // It does nothing but wait: it takes no place from requests that are worked on.
+      // A request that only waits takes no room from requests that do work.
       leaveInFlight(res);
       return ok(await flows.wait(caller, params.auth_id, query.timeout * 1000, signal), NO_STORE);
     }),

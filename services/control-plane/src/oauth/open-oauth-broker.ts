@@ -24,7 +24,7 @@ import { TokenRefresh } from './tokens/token-refresh.ts';
 import { TokenService } from './tokens/token-service.ts';
 import { TokenVault } from './tokens/token-vault.ts';
 
-/** The OAuth broker with all its parts: its operations, and what is to be closed. */
+/** Opens the OAuth broker: returns its operations and registers what has to be closed. */
 export function openOAuthBroker(
   config: Config,
   parts: {
@@ -43,7 +43,7 @@ export function openOAuthBroker(
   const requests = new ProviderRequests(outbound, config.OAUTH_PROVIDER_TIMEOUT_SECONDS * 1000);
   const signals = new Signals(config.DATA_REDIS_URI, { purpose: 'oauth', logger });
   lifecycle.onStop('signals of the OAuth broker', () => signals.close());
-  // Whoever waits is answered before the connections are cut.
+  // Waiting requests are answered before their connections are closed.
   lifecycle.onDrain('waits of the OAuth broker', () => signals.drain());
 
   const vault = new TokenVault(sealer);
@@ -83,7 +83,7 @@ export function openOAuthBroker(
   return [...oauthRoutes(services, keys), ...callbackRoutes(flows, { finishedUrl: config.OAUTH_FINISHED_URL })];
 }
 
-/** Plain `http:` only where the operator lets the platform into networks of its own. */
+/** Plain `http:` is allowed only if the operator allows requests to private networks. */
 function policyOf(allowedNetworks: string[] = []): OutboundPolicy {
   try {
     return new OutboundPolicy({ subject: 'Provider', requireHttps: allowedNetworks.length === 0, allowedNetworks });

@@ -5,10 +5,10 @@ import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ObjectStorage } from './object-storage.ts';
 
-/** For what is being copied in, in the same file system. Nothing else begins with a dot. */
+/** The folder for files that are being copied, in the same file system. No other name begins with a dot. */
 export const INCOMING = '.incoming';
 
-/** Objects as files of a folder on this machine, or one that several machines share. */
+/** Stores objects as files of a folder, which several machines may share. */
 export class FolderStorage implements ObjectStorage {
   readonly #folder: string;
 
@@ -49,7 +49,7 @@ export class FolderStorage implements ObjectStorage {
     await rm(this.#placeOf(prefix), { recursive: true, force: true });
   }
 
-  /** Nothing is open. */
+  /** Does nothing, as no connection is open. */
   close(): void {}
 
   #placeOf(path: string): string {

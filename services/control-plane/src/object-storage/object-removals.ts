@@ -7,7 +7,7 @@ import { type ObjectStorage, ObjectStorageUnavailableError } from './object-stor
 export interface ObjectRemovalsOptions {
   database: Pick<Database, 'prisma'>;
   objects: Pick<ObjectStorage, 'remove'>;
-  /** What was left is looked for by one process of many. */
+  /** The lease of the one process that sweeps. */
   duty: Pick<Duty, 'isMine' | 'release'>;
   logger: Logger;
 }
@@ -15,11 +15,11 @@ export interface ObjectRemovalsOptions {
 const SWEEP_MS = 10 * 60_000;
 const SWEEP_BATCH = 100;
 
-/** Also looks for what was left at the start and every ten minutes, as one process of many, until this one stops. */
+/** Starts the removal of pending objects, with a sweep at the start and every ten minutes by one of all processes. */
 export function startObjectRemovals(
   options: Omit<ObjectRemovalsOptions, 'duty' | 'database'> & {
     database: Database;
-    /** This process among those that may hold duties. */
+    /** Identifies this process as a lease owner. */
     holder: string;
     lifecycle: Lifecycle;
   },
@@ -32,7 +32,7 @@ export function startObjectRemovals(
   return removals;
 }
 
-/** Removes objects that nobody has, by what is written down of them (object-notes.ts): at once, or when the storage is back. */
+/** Removes pending objects (object-notes.ts), at once or when the storage is available again. */
 export class ObjectRemovals {
   readonly #options: ObjectRemovalsOptions;
   readonly #rounds: DutyRounds;
@@ -56,14 +56,14 @@ export class ObjectRemovals {
     return this.#rounds.close();
   }
 
-  /** An object is about to be put under this key, which no other ever had. */
+  /** Records that an object will be uploaded with this key, which no object ever had. */
   announce(key: string): Promise<void> {
     return objectNotes.announce(this.#options.database.prisma, key);
   }
 
   /**
-   * What was put is for nobody after all, unless a transaction of unknown end gave it to somebody. It is removed by the next sweep.
-   * Never throws: in a day it goes anyway.
+   * Gives up objects after a failed upload, unless a transaction with an unknown result gave them an owner. The next
+   * sweep removes them. Never throws: after a day they are removed anyway.
    */
   async abandon(keys: readonly string[]): Promise<void> {
     const { database, logger } = this.#options;
@@ -72,7 +72,7 @@ export class ObjectRemovals {
     });
   }
 
-  /** Removes what a transaction has released. Never throws: what cannot be removed now is removed later. */
+  /** Removes objects that a transaction has released. Never throws: a later sweep removes the rest. */
   async remove(keys: readonly string[]): Promise<void> {
     const { database, logger } = this.#options;
     if (keys.length === 0) return;
@@ -83,7 +83,11 @@ export class ObjectRemovals {
     }
   }
 
-  /** Removes all that is due. @throws ObjectStorageUnavailableError when the storage is away: the next one goes on */
+  /**
+   * Removes all objects that are due.
+   *
+   * @throws ObjectStorageUnavailableError when the storage is unavailable: the next sweep continues
+   */
   async sweep(): Promise<void> {
     let after = '';
     while (!this.#rounds.isClosing) {
@@ -95,7 +99,7 @@ export class ObjectRemovals {
     }
   }
 
-  /** One that the storage does not remove is no reason to keep the others. */
+  /** Removes the objects. A failure of one does not keep the others from being removed. */
   async #removeAll(keys: readonly string[]): Promise<void> {
     const { database, objects, logger } = this.#options;
     const removed: string[] = [];

@@ -23,7 +23,7 @@ export const objectStorageVariables = {
 
 const schema = Type.Object({ ...objectStorageVariables, DATA_DIR: Type.String() });
 
-/** Where sources are kept: a bucket when one is named, else a folder. @throws ConfigError */
+/** Opens the storage for sources: a bucket when one is configured, otherwise a folder. @throws ConfigError */
 export function openObjectStorage(config: Static<typeof schema>): ObjectStorage {
   const { S3_BUCKET: bucket, S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
   if (bucket === undefined) return new FolderStorage(join(config.DATA_DIR, 'objects'));

@@ -1,4 +1,4 @@
-/** What the tests use of a package without types. */
+/** The part of this package, which has no types, that the tests use. */
 declare module 's3rver' {
   import type { AddressInfo } from 'node:net';
 

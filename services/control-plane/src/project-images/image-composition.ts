@@ -6,24 +6,24 @@ import { PROJECT_FOLDER } from './project-layer.ts';
 export interface ProjectLayer {
   digest: string;
   size: number;
-  /** Of its content before it was packed. */
+  /** The digest of its uncompressed content. */
   diffId: string;
 }
 
 export interface ImageWishes {
   layer: ProjectLayer;
-  /** Variables that containers of the image have, beside those of the base. */
+  /** Variables that the image's containers have beside those of the base. */
   env: Record<string, string>;
   annotations: Record<string, string>;
 }
 
-/** Said of the base in every image, by the names of the image specification. */
+/** Annotations of the image specification for the base of an image. */
 const BASE_NAME = 'org.opencontainers.image.base.name';
 const BASE_DIGEST = 'org.opencontainers.image.base.digest';
 
 /**
- * An image of the base with one more layer, which is its working directory: its configuration and its manifest. The same for the
- * same, byte for byte.
+ * Composes an image of the base and one more layer, which is its working directory, and returns its configuration and
+ * its manifest. Equal inputs give equal bytes.
  */
 export function composeImage(base: BaseImage, { layer, env, annotations }: ImageWishes) {
   const { config: own, rootfs, history, ...machine } = base.config;

@@ -2,7 +2,7 @@ import { conforms, OptionalNullable } from '@runyard/contracts';
 import Type, { type Static, type TSchema } from 'typebox';
 import { BuildFailure } from '../builds/build-failure.ts';
 
-/** A part of an image, by its digest. */
+/** A part of an image, identified by its digest. */
 export const Descriptor = Type.Object({
   mediaType: Type.String(),
   digest: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
@@ -19,7 +19,7 @@ export const ImageIndex = Type.Object({
 });
 export type ImageIndex = Static<typeof ImageIndex>;
 
-/** What a container of an image is started with; fields that are not looked at here are kept. */
+/** The configuration of an image. Fields that are not named here are kept. */
 export const ImageConfig = Type.Object({
   os: Type.String(),
   architecture: Type.String(),
@@ -35,7 +35,7 @@ export const ImageConfig = Type.Object({
 });
 export type ImageConfig = Static<typeof ImageConfig>;
 
-/** Those that are taken for an image, or for a list of images for several machines. */
+/** Media types of manifests of images, and of lists of images for several architectures. */
 export const MANIFEST_TYPES = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -46,18 +46,18 @@ export const MANIFEST_TYPE = 'application/vnd.oci.image.manifest.v1+json';
 export const CONFIG_TYPE = 'application/vnd.oci.image.config.v1+json';
 export const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar+gzip';
 
-/** A layer of an image that Docker made is the same under another name. */
+/** Returns the OCI name of a layer's type. Docker has another name for the same format. */
 export function ociLayerType(mediaType: string): string {
   return mediaType === 'application/vnd.docker.image.rootfs.diff.tar.gzip' ? LAYER_TYPE : mediaType;
 }
 
-/** @throws BuildFailure when it is not what it should be */
+/** @throws BuildFailure when the value does not conform to the schema */
 export function parsed<S extends TSchema>(schema: S, bytes: Buffer, what: string): Static<S> {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
   } catch {
-    // Told below.
+    // The check below reports invalid JSON.
   }
   if (!conforms(schema, value)) throw new BuildFailure(`${what} is not that of an image`);
   return value;

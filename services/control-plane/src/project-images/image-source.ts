@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 
-/** Where the parts of one image are read from, by one name. */
+/** Reads the parts of one image. */
 export interface ImageSource {
-  /** @param version a tag or a digest @throws BuildFailure when it cannot be had */
+  /** @param version a tag or a digest @throws BuildFailure when the manifest cannot be read */
   manifest(version: string, signal: AbortSignal): Promise<Buffer>;
-  /** @throws BuildFailure when it cannot be had */
+  /** @throws BuildFailure when the blob cannot be read */
   blob(digest: string, signal: AbortSignal): Promise<Readable>;
 }

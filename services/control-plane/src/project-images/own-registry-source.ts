@@ -6,13 +6,13 @@ import { REGISTRY_SEGMENT } from '../registry/registry-address.ts';
 import type { RegistryStore, Repository } from '../registry/registry-store.ts';
 import type { ImageSource } from './image-source.ts';
 
-/** An image that was pushed to the platform's own registry, for whichever deployment. */
+/** Reads an image that was pushed to the platform's own registry, for any deployment. */
 export class OwnRegistrySource implements ImageSource {
   readonly #repository: Repository;
   readonly #store: RegistryStore;
   readonly #objects: ObjectStorage;
 
-  /** @param name as image tools call it there: `registry/<deployment>/<name>` */
+  /** @param name the image's full name in the registry: `registry/<deployment>/<name>` */
   constructor(name: string, store: RegistryStore, objects: ObjectStorage) {
     const [, deploymentId = '', ...rest] = name.split('/');
     this.#repository = { deploymentId, name: rest.join('/') };

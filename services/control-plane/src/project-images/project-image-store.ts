@@ -15,14 +15,14 @@ export interface KeptBlob {
 
 export interface NewImage {
   manifest: Buffer;
-  /** Digests of layers that are known already. */
+  /** Digests of layers that are stored as base layers. */
   baseLayers: string[];
-  /** What else it consists of. */
+  /** The image's other blobs. */
   blobs: KeptBlob[];
   tags: string[];
 }
 
-/** What is known of the images that are made of projects: they are images of the registry, in a repository of their own. */
+/** Stores the images of projects in the registry, in a repository of their own. */
 export class ProjectImageStore {
   readonly #database: Database;
 
@@ -30,7 +30,7 @@ export class ProjectImageStore {
     this.#database = database;
   }
 
-  /** The manifest that has the tag; null when there is none. */
+  /** Returns the manifest with the tag; null when there is none. */
   async find(deploymentId: string, tag: string): Promise<{ digest: string; content: Buffer } | null> {
     const { prisma } = this.#database;
     const place = { deploymentId, repository: PROJECT_REPOSITORY };
@@ -49,9 +49,9 @@ export class ProjectImageStore {
   }
 
   /**
-   * The image is there from now on, whole.
+   * Stores a complete image.
    *
-   * @returns names of the objects of blobs that the deployment had already: they are nobody's
+   * @returns keys of surplus objects, whose blobs the deployment had already
    */
   async keep(deploymentId: string, { manifest, baseLayers, blobs, tags }: NewImage): Promise<string[]> {
     const digest = digestOf(manifest);
@@ -79,7 +79,7 @@ export class ProjectImageStore {
     });
   }
 
-  /** Forgets the deployment's images without such a tag. @returns names of the objects that are nobody's now */
+  /** Deletes the deployment's images without such a tag. @returns keys of objects that have no owner any more */
   async keepOnly(deploymentId: string, isKept: (tag: string) => boolean): Promise<string[]> {
     const place = { deploymentId, repository: PROJECT_REPOSITORY };
     return this.#database.change(async (transaction) => {
@@ -90,7 +90,7 @@ export class ProjectImageStore {
       const digests = tags.filter(({ tag }) => isKept(tag)).map(({ digest }) => digest);
       const unnamed = { ...place, digest: { notIn: digests } };
       if ((await transaction.registryManifest.count({ where: unnamed })) === 0) return [];
-      // The deployment may have images that were pushed, too.
+      // The deployment's pushed images may share blobs with these.
       const manifests = await linkedManifests(transaction, deploymentId);
       await transaction.registryManifest.deleteMany({ where: unnamed });
       const isKeptImage = ({ repository, digest }: LinkedManifest) =>
@@ -100,7 +100,7 @@ export class ProjectImageStore {
     });
   }
 
-  /** Those of the layers that are here. From now on they stay for a day at least. */
+  /** Returns the digests of those layers that are stored, and keeps them for at least a day. */
   async useBaseLayers(digests: string[]): Promise<Set<string>> {
     const { prisma } = this.#database;
     const where = { digest: { in: digests } };
@@ -109,7 +109,7 @@ export class ProjectImageStore {
     return new Set(rows.map(({ digest }) => digest));
   }
 
-  /** @returns names of its objects, when another process was faster and they are nobody's */
+  /** Stores a base layer. @returns keys of its objects when another process was faster, so that they have no owner */
   async addBaseLayer({ digest, size, parts }: KeptBlob): Promise<string[]> {
     const data = [{ digest, size, parts: toJson(parts) }];
     const keys = keysOf(parts);
@@ -121,7 +121,7 @@ export class ProjectImageStore {
     });
   }
 
-  /** Forgets layers that no image has, and that none was made with since. @returns names of their objects */
+  /** Deletes layers that no image has and that were not used since. @returns keys of their objects */
   async forgetBaseLayers(usedBefore: Date): Promise<string[]> {
     return this.#database.change(async (transaction) => {
       const rows = await transaction.$queryRaw<{ parts: BlobPart[] }[]>`

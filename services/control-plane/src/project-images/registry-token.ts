@@ -12,11 +12,11 @@ const TIMEOUT_MS = 30_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
 /**
- * What a registry wants to see with each request, by how it refused one without: a bearer token from where it says that they
- * are had, or the password itself.
+ * Obtains the credential that a registry requires, according to its challenge: a bearer token from the token server
+ * that it names, or the password itself.
  *
  * @returns the value of the header `authorization`
- * @throws BuildFailure when there is none to be had
+ * @throws BuildFailure when no credential can be obtained
  */
 export async function tokenFor(
   challenge: string,

@@ -1,22 +1,25 @@
 import { acquireDuties, releaseDuty } from '@runyard/database';
 import type pg from 'pg';
 
-/** Which deployments this process works on: at most one process at a time works on a deployment. */
+/** Decides which deployments this process works on: at most one process at a time works on a deployment. */
 export interface Ownership {
-  /** How long a deployment stays this process's without being acquired again. */
+  /** Milliseconds that a lease lasts without renewal. */
   leaseMs: number;
-  /** Takes those that are free and renews those that are its own; resolves with both. The others are other processes'. */
+  /**
+   * Takes the deployments that are free and renews the leases of this process. Resolves with both; other processes have
+   * the rest.
+   */
   acquire(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
   release(deploymentId: string): Promise<void>;
 }
 
-/** Among all processes of the control plane, by leases in its database. */
+/** Shares the deployments among all processes of the control plane, by leases in its database. */
 export class LeasedOwnership implements Ownership {
   readonly leaseMs: number;
   readonly #pool: pg.Pool;
   readonly #holder: string;
 
-  /** @param options.holder this process among those that may work on deployments (uuid) */
+  /** @param options.holder identifies this process as a lease owner (uuid) */
   constructor(options: { pool: pg.Pool; holder: string; leaseMs: number }) {
     this.leaseMs = options.leaseMs;
     this.#pool = options.pool;

@@ -5,21 +5,21 @@ import type { Ownership } from './ownership.ts';
 import type { RolloutStore } from './rollout-store.ts';
 import type { StopOptions } from './serving.ts';
 
-/** What is done for one deployment, one step at a time. */
+/** The work on one deployment, one step at a time. */
 export interface DeploymentWork {
   step(): Promise<StepResult>;
-  /** Something may have changed: a step under way that became pointless is ended. */
+  /** Notifies that something may have changed: a step that became pointless is aborted. */
   notice(): Promise<void>;
-  /** Ends all of it, by force after `graceMs`. */
+  /** Ends everything, by force after `graceMs`. */
   stop(graceMs: number, options?: StopOptions): Promise<void>;
 }
 
 export interface ReconcilerOptions {
-  /** Has the deployments that there are to work on. */
+  /** Lists the deployments to work on. */
   store: Pick<RolloutStore, 'allIds'>;
   workOn(deploymentId: string): DeploymentWork;
   ownership: Ownership;
-  /** A safety net: changes are acted on at once where they are made. */
+  /** Milliseconds between sweeps. They are a safety net: changes wake the process that makes them. */
   sweepMs: number;
   logger: Logger;
 }
@@ -27,22 +27,22 @@ export interface ReconcilerOptions {
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
-/** One deployment this process works on. */
+/** One deployment that this process works on. */
 interface Owned {
   work: DeploymentWork;
-  /** The loop that works, while it does. */
+  /** The working loop while it runs. */
   working: Promise<void> | undefined;
   isAskedAgain: boolean;
   retries: number;
   retryTimer: NodeJS.Timeout | undefined;
-  /** Another process has it: what runs here is being ended. */
+  /** True when another process has taken over the lease. Then all processes of the deployment here are being ended. */
   isLost: boolean;
 }
 
 /**
- * Works on every deployment this process holds the lease of: at most one process at a time works on a deployment, since its
- * processes are that one's children. Changes made here are acted on at once; the sweep finds those made elsewhere, and the
- * deployments whose holder died.
+ * Works on every deployment of which this process has the lease. At most one process at a time works on a deployment,
+ * because the deployment's processes are its children. Changes made in this process wake it at once; the sweep finds
+ * changes of other processes, and deployments whose lease owner died.
  */
 export class Reconciler implements Rollouts {
   readonly #options: ReconcilerOptions;
@@ -54,7 +54,7 @@ export class Reconciler implements Rollouts {
   #renewTimer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #taking: Promise<void> = Promise.resolve();
-  /** Leases that are being given back, by deployment. */
+  /** Leases that are being released, by deployment. */
   readonly #releasing = new Map<string, Promise<void>>();
   #isStopping = false;
 
@@ -90,8 +90,8 @@ export class Reconciler implements Rollouts {
   }
 
   /**
-   * Ends the processes of every deployment, by force after `graceMs`, and gives the leases back. What goes on without this
-   * process does, unless `release` is false.
+   * Ends the processes of every deployment, by force after `graceMs`, and releases the leases. Revisions that outlive
+   * this process keep running, unless `release` is false.
    */
   async stop(graceMs: number, { release = true }: { release?: boolean } = {}): Promise<void> {
     this.#isStopping = true;
@@ -99,7 +99,7 @@ export class Reconciler implements Rollouts {
     clearTimeout(this.#soonTimer);
     await this.#sweeping;
     await Promise.all([...this.#owned.keys()].map((id) => this.#letGo(id, graceMs, { release })));
-    // Until here: while processes still run, nobody else may start theirs.
+    // Leases are renewed until here: while processes still run, no other owner may start theirs.
     clearInterval(this.#renewTimer);
   }
 
@@ -107,7 +107,7 @@ export class Reconciler implements Rollouts {
     this.#sweeping = this.#sweeping.then(() => this.#sweep());
   }
 
-  /** Another process holds some deployment; if it died, its lease lapses soon. */
+  /** Sweeps soon, because another process has a deployment's lease: if it died, the lease expires soon. */
   #sweepSoon(): void {
     if (this.#isStopping) return;
     clearTimeout(this.#soonTimer);
@@ -128,7 +128,7 @@ export class Reconciler implements Rollouts {
     }
   }
 
-  /** Builds and starts may take minutes; what makes them pointless does not wait for their end. */
+  /** Aborts a pointless step at once, since builds and starts may take minutes. */
   async #notice(id: string, owned: Owned): Promise<void> {
     if (!owned.working) return;
     await owned.work.notice().catch((error: unknown) => {
@@ -142,7 +142,10 @@ export class Reconciler implements Rollouts {
     if (owned) this.#workOn(id, owned);
   }
 
-  /** Those that no other process works on are this one's from here on. One after the other: a change and the sweep may both come here. */
+  /**
+   * Takes the deployments that no other process works on. Calls are serialized, because a change and the sweep may both
+   * get here.
+   */
   #take(ids: string[]): Promise<void> {
     const taken = this.#taking.then(() => this.#takeFree(ids.filter((id) => !this.#owned.has(id))));
     this.#taking = taken.catch(() => undefined);
@@ -150,7 +153,7 @@ export class Reconciler implements Rollouts {
   }
 
   async #takeFree(ids: string[]): Promise<void> {
-    // What was taken before it is given back would be given back again.
+    // A lease that is taken before its release has ended would be released again.
     await Promise.all(ids.map((id) => this.#releasing.get(id)));
     if (ids.length === 0 || this.#isStopping) return;
     for (const id of await this.#acquire(ids)) {
@@ -160,7 +163,7 @@ export class Reconciler implements Rollouts {
   }
 
   #workOn(id: string, owned: Owned): void {
-    // What was lost is another process's to change, its route too.
+    // A lost deployment, including its route, may only be changed by its new owner.
     if (this.#isStopping || owned.isLost) return;
     owned.isAskedAgain = true;
     owned.working ??= this.#work(id, owned).finally(() => {
@@ -177,7 +180,7 @@ export class Reconciler implements Rollouts {
         return 'retry' as const;
       });
       if (result === 'gone') {
-        // What came meanwhile is looked at before it is forgotten.
+        // A request that came meanwhile is handled before the deployment is forgotten.
         if (owned.isAskedAgain) continue;
         await this.#forget(id);
         return;
@@ -212,7 +215,7 @@ export class Reconciler implements Rollouts {
     await this.#release(id);
   }
 
-  /** All at once: ending what was lost with one lease may take longer than the others last. */
+  /** Loses all deployments in parallel: ending the processes of one may take longer than the other leases last. */
   async #renew(): Promise<void> {
     const held = [...this.#owned].filter(([, owned]) => !owned.isLost);
     if (held.length === 0) return;
@@ -220,16 +223,16 @@ export class Reconciler implements Rollouts {
     await Promise.all(held.filter(([id]) => !renewed.has(id)).map(([id, owned]) => this.#lose(id, owned)));
   }
 
-  /** A lease that another process took while this one slept is lost with everything that runs under it. */
+  /** Ends everything of a deployment whose lease another process took while this one was suspended. */
   async #lose(id: string, owned: Owned): Promise<void> {
-    // Meanwhile it may have been given back, or missed by another renewal.
+    // The lease may have been released meanwhile, or its loss found by another renewal.
     if (owned.isLost || this.#owned.get(id) !== owned) return;
     owned.isLost = true;
     this.#logger.error('another process took over a deployment, its processes here are ended', { deploymentId: id });
     await this.#letGo(id, 0, { keepRoute: true, release: true });
   }
 
-  /** When the database cannot be asked, what is held stays held: then nobody else can take a lease either. */
+  /** Keeps the current leases when the database cannot be reached: then no other process can take one either. */
   async #acquire(ids: string[]): Promise<ReadonlySet<string>> {
     try {
       return await this.#options.ownership.acquire(ids);

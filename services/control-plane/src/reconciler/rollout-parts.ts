@@ -8,7 +8,7 @@ import type { SecretSets } from '../secrets/secret-set.ts';
 import type { RolloutStore } from './rollout-store.ts';
 import type { Slots } from './slots.ts';
 
-/** What it takes to roll deployments out. */
+/** The dependencies of roll-outs. */
 export interface RolloutParts {
   store: RolloutStore;
   driver: Driver;
@@ -17,11 +17,11 @@ export interface RolloutParts {
   redis: Pick<DeploymentRedis, 'ensure' | 'remove'>;
   secrets: SecretSets;
   referenced: ReferencedSecrets;
-  /** Seals the passwords of deployment databases. */
+  /** Encrypts the passwords of deployment databases. */
   sealer: { seal(value: string, place: string): string; open(sealed: string, place: string): string };
   startSlots: Slots;
   deployTimeoutMs: number;
-  /** Removes what is kept of a deployment in files: logs, sources, builds. */
+  /** Removes all files of a deployment: logs, sources, builds. */
   removeFiles(deploymentId: string): Promise<void>;
   logger: Logger;
 }

@@ -1,4 +1,4 @@
-/** Bounds how many things happen at once; the others wait in order. */
+/** Limits the number of concurrent executions. Others wait in order. */
 export class Slots {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Rejects with the signal's reason when that comes before its turn does. */
+  /** Rejects with the signal's reason when the signal aborts before a slot is free. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#take(signal);
     try {

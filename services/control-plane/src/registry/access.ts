@@ -5,7 +5,7 @@ import type { HeldGrant, RegistryGrant } from './registry-tokens.ts';
 
 const BEARER_LIFETIME_MS = 15 * 60_000;
 
-/** What the credential of a request allows; a token is the password of the well-known user, or a bearer. */
+/** Returns the grant of the request's token, which is a bearer token or the password of the well-known user. */
 export function grantOf({ parts, req }: Exchange): HeldGrant {
   const [scheme = '', value = ''] = (req.headers.authorization ?? '').split(' ');
   const token =
@@ -16,8 +16,10 @@ export function grantOf({ parts, req }: Exchange): HeldGrant {
 }
 
 /**
- * @param name the repository that is asked for
- * @throws RegistryError DENIED unless the grant is for this deployment, which has or takes images, and for what is asked
+ * Checks that the grant covers the request.
+ *
+ * @param name the requested repository
+ * @throws RegistryError DENIED unless the grant is for this operation on this deployment, which has or accepts images
  */
 export async function allow(
   exchange: Exchange,
@@ -25,7 +27,7 @@ export async function allow(
   { deploymentId, name }: { deploymentId: string; name?: string },
 ): Promise<void> {
   const { store } = exchange.parts;
-  // What is in there was built by the platform, and by nobody else.
+  // Only the platform itself writes to the repository of project images.
   const mayWrite = grant.mayPush && name !== PROJECT_REPOSITORY;
   const isItsOwn = grant.deploymentId === deploymentId && (grant.name === undefined || grant.name === name);
   const isAllowed = isItsOwn && (mayWrite || isRead(exchange));
@@ -35,7 +37,7 @@ export async function allow(
   }
 }
 
-/** Image tools trade a password for a bearer token, which they then show with each request. It ends with the password. */
+/** Issues a bearer token for a password. Image tools then send it with each request. It expires with the password. */
 export function giveToken(exchange: Exchange, grant: HeldGrant): void {
   if (exchange.req.method !== 'GET') throw new RegistryError('UNSUPPORTED', 'Ask for a token with GET.');
   const lifetimeMs = Math.min(BEARER_LIFETIME_MS, grant.expiresAt - Date.now());

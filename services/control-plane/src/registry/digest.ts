@@ -1,15 +1,15 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** The forms of digests that content is kept under. */
+/** Matches the digests under which content is stored. */
 export const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/;
 
-/** @param like a digest of the algorithm to use; left out: the usual one */
+/** @param like a digest whose algorithm is used; default: sha256 */
 export function digestOf(bytes: Uint8Array, like?: string): string {
   const algorithm = algorithmOf(like);
   return written(algorithm, createHash(algorithm).update(bytes));
 }
 
-/** The same of bytes that come in pieces. */
+/** Computes the digest of content that comes in pieces. */
 export async function digestOfStream(pieces: AsyncIterable<Uint8Array>, like: string): Promise<string> {
   const algorithm = algorithmOf(like);
   const hash = createHash(algorithm);

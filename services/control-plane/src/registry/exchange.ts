@@ -23,7 +23,7 @@ export interface Exchange {
   res: Response;
 }
 
-/** @param body sent as JSON */
+/** @param body is sent as JSON */
 export function send(
   { res }: Exchange,
   status: number,

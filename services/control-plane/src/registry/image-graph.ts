@@ -2,34 +2,37 @@ import { parseImageReference } from '../project-images/image-reference.ts';
 import type { LinkedManifest } from './deployment-images.ts';
 import { REGISTRY_SEGMENT } from './registry-address.ts';
 
-/** A name of a manifest that can be given to another one. */
+/** A name for a manifest, which may move to another one. */
 export interface Tag {
   repository: string;
   tag: string;
   digest: string;
 }
 
-/** All that was pushed for a deployment. */
+/** All images that were pushed for a deployment. */
 export interface PushedImages {
   manifests: readonly LinkedManifest[];
   tags: readonly Tag[];
 }
 
-/** An image of a deployment, as revisions name it. */
+/** The name by which a revision refers to an image of a deployment. */
 export interface ImageName {
   repository: string;
-  /** A tag, or a digest. */
+  /** A tag or a digest. */
   version: string;
 }
 
-/** What a name like `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>` means; null for an image of no registry like this. */
+/**
+ * Parses a name like `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>`. Returns null when it does not name an
+ * image of a platform's registry.
+ */
 export function imageNamed(uri: string): ImageName | null {
   const reference = parseImageReference(uri);
   const [segment, , ...name] = reference?.repository.split('/') ?? [];
   return reference && segment === REGISTRY_SEGMENT ? { repository: name.join('/'), version: reference.version } : null;
 }
 
-/** What the images of a deployment have to do with each other: lists have parts, and some manifests say something of others. */
+/** The references between a deployment's images: lists have parts, and some manifests refer to a subject. */
 export class ImageGraph {
   readonly #images: PushedImages;
   readonly #byPlace: ReadonlyMap<string, LinkedManifest>;
@@ -51,22 +54,22 @@ export class ImageGraph {
     return this.#byPlace.get(placeOf({ repository, digest }));
   }
 
-  /** What has a tag. */
+  /** Returns the manifests with a tag. */
   tagged(): LinkedManifest[] {
     return this.#images.tags.flatMap(({ repository, digest }) => this.at(repository, digest) ?? []);
   }
 
-  /** What revisions name, as far as it is there. */
+  /** Returns the existing manifests that revisions name. */
   named(uris: readonly string[]): LinkedManifest[] {
     return uris.flatMap((uri) => this.#meant(imageNamed(uri)) ?? []);
   }
 
-  /** A list that the manifest is a part of. */
+  /** Returns a list that contains the manifest, if any. */
   listWith({ repository, digest }: LinkedManifest): LinkedManifest | undefined {
     return this.#images.manifests.find((each) => each.repository === repository && each.parts.includes(digest));
   }
 
-  /** The manifests, and those they consist of, however deep. */
+  /** Returns the manifests with all their parts, recursively. */
   consistingOf(manifests: Iterable<LinkedManifest>): Set<LinkedManifest> {
     const found = new Set(manifests);
     for (const each of found) {
@@ -76,8 +79,8 @@ export class ImageGraph {
   }
 
   /**
-   * The manifests with all that hangs on them: what they consist of and what says something of them, however deep. Left out is what
-   * is needed, and what hangs on any other manifest too.
+   * Returns the manifests with all their dependents, recursively: their parts and their referrers. Leaves out the
+   * needed ones, and those that also depend on any other manifest.
    */
   hangingOn(manifests: Iterable<LinkedManifest>, needed: Iterable<LinkedManifest>): Set<LinkedManifest> {
     const hanging = this.#closure(manifests);

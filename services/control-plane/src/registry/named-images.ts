@@ -2,18 +2,19 @@ import type { SourceRevisionConfig } from '@runyard/contracts';
 import type { Prisma } from '../generated/client.ts';
 import { TERMINAL } from '../revisions/revision-transitions.ts';
 
-/** Of revisions, as `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>`. */
+/** Images that revisions name, as `<registry>/<name>@<digest>` or `<registry>/<name>:<tag>`. */
 export interface NamedImages {
-  /** That can be deployed again. */
+  /** Names in revisions that can be deployed again. */
   kept: readonly string[];
-  /** That cannot. */
+  /** Names in all other revisions. */
   old: readonly string[];
 }
 
 /**
- * Names of the images of all revisions of a deployment. No revision comes to name another one until the transaction ends.
+ * Returns the names of the images of all revisions of a deployment. It locks the deployment, so that no new revision
+ * can name another one until the transaction ends.
  *
- * @param revisionsKept how many of the newest can be deployed again
+ * @param revisionsKept the number of newest revisions that can be deployed again
  */
 export async function namedImages(
   transaction: Prisma.TransactionClient,

@@ -4,9 +4,9 @@ import type { Page } from './registry-store.ts';
 const NAMES_MAX = 1000;
 
 /**
- * What `n` and `last` of a query ask for.
+ * Parses the parameters `n` and `last` of a query.
  *
- * @throws RegistryError when `n` is no count, or `last` no name
+ * @throws RegistryError when `n` is no number, or `last` no name
  */
 export function pageAsked({ n, last }: Record<string, string | undefined>): Page {
   if (n !== undefined && !/^\d+$/.test(n)) throw new RegistryError('PAGINATION_NUMBER_INVALID', '`n` is a count.');
@@ -15,7 +15,7 @@ export function pageAsked({ n, last }: Record<string, string | undefined>): Page
   return { count, ...(last === undefined ? {} : { last }) };
 }
 
-/** Says where the rest of a list is, unless the page is not full. */
+/** Returns the header with a link to the next page, if this page is full. */
 export function linkToRest(path: string, names: string[], { count }: Page): Record<string, string> {
   const last = names.at(-1);
   if (last === undefined || names.length < count) return {};

@@ -3,7 +3,7 @@ import { type Response, sendWithoutReading } from '@runyard/service-kit';
 import { nameOf, REGISTRY_SEGMENT, type RegistryAddress, type RegistryResource } from './registry-address.ts';
 import type { RegistryError } from './registry-error.ts';
 
-/** Answers with an error; to who is not known, with where a token is to be had. */
+/** Answers with an error. A 401 contains the challenge, which says where to get a token. */
 export function refuse(req: IncomingMessage, res: Response, error: RegistryError, challenge: string): void {
   if (res.headersSent) {
     res.destroy();
@@ -16,7 +16,7 @@ export function refuse(req: IncomingMessage, res: Response, error: RegistryError
   });
 }
 
-/** Where a token is to be had, and what for. */
+/** Makes the challenge with the address of the token endpoint and the required scope. */
 export function challengeOf({ origin, host }: RegistryAddress, resource: RegistryResource, method: string): string {
   const challenge = `Bearer realm="${origin}/v2/${REGISTRY_SEGMENT}/token",service="${host}"`;
   const actions = method === 'DELETE' ? 'pull,push,delete' : 'pull,push';

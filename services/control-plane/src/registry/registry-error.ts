@@ -1,4 +1,4 @@
-/** Codes of the distribution specification, with the status each is answered with. */
+/** Error codes of the distribution specification, with the status of each. */
 const STATUSES = {
   BLOB_UNKNOWN: 404,
   BLOB_UPLOAD_INVALID: 416,
@@ -18,7 +18,7 @@ const STATUSES = {
   UNSUPPORTED: 405,
 } as const;
 
-/** A refusal in the words image tools know: `{"errors": [{code, message}]}`. */
+/** An error in the format of the distribution specification: `{"errors": [{code, message}]}`. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: keyof typeof STATUSES;

@@ -2,15 +2,15 @@ import { conforms, Uuid } from '@runyard/contracts';
 import { type Sealer, SealingError } from '@runyard/sealing';
 import Type, { type Static } from 'typebox';
 
-/** What the holder of a token may do, with the images of one deployment and nothing else. */
+/** The permissions of a token, for the images of one deployment. */
 export interface RegistryGrant {
   deploymentId: string;
-  /** Of those by this name alone; left out: of all of them. */
+  /** Restricts the token to one repository. Default: all of the deployment. */
   name?: string;
   mayPush: boolean;
 }
 
-/** A grant as a token holds it. */
+/** A grant with its expiry, as a token contains it. */
 export interface HeldGrant extends RegistryGrant {
   /** Milliseconds since 1970. */
   expiresAt: number;
@@ -25,8 +25,8 @@ const Content = Type.Object({
 const PLACE = 'registry/token';
 
 /**
- * Tokens for pushing and pulling images. They are sealed, so that nobody else can make or change one and nothing has to be
- * stored; a platform key is never needed where an image tool keeps its credentials.
+ * Issues and checks tokens for pushing and pulling images. They are encrypted, so that nobody else can make one and
+ * nothing has to be stored. Image tools keep such tokens and never need a platform key.
  */
 export class RegistryTokens {
   readonly #sealer: Sealer;
@@ -45,7 +45,7 @@ export class RegistryTokens {
     return this.#sealer.seal(JSON.stringify(content), PLACE);
   }
 
-  /** Null for what is no token of ours, or not any more. */
+  /** Returns null for a text that is no valid token (any more). */
   open(token: string): HeldGrant | null {
     try {
       const content: unknown = JSON.parse(this.#sealer.open(token, PLACE));

@@ -23,7 +23,7 @@ export const registryVariables = {
   REGISTRY_BLOB_LIMIT_BYTES: Type.Integer({
     default: 5_368_709_120,
     minimum: 1_048_576,
-    // What one object of a bucket may have.
+    // The largest object that S3 accepts in one request.
     maximum: 5_368_709_120,
     description: 'Bytes of one layer of a pushed image.',
   }),
@@ -32,22 +32,22 @@ export const registryVariables = {
 export interface RegistryOptions extends PartStorage {
   database: Database;
   sealer: Sealer;
-  /** Where image tools reach it. */
+  /** The registry's URL for image tools. */
   url: string;
-  /** Of one blob. */
+  /** Limit of one blob. */
   blobLimitBytes: number;
-  /** Of all that is kept. */
+  /** Limits all that is stored. */
   quota: Pick<StorageQuota, 'room'>;
-  /** How many of a deployment's newest revisions can be deployed again: their images are not deleted. */
+  /** The number of a deployment's newest revisions that can be deployed again: their images are not deleted. */
   revisionsKept: number;
 }
 
-/** Where the images of deployments with the source `internal_docker` are pushed and pulled. */
+/** The registry for images of deployments with the source `internal_docker`, and for images of projects. */
 export interface Registry {
   handler: RequestHandler;
   address: RegistryAddress;
   tokens: RegistryTokens;
-  /** All bytes of the deployment's images; what is known of them goes with its row. */
+  /** Removes the objects of the deployment's images. Their metadata are deleted with the deployment's row. */
   removeImages(deploymentId: string): Promise<void>;
 }
 

@@ -10,19 +10,19 @@ import { unneededManifests } from './unneeded-manifests.ts';
 export interface UnusedImagesOptions {
   database: Database;
   removals: Pick<ObjectRemovals, 'remove'>;
-  /** How many of a deployment's newest revisions can be deployed again. */
+  /** The number of a deployment's newest revisions that can be deployed again. */
   revisionsKept: number;
-  /** They are looked for by one process of many. */
+  /** The lease of the one process that sweeps. */
   duty: Pick<Duty, 'isMine' | 'release'>;
   logger: Logger;
 }
 
 const SWEEP_MS = 60 * 60_000;
 
-/** Looks for them at the start and every hour, as one process of many, until this one stops. */
+/** Starts the removal of unused images, with a sweep at the start and every hour by one of all processes. */
 export function startUnusedImages(
   options: Omit<UnusedImagesOptions, 'duty'> & {
-    /** This process among those that may hold duties. */
+    /** Identifies this process as a lease owner. */
     holder: string;
     lifecycle: Lifecycle;
   },
@@ -34,7 +34,7 @@ export function startUnusedImages(
   lifecycle.onStop('unused images', () => images.close());
 }
 
-/** Removes pushed images that only revisions name which are too old to be deployed again. */
+/** Removes pushed images that are named only by revisions too old to be deployed again. */
 export class UnusedImages {
   readonly #options: UnusedImagesOptions;
   readonly #rounds: DutyRounds;
@@ -70,14 +70,14 @@ export class UnusedImages {
         const keys = await database.change((transaction) => forgetUnneeded(transaction, deploymentId, revisionsKept));
         await removals.remove(keys);
       } catch (error) {
-        // One deployment's is no reason to keep what others do not need.
+        // A failure for one deployment does not keep the images of others from being removed.
         logger.warn('images that no revision needs could not be removed', { deploymentId, error });
       }
     }
   }
 }
 
-/** @returns names of the objects that are nobody's now */
+/** @returns keys of objects that have no owner any more */
 async function forgetUnneeded(
   transaction: Prisma.TransactionClient,
   deploymentId: string,

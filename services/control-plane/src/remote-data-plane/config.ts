@@ -51,7 +51,7 @@ export const configSchema = Type.Object({
     minLength: 16,
     description: 'Secret shared with the gateway beside this data plane; opens /internal.',
   }),
-  // Whoever may deploy can then run code of this machine as this service's user.
+  // A caller who may deploy can then run code of this machine as this service's user.
   PROJECTS_DIR: Type.Optional(
     Type.String({
       minLength: 1,

@@ -5,37 +5,37 @@ import { type ControlPlaneClient, RefusedError } from './control-plane-client.ts
 
 export interface ControlPlaneLinkOptions {
   client: ControlPlaneClient;
-  /** The same for as long as this data plane keeps its data. */
+  /** Identifies this data plane as long as it keeps its data. */
   instanceId: string;
   version: string;
-  /** Where clients reach its deployments; null: not known. */
+  /** The base URL of its deployments for clients; null when it is not known. */
   publicUrl: string | null;
-  /** What deployments may choose of their pods; null: it runs none. */
+  /** The fields of pods that deployments may choose; null when it runs no pods. */
   podRules: PodRules | null;
-  /** What is to run, whenever it is different. */
+  /** Called with the desired state whenever it has changed. */
   onDesired(deployments: DesiredDeployment[]): Promise<void>;
-  /** Another data plane speaks for the listener, or there is no such listener any more: nothing may run here. */
+  /** Called when another data plane has the lease, or the listener was deleted: then nothing may run here. */
   onLost(refusal: RefusedError): void;
   logger: Logger;
 }
 
 const FIRST_RETRY_MS = 200;
 const LONGEST_RETRY_MS = 5_000;
-/** Longest wait for a change in one request (seconds); a lease is renewed by three at least. */
+/** Seconds that one request waits for a change at most. A lease is renewed by at least three requests. */
 const WAIT_SECONDS_MAX = 25;
-/** An answer that was there at once: it was not waited for. */
+/** An answer within these milliseconds did not wait. */
 const AT_ONCE_MS = 500;
 /**
- * After such an answer. As many as changes bring come close together; more of them in a row are of instances of the control
- * plane that do not agree, as while they are updated one by one, and would be asked in turn without end.
+ * Pause after such an answer. A few in a row are changes that come close together. More of them come from instances of
+ * the control plane that disagree, for example during an update, and would cause requests without end.
  */
 const PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 const CLOSE_TOGETHER = 3;
 
 /**
- * What this data plane hears from the control plane and says to it, over connections that it opens itself. While the line is
- * down, what is to be said waits, and what is to run stays what it was.
+ * Connects this data plane to the control plane, over connections that it opens itself. While the control plane cannot
+ * be reached, reports wait and the desired state stays as it was.
  */
 export class ControlPlaneLink {
   readonly #options: ControlPlaneLinkOptions;
@@ -44,7 +44,7 @@ export class ControlPlaneLink {
   #taking: Promise<number> | undefined;
   #waitSeconds = 0;
   #following: Promise<void> = Promise.resolve();
-  /** Reports that are through. */
+  /** The number of accepted reports. */
   #said = 0;
   #isDown = false;
   #hasBegun = false;
@@ -54,8 +54,8 @@ export class ControlPlaneLink {
   }
 
   /**
-   * Resolves when this data plane speaks for the listener, or its control plane cannot be reached: then what it knows holds.
-   * While another one speaks for the listener, it waits.
+   * Resolves when this data plane has the lease, or when the control plane cannot be reached: then the stored state
+   * counts. While another data plane has the lease, it waits.
    */
   async begin(): Promise<void> {
     const { signal } = this.#stopping;
@@ -75,16 +75,16 @@ export class ControlPlaneLink {
     this.#following = this.#follow();
   }
 
-  /** Gives up what waits to be said. */
+  /** Gives up reports that wait. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('The data plane stops'));
     await this.#following;
   }
 
   /**
-   * Says something until it is heard.
+   * Sends a report until it is accepted.
    *
-   * @throws RefusedError when the answer is that there is no such thing; the signal's reason when this data plane stops
+   * @throws RefusedError when its subject does not exist; the signal's reason when this data plane stops
    */
   async say<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     const answer = await this.tell(request);
@@ -92,7 +92,7 @@ export class ControlPlaneLink {
     return answer;
   }
 
-  /** The same for what changes nothing of what is to run, and may be said all the time. */
+  /** Sends frequent reports that do not affect the desired state, until they are accepted. */
   async tell<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { signal } = this.#stopping;
     for (let attempt = 0; ; attempt += 1) {
@@ -108,7 +108,7 @@ export class ControlPlaneLink {
     }
   }
 
-  /** Asks something once, for somebody who does not wait. @throws what kept it from being answered */
+  /** Sends a request once, for a caller who does not wait. @throws the error of the failed request */
   async ask<T>(request: (epoch: number, signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#epoch === undefined) throw new Error('This data plane has no lease of its listener');
     return request(this.#epoch, this.#stopping.signal);
@@ -127,7 +127,7 @@ export class ControlPlaneLink {
         const state = await client.desiredState({ epoch, since, waitSeconds: this.#waitSeconds }, signal);
         this.#isHeard();
         attempt = 0;
-        // What was asked for before something was said may not know of it: it is asked for again.
+        // An answer that was requested before a report may not include it, so it is requested again.
         if (this.#said !== said) continue;
         atOnce = performance.now() - askedAt < AT_ONCE_MS ? atOnce + 1 : 0;
         if (state) {
@@ -187,7 +187,7 @@ export class ControlPlaneLink {
   }
 }
 
-/** Another data plane speaks for the listener, or there is no such listener. */
+/** Returns whether another data plane has the lease, or the listener was deleted. */
 function isLoss(error: unknown): error is RefusedError {
   return error instanceof RefusedError && (error.isStale || error.status === 404);
 }

@@ -2,11 +2,11 @@ import type { Sample, SampleStore } from '../monitoring/sample-store.ts';
 import type { ControlPlaneClient } from './control-plane-client.ts';
 import type { ControlPlaneLink } from './control-plane-link.ts';
 
-/** Of all deployments together; the oldest go when the line is down for long. */
+/** Samples of all deployments that may wait. Beyond it the oldest are dropped. */
 const WAITING_MAX = 5_000;
 const PER_REQUEST = 500;
 
-/** What is measured here, sent to where it is looked at. Samples are told apart by their time: sent twice, they count once. */
+/** Forwards samples to the control plane. A sample is identified by its time, so sending it twice does no harm. */
 export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBefore'> {
   readonly #client: ControlPlaneClient;
   readonly #link: Pick<ControlPlaneLink, 'ask'>;
@@ -17,7 +17,7 @@ export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBef
     this.#link = options.link;
   }
 
-  /** @throws what kept them from being sent; they are sent with the next ones */
+  /** @throws the error of a failed request; the samples are sent with the next ones */
   async insert(samples: Sample[]): Promise<void> {
     this.#waiting = [...this.#waiting, ...samples].slice(-WAITING_MAX);
     while (this.#waiting.length > 0) {
@@ -29,7 +29,7 @@ export class ForwardedSamples implements Pick<SampleStore, 'insert' | 'removeBef
     }
   }
 
-  /** Kept elsewhere, for as long as is said there. */
+  /** Does nothing, as the control plane stores the samples and their retention. */
   async removeBefore(): Promise<void> {}
 }
 

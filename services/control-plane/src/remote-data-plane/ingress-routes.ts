@@ -14,8 +14,9 @@ export interface IngressParts {
 }
 
 /**
- * What a gateway beside this data plane asks of control-plane and org-access, which it takes this process for: where deployments
- * answer, and what the keys of their callers are worth. Their public keys are kept: tokens can be checked while the line is down.
+ * Serves a gateway beside this data plane in place of control-plane and org-access: the routes of deployments, the
+ * verification of their callers' keys, and the public keys. The public keys are stored, so that tokens can be verified
+ * while the control plane is unreachable.
  */
 export function ingressRoutes({ store, client, link, kept, logger }: IngressParts): BoundOperation[] {
   return [

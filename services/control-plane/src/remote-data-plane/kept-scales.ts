@@ -3,7 +3,7 @@ import type { Counts, Role } from '../drivers/scale-bounds.ts';
 import type { ScaleMemory } from '../monitoring/scale-memory.ts';
 import type { KeptState } from './kept-state.ts';
 
-/** The numbers of processes, kept beside what is to run. */
+/** Stores the process counts with the desired state. */
 export class KeptScales implements ScaleMemory {
   readonly #kept: KeptState;
   readonly #logger: Logger;

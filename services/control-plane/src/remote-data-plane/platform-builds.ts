@@ -11,7 +11,7 @@ import type { RemoteRolloutStore } from './remote-rollout-store.ts';
 
 type Part = RolloutParts['builds'];
 
-/** What is built for this data plane is built by the platform, as images; folders of this machine are run as they are. */
+/** Waits for images that the platform builds for this data plane. Folders of this machine need no build. */
 export class PlatformBuilds implements Part {
   readonly #store: Pick<RemoteRolloutStore, 'revisionNow' | 'changes'>;
 
@@ -35,9 +35,9 @@ export class PlatformBuilds implements Part {
   }
 
   /**
-   * Waits until the platform has built it. That its turn has come is known there by its status.
+   * Waits until the platform has built the revision. The revision's status tells the platform to build it.
    *
-   * @throws RevisionEnded when it will never be; the signal's reason, or that it was aborted
+   * @throws RevisionEnded when it will never be built; an AbortError when the signal aborts
    */
   async build(_: RolloutDeployment, { id }: RolloutRevision, { signal }: { signal: AbortSignal }): Promise<void> {
     for (;;) {
@@ -52,6 +52,6 @@ export class PlatformBuilds implements Part {
     return { kind: 'project', project };
   }
 
-  /** Nothing of them is kept here. */
+  /** Does nothing, as no builds are stored here. */
   async keepOnly(): Promise<void> {}
 }

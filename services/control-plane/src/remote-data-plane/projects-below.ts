@@ -8,12 +8,12 @@ import {
   type StartOptions,
 } from '../drivers/driver.ts';
 
-/** Runs projects of one folder, and no other code of this machine. */
+/** Runs only projects in one folder of this machine. */
 export class ProjectsBelow implements Driver {
   readonly #folder: string | undefined;
   readonly #driver: Driver;
 
-  /** @param folder undefined: none may be run */
+  /** @param folder undefined: no project may run */
   constructor(folder: string | undefined, driver: Driver) {
     this.#folder = folder;
     this.#driver = driver;
@@ -24,7 +24,7 @@ export class ProjectsBelow implements Driver {
     return this.#driver.start(spec, options);
   }
 
-  /** Links are followed: what counts is where the code lies. */
+  /** Follows links, since the location of the code counts. */
   async #mustBeBelow(directory: string): Promise<void> {
     if (this.#folder === undefined) {
       throw new StartFailure('This data plane runs no projects of its machine: PROJECTS_DIR is not set.');

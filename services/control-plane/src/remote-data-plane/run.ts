@@ -20,10 +20,10 @@ import { PullTokens } from './pull-tokens.ts';
 import { RemoteRolloutStore } from './remote-rollout-store.ts';
 
 const VERSION = '0.1.0';
-/** A safety net: changes are acted on at once when they are heard of. */
+/** Milliseconds between sweeps. They are a safety net: changes wake the reconciler when they arrive. */
 const SWEEP_MS = 30_000;
 
-/** Runs the deployments of one listener of a platform elsewhere. Nobody has to reach this process for that. */
+/** Runs the deployments of one listener of a remote platform. This process only opens connections itself. */
 export async function run(config: Config, context: ServiceContext): Promise<void> {
   const { lifecycle, logger } = context;
   const credentials = credentialsOf(config);
@@ -65,7 +65,7 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       publicUrl: config.PUBLIC_URL ?? config.CONTROL_PLANE_URL,
       jwksUrl: config.PLATFORM_JWKS_URL ?? new URL(getSigningKeys.path, doorway.url).href,
       holder: instanceId,
-      // The lease of the listener is that of all its deployments.
+      // The listener's lease covers all its deployments.
       ownership: { leaseMs: SWEEP_MS, acquire: async (ids) => new Set(ids), release: async () => undefined },
       sweepMs: SWEEP_MS,
       store,
@@ -76,19 +76,20 @@ export async function run(config: Config, context: ServiceContext): Promise<void
       referenced: new ReferencedSecrets(config.SECRET_REFERENCES_DIR),
       scales: new KeptScales({ kept, logger }),
       samples: new ForwardedSamples({ client, link }),
-      // Nothing that was measured is kept here.
+      // Samples are not stored here.
       samplesMs: 0,
       credentials: new PullTokens({ kept, client, link, logger }).lasting,
       guardProjects: (projects) => new ProjectsBelow(config.PROJECTS_DIR, projects),
       removeFiles: async (id, images) => {
         if (store.runsImages(id)) await images.removeLeftovers(id, store.namespaceOf(id));
       },
-      // Who speaks for the listener now takes over what can go on alone; where there is no listener, nobody does.
+      // The data plane that took over the lease continues with revisions that outlive this process. After the
+      // listener's deletion nobody does.
       ending: () => (lost ? { graceMs: 0, isReleased: lost.isStale } : {}),
     },
     context,
   );
-  // Before its deployments: a roll-out that waits to say something would be waited for.
+  // The link stops before the deployments, because their roll-outs may wait for reports.
   lifecycle.onStop('link to the control plane', async () => {
     const stopped = logs.stop();
     await link.stop();

@@ -1,6 +1,6 @@
 import type { DeploymentSource, SourceRevisionConfig } from '@runyard/contracts';
 
-/** The field of a revision without which a source has nothing to run; of a folder it is the deployment's own. */
+/** The field without which a revision of a source has nothing to run; null for a folder, which the deployment names. */
 const NEEDED: Readonly<Record<DeploymentSource, keyof SourceRevisionConfig | null>> = {
   github: 'repo_ref',
   external_docker: 'image_uri',
@@ -9,7 +9,10 @@ const NEEDED: Readonly<Record<DeploymentSource, keyof SourceRevisionConfig | nul
   local_directory: null,
 };
 
-/** Nothing to run yet: `deploy` makes a deployment before what it runs. Such a revision waits in QUEUED, and is SKIPPED. */
+/**
+ * Returns whether the revision has nothing to run: `deploy` creates a deployment before it uploads the source or image.
+ * Such a revision waits in QUEUED and is SKIPPED later.
+ */
 export function isEmpty(source: DeploymentSource, config: SourceRevisionConfig): boolean {
   const needed = NEEDED[source];
   return needed !== null && config[needed] == null;

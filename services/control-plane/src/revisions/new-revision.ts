@@ -4,7 +4,7 @@ import type { Deployment, Prisma, Revision } from '../generated/client.ts';
 import { isEmpty } from './empty-revision.ts';
 import { moveRevision } from './revision-moves.ts';
 
-/** What a revision has of its own, beside what it copies of its deployment. */
+/** The fields that a revision does not copy from its deployment. */
 export interface RevisionOrigin {
   id: string;
   number: number;
@@ -13,8 +13,8 @@ export interface RevisionOrigin {
 }
 
 /**
- * Makes a revision with a copy of everything the roll-out needs: later changes of the deployment are another revision's.
- * Those that still wait are skipped. One with nothing to run waits in QUEUED for the change that brings it.
+ * Creates a revision with a copy of everything that its roll-out needs, so that later changes of the deployment do not
+ * affect it. Skips the revisions that wait. A revision with nothing to run waits in QUEUED.
  */
 export async function insertRevision(
   transaction: Prisma.TransactionClient,
@@ -43,11 +43,11 @@ export async function insertRevision(
   return revision;
 }
 
-/** One that already builds or starts goes on: only what has not begun gives way. */
+/** Skips revisions that have not begun. One that builds or starts goes on. */
 async function skipWaiting(transaction: Prisma.TransactionClient, deploymentId: string): Promise<void> {
   const unbegun = { in: ['CREATING', 'QUEUED', 'AWAITING_BUILD'] satisfies RevisionStatus[] };
   const waiting = await transaction.revision.findMany({
-    // One of a silent data plane is what it was before.
+    // A revision of an unresponsive data plane keeps its last known status.
     where: { deploymentId, OR: [{ status: unbegun }, { status: 'UNKNOWN', lastKnownStatus: unbegun }] },
     orderBy: { number: 'asc' },
   });

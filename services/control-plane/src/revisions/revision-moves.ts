@@ -4,9 +4,9 @@ import type { Prisma, Revision } from '../generated/client.ts';
 import { predecessorsOf } from './revision-transitions.ts';
 
 /**
- * Gives a revision its next status, with the event that tells of it. The only way a status changes.
+ * Changes a revision's status and records the event. This is the only way in which a status changes.
  *
- * @returns false when it is in a status this one may not follow: another change was faster
+ * @returns false when the current status does not allow the change, because another change was faster
  */
 export async function moveRevision(
   transaction: Prisma.TransactionClient,

@@ -1,6 +1,6 @@
 import type { RevisionStatus } from '@runyard/contracts';
 
-/** On its way to being deployed, in order. Sources that are not built leave two of them out. */
+/** The statuses of a roll-out in order. Sources without a build leave out two of them. */
 const PROGRESS: readonly RevisionStatus[] = [
   'CREATING',
   'QUEUED',
@@ -11,13 +11,15 @@ const PROGRESS: readonly RevisionStatus[] = [
   'DEPLOYED',
 ];
 
-/** Whether a revision with this status has come as far as `stage`, and was not ended otherwise. */
+/**
+ * Returns whether a revision with this status has reached `stage` and has not failed, been skipped or been interrupted.
+ */
 export function hasReached(status: string, stage: RevisionStatus): boolean {
   const position = PROGRESS.indexOf(status as RevisionStatus);
   return position >= 0 && position >= PROGRESS.indexOf(stage);
 }
 
-/** Nothing was done for it yet that a newer one would have to wait for. */
+/** Returns whether nothing was done for it yet that a newer revision would have to wait for. */
 export function isWaiting(status: string): boolean {
   return hasReached(status, 'CREATING') && !hasReached(status, 'BUILDING');
 }

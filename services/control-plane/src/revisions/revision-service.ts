@@ -9,7 +9,7 @@ import type { WantedParts } from '../deployments/wanted-parts.ts';
 import type { Prisma, Revision as RevisionRow } from '../generated/client.ts';
 import { moveRevision } from './revision-moves.ts';
 
-/** What callers want of the revisions of a deployment. */
+/** Lists, creates and interrupts the revisions of a deployment for callers. */
 export class RevisionService {
   readonly #parts: WantedParts;
 
@@ -34,7 +34,7 @@ export class RevisionService {
     );
   }
 
-  /** A new one, whatever the patch holds. */
+  /** Creates a revision, even with an empty patch. */
   async create(caller: Principal, id: string, patch: DeploymentPatch, keyed?: KeyedRequest): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
     const decide = changesOf(this.#parts, patch, { makesRevision: true });
@@ -48,9 +48,9 @@ export class RevisionService {
   }
 
   /**
-   * The same, unless it was made before. Null then.
+   * Creates a revision once. Returns null when it was created before.
    *
-   * @param claim says whether this is the first time, in the transaction that makes the revision
+   * @param claim returns whether this is the first time, in the transaction that creates the revision
    */
   async createOnce(
     caller: Principal,
@@ -74,7 +74,7 @@ export class RevisionService {
     }
   }
 
-  /** A new one with everything an earlier one had. */
+  /** Creates a revision with the specification of an earlier one. */
   async redeploy(caller: Principal, id: string, revisionId: string, keyed?: KeyedRequest): Promise<Deployment> {
     const tenant = tenantOf(caller, 'deployments:update');
     return this.#parts.desired.change(
@@ -87,7 +87,7 @@ export class RevisionService {
     );
   }
 
-  /** @throws BadRequestError when it has come to an end already */
+  /** @throws BadRequestError when it has ended already */
   async interrupt(caller: Principal, id: string, revisionId: string): Promise<Revision> {
     const tenant = tenantOf(caller, 'deployments:update');
     const interrupted = await this.#parts.database.change(async (transaction) => {

@@ -1,6 +1,6 @@
 import type { RevisionStatus } from '@runyard/contracts';
 
-/** Statuses nothing follows: clients stop asking. */
+/** Final statuses, at which clients stop polling. */
 export const TERMINAL: readonly RevisionStatus[] = [
   'DEPLOYED',
   'CREATE_FAILED',
@@ -10,7 +10,7 @@ export const TERMINAL: readonly RevisionStatus[] = [
   'INTERRUPTED',
 ];
 
-/** What may follow what. `UNKNOWN` is a revision whose data plane is silent; any report ends it. */
+/** The allowed transitions. A revision is `UNKNOWN` while its data plane is unresponsive; any report ends that. */
 export const TRANSITIONS: Readonly<Record<RevisionStatus, readonly RevisionStatus[]>> = {
   CREATING: ['QUEUED', 'CREATE_FAILED', 'INTERRUPTED', 'UNKNOWN'],
   QUEUED: ['AWAITING_BUILD', 'AWAITING_DEPLOY', 'SKIPPED', 'INTERRUPTED', 'UNKNOWN'],
@@ -44,7 +44,7 @@ export function mayFollow(from: RevisionStatus, to: RevisionStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }
 
-/** Every status a revision may have had before this one. */
+/** Returns the statuses from which a revision may change to this one. */
 export function predecessorsOf(to: RevisionStatus): RevisionStatus[] {
   return (Object.keys(TRANSITIONS) as RevisionStatus[]).filter((from) => mayFollow(from, to));
 }

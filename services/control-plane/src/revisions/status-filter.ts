@@ -3,7 +3,7 @@ import { InvalidFieldError } from '@runyard/service-kit';
 
 const KNOWN = RevisionStatus.anyOf.map((branch) => branch.const);
 
-/** Reads `status=DEPLOYED,QUEUED`; upper or lower case. Undefined: any status. */
+/** Parses a filter like `DEPLOYED,QUEUED`, in upper or lower case. Undefined means every status. */
 export function parseStatuses(text: string | undefined): RevisionStatus[] | undefined {
   if (!text) return undefined;
   return text

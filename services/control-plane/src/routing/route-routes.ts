@@ -4,9 +4,9 @@ import type { HostNames } from '../deployments/host-names.ts';
 import { routeOf } from '../events/deployment-events.ts';
 import type { Deployment, PrismaClient } from '../generated/client.ts';
 
-/** Where every deployment can be reached: what the gateway loads before it follows the events. */
+/** Serves the routes of all deployments, which the gateway loads before it follows the events. */
 export function routeRoutes(prisma: PrismaClient, hosts: HostNames): BoundOperation[] {
-  // A domain that the operator no longer gives away leads nowhere from the next start on.
+  // A custom host ceases to be routed when the operator removes its domain from the settings.
   const currentRouteOf = (row: Deployment) => {
     const route = routeOf(row);
     return row.customHost === null || hosts.mayBeTaken(row.customHost) ? route : { ...route, custom_host: null };

@@ -6,20 +6,23 @@ import { unlessGone } from '../files/unless-gone.ts';
 import { INCOMING } from '../object-storage/folder-storage.ts';
 
 export interface AbandonedFilesOptions {
-  /** Folders of what is on its way: each entry belongs to one request or build, which removes it at its end. */
+  /** Folders of temporary files: each entry belongs to one request or build, which removes it at its end. */
   folders: string[];
   logger: Logger;
 }
 
-/** Where what is on its way is kept: archives, layers, repositories, logins of the engine, objects. Not all need be there. */
+/**
+ * Returns the folders of temporary files: archives, layers, repositories, logins of the engine, objects. Some may not
+ * exist.
+ */
 export function scratchFolders(dataDir: string): string[] {
   return ['uploads', 'registry', 'git', 'logins', join('objects', INCOMING)].map((name) => join(dataDir, name));
 }
 
-/** Nothing is on its way for so long: uploads, pushes and builds have a day at most. */
+/** Longer than any temporary file is in use: uploads, pushes and builds take a day at most. */
 const ABANDONED_MS = 25 * 60 * 60 * 1000;
 
-/** Removes what processes that were killed had on its way: nobody else knows of it. Any number of processes may. */
+/** Removes temporary files that killed processes left. Any number of processes may do so at once. */
 export class AbandonedFiles extends HourlySweep {
   readonly #options: AbandonedFilesOptions;
 

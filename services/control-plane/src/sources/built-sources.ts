@@ -2,7 +2,7 @@ import type { DeploymentSource } from '@runyard/contracts';
 
 const BUILT_SOURCES: readonly DeploymentSource[] = ['github', 'internal_source'];
 
-/** Whether the platform builds revisions of this source before they run. */
+/** Returns whether the platform builds revisions of this source before they run. */
 export function isBuiltSource(source: string): boolean {
   return BUILT_SOURCES.some((built) => built === source);
 }

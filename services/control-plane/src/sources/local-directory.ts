@@ -3,14 +3,14 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { GraphLoadError, readProject } from '@runyard/graph-host';
 import { BadRequestError } from '@runyard/service-kit';
 
-/** A project in a folder of this machine, ready to be run. */
+/** A runnable project in a folder of this machine. */
 export interface LocalProject {
   directory: string;
-  /** Absolute. */
+  /** An absolute path. */
   configPath: string;
-  /** The project checks its callers itself. */
+  /** True when the project authenticates its callers itself. */
   hasCustomAuth: boolean;
-  /** Variables its `langgraph.json` asks for. */
+  /** Variables from the `env` of its `langgraph.json`. */
   env: Record<string, string>;
 }
 
@@ -20,9 +20,9 @@ export interface LocalDirectory {
 }
 
 /**
- * Checks that the folder holds a project that can be read; loads none of its code.
+ * Checks that the folder contains a readable project, without loading its code.
  *
- * @throws BadRequestError with what is wrong
+ * @throws BadRequestError that names the fault
  */
 export async function openLocalDirectory(source: LocalDirectory): Promise<LocalProject> {
   const path = source.project_path;

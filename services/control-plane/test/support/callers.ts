@@ -4,14 +4,17 @@ import { json } from 'node:stream/consumers';
 import { PRINCIPAL_HEADER, type PrincipalClaims, type ReachRequest } from '@runyard/contracts';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** Stands in for org-access: publishes a key set, signs principal tokens with it, and knows who reaches a workspace. */
+/**
+ * A fake of org-access: it publishes a key set, signs principal tokens with it, and answers whether an identity reaches
+ * a workspace.
+ */
 export interface Callers {
   orgAccessUrl: string;
-  /** Identities that reach no workspace any more; all others reach every one. */
+  /** Identities that reach no workspace; all others reach every workspace. */
   removed: Set<string>;
-  /** Answers with 500 instead of who reaches a workspace. */
+  /** True when it answers questions about workspaces with status 500. */
   isUnwell: boolean;
-  /** Headers of a caller; without claims of its own an administrator of `WORKSPACE`. */
+  /** Returns the headers of a caller, by default of an administrator of `WORKSPACE`. */
   headers(claims?: Partial<PrincipalClaims>): Promise<Record<string, string>>;
   close(): Promise<void>;
 }

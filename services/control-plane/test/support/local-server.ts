@@ -7,7 +7,7 @@ export abstract class LocalServer {
 
   protected abstract answer(req: IncomingMessage, res: ServerResponse): void;
 
-  /** Itself, once it can be reached. */
+  /** Resolves with this server once it listens. */
   protected async listening(): Promise<this> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return this;

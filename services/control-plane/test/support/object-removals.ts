@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts';
 import { ObjectRemovals } from '../../src/object-storage/object-removals.ts';
 import type { ObjectStorage } from '../../src/object-storage/object-storage.ts';
 
-/** Those of one process, which alone removes what was left. */
+/** Opens the removals of a single process, which has the lease of the sweep. */
 export function openRemovals(database: Database, objects: Pick<ObjectStorage, 'remove'>): ObjectRemovals {
   const duty = { isMine: async () => true, release: async () => undefined };
   return new ObjectRemovals({ database, objects, duty, logger: silentLogger });

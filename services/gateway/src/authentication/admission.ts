@@ -5,24 +5,25 @@ import { credentialsOf, looksLikePlatformKey } from './credentials.ts';
 import type { KeyChecker } from './guess-guard.ts';
 import type { KeyAnswer, KeyQuestion } from './key-check.ts';
 
-/** A request that may pass, and as whom. */
+/** The decision that a request may pass, and as whom. */
 export interface Admission {
-  /** Signed by org-access for the service the request goes to; absent for a caller the platform does not know. */
+  /** Signed by org-access for the service that the request goes to; absent for a caller the platform does not know. */
   principal?: { token: string; claims: PrincipalClaims };
-  /** The credential that was the platform's own and goes no further. */
+  /** The credentials that were the platform's own and are not forwarded. */
   consumes: 'x-api-key' | 'authorization' | 'both' | 'none';
   recheck?(): KeyAnswer | Promise<KeyAnswer>;
 }
 
-/** Passes as it came, for others to judge. */
+/** Admits a request unchanged, for others to judge. */
 export const NOBODY: Admission = { consumes: 'none' };
 const UNKNOWN_DEPLOYMENT = 'Deployment not found';
-/** The audience of a token nobody accepts: asked for only to know whether a key is good. */
+/** The audience of a token that nobody accepts: it is requested only to check a key. */
 const NO_AUDIENCE = 'gateway';
 
 /**
- * Decides whether a request may go to a deployment. A deployment that does not exist and one the key does not reach are
- * the same 404. One with an auth handler of its own gets every request that shows no key of the platform, unchanged.
+ * Decides whether a request may go to a deployment. A deployment that does not exist and one that the key does not
+ * reach are the same 404. One with an auth handler of its own gets every request without a key of the platform,
+ * unchanged.
  */
 export async function admitToDeployment(
   req: IncomingMessage,
@@ -40,7 +41,7 @@ export async function admitToDeployment(
   return admitted(answer, question, check, consumed(apiKey, bearer));
 }
 
-/** The workspace in which a request's platform key acts; none for other callers. */
+/** Returns the workspace in which a request's platform key acts; undefined for other callers. */
 export async function workspaceOf(req: IncomingMessage, check: KeyChecker): Promise<string | undefined> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = [apiKey, bearer].find(looksLikePlatformKey);
@@ -48,13 +49,13 @@ export async function workspaceOf(req: IncomingMessage, check: KeyChecker): Prom
   return answer?.kind === 'good' ? answer.claims.workspace_id : undefined;
 }
 
-/** For a path of a deployment that needs no key. */
+/** Requires the route for a path of a deployment that needs no key. @throws NotFoundError */
 export function deploymentOrNotFound(route: DeploymentRoute | undefined): DeploymentRoute {
   if (!route) throw new NotFoundError(UNKNOWN_DEPLOYMENT);
   return route;
 }
 
-/** Decides whether a request may go to one of the platform's services; what it may do there is the service's to say. */
+/** Decides whether a request may go to one of the platform's services; the service decides what it may do there. */
 export async function admitToService(
   req: IncomingMessage,
   service: PublicService,
@@ -62,7 +63,7 @@ export async function admitToService(
 ): Promise<Admission> {
   const { apiKey, bearer } = credentialsOf(req.headers);
   const key = apiKey ?? (looksLikePlatformKey(bearer) ? bearer : undefined);
-  // Sign-in, and later sessions: the service knows what to make of them.
+  // Sign-ins, and later sessions, are the service's to judge.
   if (key === undefined) return NOBODY;
   const workspaceId = req.headers['x-tenant-id'];
   const question = {
@@ -88,7 +89,7 @@ async function admitToCustomAuth(req: IncomingMessage, route: DeploymentRoute, c
   if (!looksLikePlatformKey(bearer)) return NOBODY;
   const question = questionFor(bearer, route);
   const answer = await check(question);
-  // A bearer the platform does not know may still be one that the handler knows.
+  // The handler may still know a bearer that the platform does not know.
   return reaches(answer, route) ? admitted(answer, question, check, 'authorization') : NOBODY;
 }
 

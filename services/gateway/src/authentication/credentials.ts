@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a request shows of who is calling. */
+/** The credentials in a request. */
 export interface Credentials {
   /** `X-Api-Key`. */
   apiKey: string | undefined;
@@ -17,7 +17,7 @@ export function credentialsOf(headers: IncomingHttpHeaders): Credentials {
   return { apiKey: typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined, bearer };
 }
 
-/** Whether a text is meant to be a key of the platform; only org-access knows if it is one. */
+/** Returns whether a text has the form of a platform key; only org-access knows if it is one. */
 export function looksLikePlatformKey(text: string | undefined): text is string {
   return text !== undefined && PLATFORM_KEY.test(text);
 }

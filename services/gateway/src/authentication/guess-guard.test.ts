@@ -17,7 +17,7 @@ it('a key that let its request in is found out when it is revoked, although its 
   const good = new Set(['mine']);
   const keys = new KeyCache({
     ask: async ({ key }) => (good.has(key) ? GOOD : { kind: 'refused' }),
-    // So few that what is known of a key is forgotten at once.
+    // One entry, so that a known key is evicted at once.
     entriesMax: 1,
   });
   const limits = new RateLimits(readConfig(configSchema, { environment: { ...environment, ...required } }));

@@ -4,18 +4,18 @@ import type { ClientAddresses } from '../proxy/client-address.ts';
 import type { KeyCache } from './key-cache.ts';
 import type { KeyAnswer, KeyQuestion } from './key-check.ts';
 
-/** Answers questions about the keys of one request. */
+/** Checks the keys of one request. */
 export type KeyChecker = (question: KeyQuestion) => KeyAnswer | Promise<KeyAnswer>;
 
 /**
- * Makes guessing cheap to refuse: where too many attempts have failed, keys that are not known to be good are asked about no more.
- * Known ones go on, so that one guesser does not lock out those who share its address.
+ * Makes guessing cheap to refuse: after too many failed attempts from an address, keys that are not known to be good
+ * are not checked any more. Known ones still are, so that one guesser does not lock out those who share its address.
  */
 export class GuessGuard {
   readonly #keys: KeyCache;
   readonly #limits: RateLimits;
   readonly #addresses: ClientAddresses;
-  /** A request fails once, however often its key is asked about. */
+  /** Requests that failed already: each fails once, however often its key is checked. */
   readonly #failed = new WeakSet<IncomingMessage>();
 
   constructor(parts: { keys: KeyCache; limits: RateLimits; addresses: ClientAddresses }) {
@@ -25,7 +25,7 @@ export class GuessGuard {
   }
 
   checkerFor(req: IncomingMessage): KeyChecker {
-    // Asked again about the key that let its request in, it answers whatever others do: a revoked one must be found out.
+    // A recheck of the key that let its request in is never refused: a revoked key must be found out.
     let wasGood = false;
     return async (question) => {
       const refusal = wasGood ? undefined : this.#limits.refusalOfGuesses(this.#addresses.of(req));

@@ -7,39 +7,39 @@ export interface KeyCacheOptions {
   ask(question: KeyQuestion): Promise<KeyAnswer>;
   /** Monotonic milliseconds: a clock that is set back makes no answer younger. */
   now?: () => number;
-  /** Milliseconds since 1970, by which the lives of principal tokens are told. */
+  /** Milliseconds since 1970, for the expiry of principal tokens. */
   wallClock?: () => number;
   entriesMax?: number;
-  /** A key id turned out to be no good: its streams are to be cut. */
+  /** Called when a key id turned out to be revoked: its streams have to be cut. */
   onRevoked?(keyId: string): void;
 }
 
 /** An entry this old is used once more while it is renewed, so that callers seldom wait for org-access. */
 const RENEW_AFTER_MS = 2_500;
-/** What a revocation may take when no hint comes. */
+/** Milliseconds until a revocation takes effect when no hint comes. */
 const FRESH_MS = 4_000;
-/** How long a good key goes on while org-access is away. */
+/** Milliseconds that a good key stays valid while org-access is away. */
 const STALE_MS = 60_000;
 const REFUSED_MS = 2_000;
-/** After org-access failed to answer, callers that are known do not wait for it again for this long. */
+/** Milliseconds after a failure of org-access in which known callers do not wait for it again. */
 const AWAY_MS = 1_000;
-/** Principal tokens are forwarded with at least this much of their life left. */
+/** Milliseconds of life that a forwarded principal token has left at least. */
 const TOKEN_MARGIN_MS = 2_000;
 
 interface Entry {
   answer: KeyAnswer;
   askedAt: number;
-  /** When its principal token expires, by the monotonic clock. */
+  /** The expiry of its principal token, by the monotonic clock. */
   expiresAt: number;
   renewing: boolean;
-  /** A hint came that its key was revoked: the next request asks again. */
+  /** True when a hint came that its key was revoked: the next request asks again. */
   isDoubted: boolean;
 }
 
 /**
- * Remembers what org-access said about keys. An answer is used for at most 4 s; for up to 60 s, and never beyond the life
- * of its principal token, while org-access cannot be asked. Requests for one key at one time ask once. A key itself is not
- * kept, only its SHA-256.
+ * Caches the answers of org-access about keys. An answer is used for at most 4 s; for up to 60 s, and never beyond the
+ * life of its principal token, while org-access is unavailable. Concurrent requests with one key ask once. A key itself
+ * is not kept, only its SHA-256.
  */
 export class KeyCache {
   readonly #options: KeyCacheOptions;
@@ -48,7 +48,9 @@ export class KeyCache {
   readonly #entries: LRUCache<string, Entry>;
   readonly #asking = new Map<string, Promise<KeyAnswer>>();
   #doubts = 0;
-  /** Which doubt was the last about a key id: an answer that was under way then may be older than the revocation. */
+  /**
+   * The number of the last doubt about a key id: an answer that was in flight then may be older than the revocation.
+   */
   readonly #lastDoubts: LRUCache<string, number>;
   #awayUntil = 0;
 
@@ -64,17 +66,17 @@ export class KeyCache {
     return this.#entries.size;
   }
 
-  /** What entries are held under; for tests. */
+  /** Returns the ids of entries, for tests. */
   cachedIds(): IterableIterator<string> {
     return this.#entries.keys();
   }
 
-  /** Whether the last answer was that the key is good, however long ago. */
+  /** Returns whether the last answer was that the key is good, however long ago. */
   isKnownGood(question: KeyQuestion): boolean {
     return this.#entries.peek(idOf(question))?.answer.kind === 'good';
   }
 
-  /** @throws UnavailableError when nothing usable is known and org-access cannot be asked. */
+  /** @throws UnavailableError when there is no usable answer and org-access is unavailable. */
   check(question: KeyQuestion): KeyAnswer | Promise<KeyAnswer> {
     const id = idOf(question);
     const entry = this.#entries.get(id);
@@ -92,7 +94,7 @@ export class KeyCache {
     });
   }
 
-  /** These keys may have been revoked: whoever uses one next asks org-access. Says nothing about them by itself. */
+  /** Marks keys that may have been revoked: their next request asks org-access. This alone refuses nobody. */
   doubt(keyIds: ReadonlySet<string>): void {
     this.#doubts += 1;
     for (const keyId of keyIds) this.#lastDoubts.set(keyId, this.#doubts);
@@ -158,7 +160,7 @@ export class KeyCache {
     return answer.kind === 'good' ? this.#now() + answer.claims.exp * 1000 - this.#wallClock() : this.#now();
   }
 
-  /** org-access refused the key: all that is known about it, for any audience, is dropped. */
+  /** Drops all entries of a key that org-access refused, for any audience. */
   #drop(keyId: string): void {
     for (const [id, { answer }] of this.#entries.entries()) {
       if (keyIdOf(answer) === keyId) this.#entries.delete(id);

@@ -3,23 +3,23 @@ import { checked, type InternalClient } from '../internal-client.ts';
 
 export interface KeyQuestion {
   key: string;
-  /** Whom the principal token is for. */
+  /** The service that the principal token is for. */
   audience: string;
   workspaceId?: string;
 }
 
 export type KeyAnswer =
   | { kind: 'good'; token: string; claims: VerifyKeyResponse['claims'] }
-  /** Unknown, revoked or expired. */
+  /** The key is unknown, revoked or expired. */
   | { kind: 'refused' }
-  /** A good key that does not reach the workspace asked for. */
+  /** The key is good and does not reach the requested workspace. */
   | { kind: 'elsewhere'; detail: string };
 
 const KEY_LENGTH_MAX = 512;
 
-/** Asks org-access about a key. @throws when it cannot be asked. */
+/** Asks org-access about a key. @throws when org-access is unavailable. */
 export async function checkKey(orgAccess: InternalClient, question: KeyQuestion): Promise<KeyAnswer> {
-  // No key is that long, and the contract does not let it be asked about.
+  // No key is that long, and the contract does not allow asking about it.
   if (question.key.length > KEY_LENGTH_MAX) return { kind: 'refused' };
   const answer = await orgAccess.call('POST', '/internal/keys/verify', {
     key: question.key,

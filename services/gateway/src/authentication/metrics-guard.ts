@@ -3,7 +3,9 @@ import { INTERNAL, type PrincipalVerifier, toPrincipal, UnauthorizedError } from
 import { credentialsOf } from './credentials.ts';
 import type { GuessGuard } from './guess-guard.ts';
 
-/** The gateway is reached from outside, so its numbers are for key holders and for who knows the internal token. */
+/**
+ * Restricts the gateway's metrics to key holders and holders of the internal token, because it is reached from outside.
+ */
 export function metricsGuard(guard: GuessGuard, internalToken: string): PrincipalVerifier {
   return {
     async authenticate(req) {

@@ -1,25 +1,25 @@
 import { TooManyRequestsError } from '@runyard/service-kit';
 import type { KeyAnswer } from './key-check.ts';
 
-/** One request or websocket that is being served with a key. */
+/** One request or websocket in flight with a key. */
 export interface OpenExchange {
   keyId: string;
-  /** Asks again whether its key is good. */
+  /** Checks its key again. */
   recheck(): KeyAnswer | Promise<KeyAnswer>;
-  /** Ends it, visibly broken off. */
+  /** Ends it so that the client sees an incomplete answer. */
   cut(): void;
 }
 
 /**
- * Most requests are over before this. Together with the age at which the cache renews an answer (2.5 s) and the time
- * between sweeps it keeps to the 5 s, also for an exchange that an ageing answer let in after the revocation.
+ * Most requests end before this. Together with the age at which the cache renews an answer (2.5 s) and the time between
+ * sweeps it keeps to the 5 s, also for an exchange that an ageing answer let in after the revocation.
  */
 const RECHECK_AFTER_MS = 1_000;
 const SWEEP_MS = 750;
 
 /**
- * Bounds what one key may have open, and cuts what a revoked one still has: it asks again about the key of every exchange that
- * stays open, and at once about a key that is doubted. While org-access cannot be asked, exchanges stay.
+ * Limits how many exchanges one key may have open, and cuts those of a revoked key: it rechecks the key of every
+ * exchange that stays open, and at once a key that is doubted. While org-access is unavailable, exchanges stay.
  */
 export class OpenExchanges {
   readonly #maxPerKey: number;
@@ -45,7 +45,10 @@ export class OpenExchanges {
     return size;
   }
 
-  /** Returns what to call when the exchange is over. @throws TooManyRequestsError when its key has as many open as it may. */
+  /**
+   * Returns a function to call when the exchange has ended. @throws TooManyRequestsError when its key has as many open
+   * as it may
+   */
   add(exchange: OpenExchange): () => void {
     const entry = { ...exchange, openedAt: Date.now() };
     let exchanges = this.#byKey.get(exchange.keyId);
@@ -70,7 +73,7 @@ export class OpenExchanges {
     for (const exchange of [...(this.#byKey.get(keyId) ?? [])]) exchange.cut();
   }
 
-  /** Asks at once about these keys, and cuts what those that are refused have open. */
+  /** Checks these keys at once, and cuts the open exchanges of those that are refused. */
   recheckKeys(keyIds: ReadonlySet<string>): void {
     for (const keyId of keyIds) for (const exchange of this.#byKey.get(keyId) ?? []) void this.#recheck(exchange);
   }
@@ -87,7 +90,7 @@ export class OpenExchanges {
       const answer = await exchange.recheck();
       if (answer.kind !== 'good') exchange.cut();
     } catch {
-      // Not knowing is no reason to break off a run's stream.
+      // A failed check is no reason to break off a run's stream.
     }
   }
 }

@@ -3,7 +3,7 @@ import { TooManyRequestsError } from '@runyard/service-kit';
 import type { Config } from '../config.ts';
 import { type Bucket, type Rate, RateLimit } from './rate-limit.ts';
 
-/** Who sent a request, as far as the gateway knows. */
+/** The sender of a request, as far as the gateway knows it. */
 export interface Caller {
   /** Absent for callers the platform does not know. */
   claims?: PrincipalClaims | undefined;
@@ -12,14 +12,14 @@ export interface Caller {
 
 interface Dimension {
   name: string;
-  /** Whom a request is counted to; undefined where it is not counted in this dimension. */
+  /** Returns the subject of the request; undefined where it is not counted in this dimension. */
   subjectOf(caller: Caller): string | undefined;
-  /** What the 429 says. */
+  /** The detail of the 429. */
   detail: string;
   rateOf(config: Config): Rate;
 }
 
-/** What requests are counted by, each with a rate of its own. */
+/** The dimensions in which requests are counted, each with a rate of its own. */
 const DIMENSIONS: readonly Dimension[] = [
   {
     name: 'key',
@@ -41,7 +41,7 @@ const DIMENSIONS: readonly Dimension[] = [
   },
 ];
 
-/** Failures to authenticate are no requests: they are counted when they happen, and asked about before. */
+/** Failures to authenticate are no requests: they are counted when they happen, and checked beforehand. */
 const FAILURES = {
   name: 'authentication_failures',
   detail: 'Too many failures to authenticate from this address',
@@ -54,7 +54,7 @@ function rate(perSecond: number, burst = Math.max(1, Math.ceil(perSecond * 2))):
 
 type ActiveDimension = Pick<Dimension, 'subjectOf' | 'detail'> & { limit: RateLimit };
 
-/** Decides whether a caller has sent too much. No request waits for that. */
+/** Decides whether a caller has sent too much, without making any request wait. */
 export class RateLimits {
   readonly #dimensions: readonly ActiveDimension[];
   readonly #failures: RateLimit | undefined;
@@ -95,7 +95,9 @@ export class RateLimits {
     ];
   }
 
-  /** What to answer credentials that may be guessed, before they are looked at; undefined where they may be. */
+  /**
+   * Returns the refusal of credentials that may be guesses, before they are checked; undefined where guessing has room.
+   */
   refusalOfGuesses(address: string): TooManyRequestsError | undefined {
     const limit = this.#failures;
     return limit && !limit.hasRoom(address) ? refusal(limit, address, FAILURES.detail) : undefined;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { readBody, tooLarge } from '@runyard/service-kit';
 
 /**
- * The body of a request on its way through. A small one is taken whole, so that it travels in one piece and can be sent
- * again if the first upstream does not answer the door; any other is passed on as it comes, never held.
+ * The body of a request. A small one is read whole, so that it travels in one piece and can be sent again if the first
+ * upstream refuses the connection; any other is streamed, never held.
  */
 export type RequestBody =
   | { kind: 'none' }
@@ -12,7 +12,10 @@ export type RequestBody =
 
 const WHOLE_BYTES_MAX = 65_536;
 
-/** @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets there. */
+/**
+ * @throws PayloadTooLargeError at once when the announced length is over the limit; a stream throws it when it gets
+ * there.
+ */
 export async function takeBody(req: IncomingMessage, limitBytes: number): Promise<RequestBody> {
   const announced = req.headers['content-length'];
   if (req.headers['transfer-encoding'] === undefined) {
@@ -25,7 +28,7 @@ export async function takeBody(req: IncomingMessage, limitBytes: number): Promis
   async function* counted(): AsyncIterable<Uint8Array> {
     started = true;
     let length = 0;
-    // The request outlives its body: the answer goes out on the same connection.
+    // The connection must outlive the body, because the answer goes out on it.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
       length += (chunk as Buffer).length;
       if (length > limitBytes) throw tooLarge(limitBytes);

@@ -1,6 +1,6 @@
 import { UnavailableError } from '@runyard/service-kit';
 
-/** The upstream has enough to answer: it was not asked. */
+/** The upstream has enough to answer: nothing was sent to it. */
 export class NoRoomError extends UnavailableError {
   constructor() {
     super('Too many requests wait for an answer at the moment', {
@@ -11,15 +11,16 @@ export class NoRoomError extends UnavailableError {
 }
 
 /**
- * What each upstream was asked by this replica and has not begun to answer. A process takes new connections one by one, between
- * other work: what it cannot keep up with waits in the system's queue before it, where it can neither count nor refuse it. So
- * who asks counts. An answer that has begun, as those of streams and of long waits do at once, is no load.
+ * Counts the requests of this replica that each upstream has not begun to answer. A process takes new connections one
+ * by one, between other work: what it cannot keep up with waits in the system's queue before it, where it can neither
+ * count nor refuse it. So the sender counts. An answer that has begun, as those of streams and of long waits do at
+ * once, is no load.
  */
 export class UpstreamLoad {
   readonly #maxUnanswered: number;
   readonly #unanswered = new Map<string, number>();
 
-  /** @param options.maxUnanswered of one upstream */
+  /** @param options.maxUnanswered the limit of one upstream */
   constructor({ maxUnanswered }: { maxUnanswered: number }) {
     this.#maxUnanswered = maxUnanswered;
   }
@@ -28,14 +29,17 @@ export class UpstreamLoad {
     return this.#unanswered.get(upstream) ?? 0;
   }
 
-  /** Those that take another request. @throws NoRoomError when none does */
+  /** Returns the upstreams that take another request. @throws NoRoomError when none does */
   withRoom(upstreams: readonly string[]): string[] {
     const those = upstreams.filter((upstream) => this.#hasRoom(upstream));
     if (those.length === 0) throw new NoRoomError();
     return those;
   }
 
-  /** Counts a request. Returns what to call, once or more, when its answer begins or will never come. @throws NoRoomError */
+  /**
+   * Counts a request. Returns a function to call, once or more, when its answer begins or will never come. @throws
+   * NoRoomError
+   */
   take(upstream: string): () => void {
     if (!this.#hasRoom(upstream)) throw new NoRoomError();
     this.#unanswered.set(upstream, this.of(upstream) + 1);

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { responseHeaders } from './headers.ts';
 import { NotContinuedError, UntouchedError } from './upstream-error.ts';
 
-/** Where the rest of an answer is found: the upstream that began it had to stop. */
+/** The continuation of an answer whose upstream had to stop. */
 export interface Handover {
   /** Path and query, at any upstream of the deployment. */
   path: string;
@@ -13,23 +13,23 @@ export interface Handover {
 }
 
 export interface RelayOptions {
-  /** Names and values that the answer has besides the upstream's. */
+  /** Names and values of headers that the answer gets besides the upstream's. */
   ownHeaders: readonly string[];
-  /** Asked when the answer begins: is this the last one on its connection. */
+  /** Called when the answer begins: whether it is the last one on its connection. */
   isLast(): boolean;
-  /** The upstream has begun to answer. */
+  /** Called when the upstream has begun to answer. */
   onBegun(): void;
-  /** The upstream takes no further request on this connection: it is probably about to stop. */
+  /** Called when the upstream takes no further request on this connection: it is probably about to stop. */
   onLeaving(): void;
-  /** Whether an answer that says "untouched" is to be refused, because another upstream can be asked. */
+  /** True when an answer that says "untouched" has to be refused, because another upstream can be tried. */
   hasAlternative: boolean;
-  /** It goes on with an answer whose beginning the client has. */
+  /** True when it continues an answer whose beginning the client has. */
   isContinuing: boolean;
 }
 
 /**
- * Receives an upstream's answer and hands it to the client at the client's pace. Resolves when the answer is out or has broken off,
- * with a handover when the rest is elsewhere; rejects when nothing of it went out.
+ * Receives an upstream's answer and sends it to the client at the client's pace. Resolves when the answer is out or has
+ * broken off, with a handoff when the rest is elsewhere; rejects when nothing of it went out.
  */
 export class AnswerRelay implements Dispatcher.DispatchHandler {
   readonly done: Promise<Handover | undefined>;
@@ -78,7 +78,7 @@ export class AnswerRelay implements Dispatcher.DispatchHandler {
     }
     this.#hasBegun = true;
     this.#res.writeHead(status, statusText, list as unknown as Record<string, string>);
-    // A stream's headers must not wait for its first event; with a length given the body is right behind.
+    // A stream's headers must not wait for its first event; with a known length the body follows at once.
     if (!announcesLength) this.#res.flushHeaders();
     return true;
   }

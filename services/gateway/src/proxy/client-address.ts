@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Knows which peers are proxies whose forwarding headers are believed, and so whose address a request comes from. */
+/** Decides which peers are proxies whose forwarding headers are believed, and so which address a request comes from. */
 export class ClientAddresses {
   readonly #believesAll: boolean;
   readonly #proxies: readonly Network[];
@@ -15,14 +15,15 @@ export class ClientAddresses {
     this.#proxies = (options.proxies ?? []).map(networkOf);
   }
 
-  /** Whether the forwarding headers of a request are those of a proxy of the platform. */
+  /** Returns whether the forwarding headers of a request are those of a trusted proxy. */
   believes(req: IncomingMessage): boolean {
     return this.#believesAll || this.#isProxy(req.socket.remoteAddress);
   }
 
   /**
-   * Whom a request is counted to: its peer, or whom the proxies before it name. Entries of `X-Forwarded-For` are read from the
-   * last, which the nearest proxy wrote: what stands before the first stranger is the stranger's own word.
+   * Returns the address that a request is counted to: its peer, or the one that the proxies before it name. Entries of
+   * `X-Forwarded-For` are read from the last, which the nearest proxy wrote: entries before the first stranger's are
+   * the stranger's own word.
    */
   of(req: IncomingMessage): string {
     const peer = req.socket.remoteAddress;
@@ -43,7 +44,7 @@ export class ClientAddresses {
   }
 }
 
-/** An IPv6 subscriber has a whole /64, and counts as one. */
+/** Returns the subject of an address. An IPv6 subscriber has a whole /64, and counts as one. */
 function subjectOf(text = 'unknown'): string {
   if (!text.includes(':') || !ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);

@@ -5,18 +5,18 @@ import type { Handover } from './answer-relay.ts';
 import { exchange, type Forwarding } from './forward.ts';
 import { NotContinuedError } from './upstream-error.ts';
 
-/** How to ask for the rest: where to, and as whom. */
+/** The request for a continuation: its upstreams and its headers. */
 export type Continuation = Omit<Forwarding, 'body' | 'target'>;
 
-/** How long the rest of an answer is looked for. */
+/** Milliseconds in which the continuation is looked for. */
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = { first: 50, longest: 1_000 };
 
 /**
- * Gets the rest of an answer from other processes of the deployment, however often it changes hands, and appends it to what the
- * client has. Rejects when nobody has it.
+ * Gets the rest of an answer from other processes of the deployment, however often it is handed off, and appends it to
+ * what the client has. Rejects when nobody has it.
  *
- * @param plan is asked before each try: who asks may have lost the right to, and upstreams come and go
+ * @param plan is called before each try: the caller may have lost its right, and upstreams come and go
  */
 export async function continueAnswer(
   res: ServerResponse,
@@ -63,7 +63,7 @@ async function ask(res: ServerResponse, { path }: Handover, plan: Continuation):
   throw failure;
 }
 
-/** Asking again would change nothing. */
+/** Returns whether trying again would change nothing. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof NotContinuedError) return error.isFinal;
   return error instanceof AppError && !(error instanceof UnavailableError) && !(error instanceof TooManyRequestsError);

@@ -17,15 +17,16 @@ export interface Forwarding extends Pick<RelayOptions, 'ownHeaders' | 'isLast'> 
   target: string;
   headers: string[];
   body: RequestBody;
-  /** An upstream takes no more requests, or none at all: others are to be asked first. */
+  /** Called when an upstream takes no more requests, or none at all: others have to be tried first. */
   avoid(upstream: string): void;
 }
 
 /**
- * Passes a request on and its answer back, byte for byte as they come. Resolves when the answer is out or has broken off, with a
- * handover when its rest is to be had elsewhere; rejects when there was none. A client that leaves takes the upstream's request
- * with it, and an upstream that dies in the middle cuts the client's connection, so that half an answer never looks like a whole
- * one. What was not done, or may be done twice, is asked of the next upstream.
+ * Passes a request on and its answer back, byte for byte as they come. Resolves when the answer is out or has broken
+ * off, with a handoff when its rest is elsewhere; rejects when there was none. A client that leaves takes the
+ * upstream's request with it, and an upstream that dies in the middle cuts the client's connection, so that half an
+ * answer never looks like a whole one. A request that was not carried out, or may be carried out twice, goes to the
+ * next upstream.
  *
  * @throws NoRoomError when none of them takes another request
  */
@@ -57,7 +58,7 @@ export async function forward(
   return undefined;
 }
 
-/** Asks one upstream. @throws NoRoomError */
+/** Sends the request to one upstream. @throws NoRoomError */
 export function exchange(
   res: ServerResponse,
   upstream: string,
@@ -76,7 +77,7 @@ export function exchange(
       headers:
         body.kind === 'stream' && body.length !== undefined ? [...headers, 'content-length', body.length] : headers,
       body: body.kind === 'none' ? null : body.kind === 'whole' ? body.bytes : (body.chunks as unknown as Buffer),
-      // How long a run takes is for the run to say; whether the upstream still lives is looked after.
+      // A run may take any time; `silentUpstreams` checks whether the upstream still lives.
       headersTimeout: 0,
       bodyTimeout: 0,
     },
@@ -89,7 +90,7 @@ function isSafe(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-/** Each upstream once; an only one twice, since a connection that breaks says nothing of the next one. */
+/** Returns each upstream once; an only one twice, since a broken connection says nothing about the next one. */
 function tries(upstreams: readonly string[], isRepeatable: boolean): readonly string[] {
   return upstreams.length === 1 && isRepeatable ? [...upstreams, ...upstreams] : upstreams;
 }

@@ -2,7 +2,7 @@ import { lives } from '@runyard/service-kit';
 import type { Dispatcher } from 'undici';
 
 export interface SilentUpstreamsOptions {
-  /** An exchange that has brought nothing for this long is a reason to ask its upstream whether it lives. */
+  /** Milliseconds without a byte after which an exchange's upstream is probed. */
   silentMs: number;
 }
 
@@ -11,12 +11,12 @@ export class SilentUpstreamError extends Error {
   override readonly name = 'SilentUpstreamError';
 }
 
-/** What the answer to that may take at most. */
+/** The longest time for the answer to a probe. */
 const ANSWER_MS = 3_000;
 
 /**
- * Breaks off exchanges with upstreams that a network has swallowed. How long an answer takes is the upstream's to say, and such a
- * network gives no error: so upstreams that are silent are asked over a new connection whether they live.
+ * Breaks off exchanges with unresponsive upstreams. An answer may take any time, and a partition gives no error: so
+ * silent upstreams are probed over a new connection.
  */
 export class SilentUpstreams {
   readonly #silentMs: number;
@@ -37,7 +37,7 @@ export class SilentUpstreams {
     clearInterval(this.#timer);
   }
 
-  /** The handler, listened to. */
+  /** Wraps the handler to record when the upstream was last heard. */
   watch(upstream: string, handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     const exchange = new Exchange(upstream, handler, () => this.#open.delete(exchange));
     this.#open.add(exchange);
@@ -69,7 +69,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #onOver: () => void;
   #abort: (error?: Error) => void = () => undefined;
   #heardAt = performance.now();
-  /** The client is slow, and so nothing is read. */
+  /** True when nothing is read because the client is slow. */
   #isHeldBack = false;
 
   constructor(upstream: string, handler: Dispatcher.DispatchHandler, onOver: () => void) {

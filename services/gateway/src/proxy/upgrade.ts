@@ -11,8 +11,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_DELAY_MS = 10_000;
 
 /**
- * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end of
- * either side is the end of the other. An upstream that declines is answered as it answered.
+ * Passes a protocol upgrade (websockets) through: once the upstream agrees, bytes go both ways untouched, and the end
+ * of either side ends the other. The client gets the answer of an upstream that declines.
  *
  * @throws NoRoomError when none of them takes another request
  */
@@ -25,7 +25,7 @@ export function forwardUpgrade(
     load: UpstreamLoad;
     target: string;
     headers: string[];
-    /** Names and values that the answer has besides the upstream's. */
+    /** Names and values of headers that the answer gets besides the upstream's. */
     ownHeaders: readonly string[];
     name: string;
   },
@@ -70,7 +70,7 @@ export function forwardUpgrade(
     socket.write(headOf(101, upgraded));
     upstreamSocket.setTimeout(0);
     upstreamSocket.setNoDelay(true);
-    // Either side may say nothing for hours: a network that swallows it is noticed by the system.
+    // Either side may be quiet for hours: keep-alive lets the system detect a partition.
     upstreamSocket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (socket instanceof Socket) socket.setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
     if (upstreamHead.length > 0) socket.write(upstreamHead);

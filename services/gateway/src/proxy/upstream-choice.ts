@@ -3,10 +3,13 @@ import { UnavailableError } from '@runyard/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamLoad } from '../limits/upstream-load.ts';
 
-/** As long as a stopping process takes requests, and a little longer. */
+/** Milliseconds that an avoided upstream stays last: a little longer than a stopping process takes requests. */
 const AVOIDED_MS = 6_000;
 
-/** Takes the upstream of a deployment that has least to answer, equals in turn, those that stop or cannot be reached after the others. */
+/**
+ * Orders the upstreams of a deployment: the least loaded first, equals in turn, and after the others those that stop or
+ * cannot be reached.
+ */
 export class UpstreamChoice {
   readonly #load: UpstreamLoad;
   readonly #turns = new WeakMap<DeploymentRoute, number>();
@@ -16,7 +19,7 @@ export class UpstreamChoice {
     this.#load = load;
   }
 
-  /** All upstreams, in the order to be tried. @throws UnavailableError when there is none. */
+  /** Returns all upstreams, in the order to be tried. @throws UnavailableError when there is none. */
   of(route: DeploymentRoute): readonly string[] {
     const { upstreams } = route;
     if (upstreams.length === 0) {
@@ -30,7 +33,7 @@ export class UpstreamChoice {
     return inTurn.sort((one, other) => rank(one) - rank(other) || this.#load.of(one) - this.#load.of(other));
   }
 
-  /** For some seconds others are tried first. */
+  /** Puts an upstream after the others for some seconds. */
   avoid(upstream: string): void {
     this.#avoided.set(upstream, true);
   }

@@ -1,6 +1,6 @@
 import type { DeploymentRoute } from '@runyard/contracts';
 
-/** The routes this replica knows: those of the last snapshot, and nothing else. */
+/** Holds the routes of the last snapshot, and nothing else. */
 export class DeploymentTable {
   #byId = new Map<string, DeploymentRoute>();
   #bySlug = new Map<string, DeploymentRoute>();
@@ -8,7 +8,7 @@ export class DeploymentTable {
   #byHost = new Map<string, DeploymentRoute>();
   #isLoaded = false;
 
-  /** Whether there was ever a snapshot. */
+  /** True when there was ever a snapshot. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
@@ -21,7 +21,7 @@ export class DeploymentTable {
     return this.#byId.get(reference.toLowerCase()) ?? this.#bySlug.get(reference);
   }
 
-  /** A bare name means something only inside a workspace. */
+  /** Finds a deployment by its bare name, which means something only inside a workspace. */
   findNamed(name: string, workspaceId: string): DeploymentRoute | undefined {
     return this.#byName.get(nameIn(workspaceId, name));
   }

@@ -2,17 +2,17 @@ import type { OrganizationPlan } from '@runyard/contracts';
 import type { Queries } from '../database/database.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 
-/** What an identity may do; `workspace` is about the one workspace asked for. */
+/** The permissions of an identity. `workspace` is about the one workspace asked for. */
 export interface Access {
   organizationRoleId: string;
-  /** What its organization has booked. */
+  /** The plan of the identity's organization. */
   plan: OrganizationPlan;
   organization: string[];
-  /** Null: the identity does not reach that workspace, or none was asked for. */
+  /** Null when the identity does not reach that workspace, or none was asked for. */
   workspace: string[] | null;
 }
 
-/** The identity as it is stored, with its roles, and its membership of at most the workspace asked for. */
+/** Selects the identity with its roles, and its membership of at most the workspace asked for. */
 const withRoles = (workspaceId: string | null) =>
   ({
     organizationRole: { select: { permissions: true } },
@@ -27,9 +27,9 @@ const withRoles = (workspaceId: string | null) =>
 const NO_WORKSPACE = '00000000-0000-0000-0000-000000000000';
 
 /**
- * What an identity of this organization may do there and in one of its workspaces. Organization administrators administer
- * every workspace; a membership goes before the role an identity has everywhere. Null when there is no such identity or
- * it was disabled.
+ * Returns the permissions of an identity in its organization and in one of its workspaces. Organization administrators
+ * administer every workspace. A membership overrides the role that an identity has everywhere. Null when there is no
+ * such identity or it is disabled.
  */
 export async function accessOf(
   queries: Queries,
@@ -60,7 +60,10 @@ export async function accessOf(
   return { ...base, workspace: role?.permissions ?? null };
 }
 
-/** Whether an identity of this organization, not disabled and not a service account without keys, reaches one of its workspaces. */
+/**
+ * Returns whether an identity reaches a workspace of its organization. Disabled identities and service accounts without
+ * keys do not.
+ */
 export async function reachesWorkspace(
   queries: Queries,
   scope: { organizationId: string; identityId: string; workspaceId: string },
@@ -68,7 +71,10 @@ export async function reachesWorkspace(
   return (await accessOf(queries, scope))?.workspace != null && (await isAlive(queries, scope));
 }
 
-/** Whether an identity acts anywhere in this organization: it exists, is not disabled, and is not a service account without keys. */
+/**
+ * Returns whether an identity can act in this organization. Disabled identities and service accounts without keys
+ * cannot.
+ */
 export async function isThere(
   queries: Queries,
   scope: { organizationId: string; identityId: string },
@@ -76,7 +82,10 @@ export async function isThere(
   return (await accessOf(queries, { ...scope, workspaceId: null })) !== null && (await isAlive(queries, scope));
 }
 
-/** A service account is there as long as it has a key, and the one that the organization begins with for good. That it ended with the last one is written down a little later. */
+/**
+ * Returns whether a service account has a key. It ends with its last key, although its row is disabled a little later.
+ * The organization's first account is always alive.
+ */
 async function isAlive(
   queries: Queries,
   { organizationId, identityId }: { organizationId: string; identityId: string },
@@ -93,7 +102,7 @@ async function isAlive(
   return identity !== null;
 }
 
-/** The workspaces an identity reaches, oldest first; with those of `organizationId` only. */
+/** Returns the workspaces of `organizationId` that an identity reaches, the oldest first. */
 export async function reachableWorkspaces(
   queries: Queries,
   scope: { organizationId: string; identityId: string },

@@ -1,4 +1,4 @@
-/** Ids of the roles every organization has; the rows are made by the first migration. */
+/** Ids of the roles that every organization has; the first migration creates the rows. */
 export const PLATFORM_ROLES = {
   organizationAdmin: '5a7d6f2e-0000-4000-8000-000000000001',
   organizationUser: '5a7d6f2e-0000-4000-8000-000000000002',

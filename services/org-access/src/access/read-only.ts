@@ -3,18 +3,18 @@ import type { Queries } from '../database/database.ts';
 import { type Access, accessOf } from './access.ts';
 import { PLATFORM_ROLES } from './platform-roles.ts';
 
-/** Bounds what an identity may do to what it may read: the access of a `read_only` key, whatever its roles. */
+/** Limits permissions to reading, for `read_only` keys, whatever their roles. */
 export function readingAccess(access: Access): Access {
   return {
     ...access,
-    // Services let organization administrators do everything, whatever their permissions.
+    // Services permit everything to organization administrators, whatever their permissions.
     organizationRoleId: PLATFORM_ROLES.organizationViewer,
     organization: access.organization.filter(isReading),
     workspace: access.workspace?.filter(isReading) ?? null,
   };
 }
 
-/** Reads the access of a caller anew, for a workspace that need not be the one of its token. */
+/** Reads the current permissions of a caller in a workspace, which may differ from that of its token. */
 export async function accessOfCaller(queries: Queries, caller: Principal, workspaceId: string): Promise<Access | null> {
   const { organizationId, identity: identityId } = caller;
   const access = await accessOf(queries, { organizationId, identityId, workspaceId });

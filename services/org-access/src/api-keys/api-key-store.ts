@@ -1,7 +1,7 @@
 import type { Queries } from '../database/database.ts';
 import type { KeyKind } from './key-format.ts';
 
-/** A key with what a list shows of it. */
+/** A key with the fields of a list. */
 export interface StoredKey {
   id: string;
   identityId: string;
@@ -52,7 +52,7 @@ export const apiKeyStore = {
     return queries.apiKey.create({ data: { ...key, organizationId }, include: shown });
   },
 
-  /** Keys that were not revoked, newest first. */
+  /** Lists keys that were not revoked, the newest first. */
   list(queries: Queries, organizationId: string, filter: { kind: KeyKind; identityId?: string }): Promise<StoredKey[]> {
     return queries.apiKey.findMany({
       where: { organizationId, revokedAt: null, ...filter },
@@ -65,7 +65,7 @@ export const apiKeyStore = {
     return queries.apiKey.findFirst({ where: { organizationId, revokedAt: null, ...key }, include: shown });
   },
 
-  /** False when another was faster. */
+  /** Returns false when another request was faster. */
   async revoke(queries: Queries, organizationId: string, keyId: string): Promise<boolean> {
     const { count } = await queries.apiKey.updateMany({
       where: { organizationId, id: keyId, revokedAt: null },
@@ -74,7 +74,7 @@ export const apiKeyStore = {
     return count === 1;
   },
 
-  /** Every key an identity has, to be revoked with it. */
+  /** Returns the ids of all keys of an identity that were not revoked. */
   async idsOf(queries: Queries, organizationId: string, identityId: string): Promise<string[]> {
     const keys = await queries.apiKey.findMany({
       where: { organizationId, identityId, revokedAt: null },

@@ -6,7 +6,7 @@ import type { Prisma } from '../generated/client.ts';
 import { apiKeyStore, type NewKey, type StoredKey } from './api-key-store.ts';
 import { hashKey, makeKey, shortenKey } from './key-format.ts';
 
-/** Makes a key and stores its hash. What is returned holds the key itself, which nobody will see again. */
+/** Makes a key and stores its hash. Only this result contains the key itself. */
 export async function issueKey(
   transaction: Prisma.TransactionClient,
   organizationId: string,
@@ -23,7 +23,7 @@ export async function issueKey(
   return { ...renderKey(stored), key };
 }
 
-/** Revokes keys; the event lets caches forget them before they would by themselves. */
+/** Revokes keys. The event lets caches drop them before their time. */
 export async function revokeKeys(
   transaction: Prisma.TransactionClient,
   organizationId: string,

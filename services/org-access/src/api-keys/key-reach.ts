@@ -8,7 +8,7 @@ const RANK: Record<string, number> = {
   [PLATFORM_ROLES.organizationViewer]: 1,
 };
 
-/** The role asked for, or that of a user as far as the caller has it. */
+/** Returns the requested role, or by default that of a user, limited to the caller's own. @throws ForbiddenError */
 export function grantableRole(caller: Principal, asked: string | undefined): string {
   const rankOfCaller = { admin: 3, user: 2, viewer: 1 }[caller.organizationRole ?? 'viewer'];
   if (!asked) return rankOfCaller >= 2 ? PLATFORM_ROLES.organizationUser : PLATFORM_ROLES.organizationViewer;
@@ -21,7 +21,7 @@ export function defaultWorkspaceRole(readOnly: boolean | undefined): string {
   return readOnly ? PLATFORM_ROLES.workspaceViewer : PLATFORM_ROLES.workspaceAdmin;
 }
 
-/** Whether a key works in these workspaces and nowhere else. */
+/** Returns whether a key works only in these workspaces. */
 export function isWithin(key: StoredKey, workspaceIds: ReadonlySet<string>): boolean {
   const { members, everywhereRoleId, organizationRoleId } = key.identity;
   return (

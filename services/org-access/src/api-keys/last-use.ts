@@ -3,7 +3,7 @@ import type { PrismaClient } from '../generated/client.ts';
 
 const WRITE_EVERY_MS = 30_000;
 
-/** Remembers which keys were used and writes it down now and then: a request never waits for it. */
+/** Collects the last use of keys and stores it from time to time, so that no request waits for it. */
 export class LastUse {
   readonly #prisma: PrismaClient;
   readonly #logger: Logger;
@@ -29,7 +29,7 @@ export class LastUse {
     this.#used.set(keyId, new Date());
   }
 
-  /** Never throws: what could not be written is lost, and the next use is written again. */
+  /** Never throws: a failed batch is lost, and the next use is stored again. */
   async write(): Promise<void> {
     if (this.#used.size === 0) return;
     const [ids, times] = [[...this.#used.keys()], [...this.#used.values()]];

@@ -10,15 +10,15 @@ import type { Prisma } from '../generated/client.ts';
 const KEY_DESCRIPTION = 'First administrator key';
 
 /**
- * What a fresh installation needs before anybody can call it: the default organization, a workspace in it, and an
- * administrator key that acts in that workspace. Safe to ask for at every start, by any number of processes at once.
+ * Creates what a new installation needs before its first call: the default organization, a workspace, and an
+ * administrator key for that workspace. Idempotent, also for concurrent processes.
  */
 export class BootstrapService {
   readonly #database: Database;
 
   readonly #plan: OrganizationPlan;
 
-  /** @param options.plan of the organization that is made */
+  /** @param options.plan of the new organization */
   constructor(options: { database: Database; plan: OrganizationPlan }) {
     this.#database = options.database;
     this.#plan = options.plan;

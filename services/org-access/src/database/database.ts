@@ -4,7 +4,7 @@ import { type Prisma, PrismaClient } from '../generated/client.ts';
 
 export type Database = ServiceDatabase<PrismaClient, Prisma.TransactionClient>;
 
-/** A transaction or the client itself: stores take either. */
+/** A transaction or the client itself; stores accept either. */
 export type Queries = PrismaClient | Prisma.TransactionClient;
 
 export function openDatabase(

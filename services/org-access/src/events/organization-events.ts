@@ -4,7 +4,7 @@ import type { Prisma } from '../generated/client.ts';
 
 const SOURCE = '/runyard/org-access';
 
-/** What this service tells the others. Each is written in the transaction that makes it true. */
+/** Records the events of this service in its outbox. Each is written in the transaction that makes it true. */
 export const organizationEvents = {
   keyIssued: (transaction: Prisma.TransactionClient, key: { organizationId: string; keyId: string }) =>
     record(transaction, KeyIssued, key.organizationId, { organization_id: key.organizationId, key_id: key.keyId }),

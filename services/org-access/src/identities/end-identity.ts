@@ -2,8 +2,8 @@ import { organizationEvents } from '../events/organization-events.ts';
 import type { Prisma } from '../generated/client.ts';
 
 /**
- * Ends an identity: it acts here no more, and the other services hear of it once, however often this is asked for. Whoever removes
- * or deactivates somebody does it by this. The account that an organization begins with stays.
+ * Disables an identity, and notifies the other services once, however often it is called. Whoever removes or
+ * deactivates an identity has to use this function. It does not affect the organization's first account.
  */
 export async function endIdentity(
   transaction: Prisma.TransactionClient,

@@ -3,12 +3,12 @@ import type { Database } from '../database/database.ts';
 import { endIdentity } from './end-identity.ts';
 
 const EVERY_MS = 60_000;
-/** Of one round; the others wait for the next. */
+/** Accounts of one round; the others wait for the next one. */
 const ROUND_MAX = 500;
 
 /**
- * Ends service accounts whose keys are over: an account ends with its key, also when nobody revokes it. Any number of processes may
- * do it at once. Such an account reaches nothing before that either (`reachesWorkspace`).
+ * Disables service accounts whose keys have expired: an account ends with its key, also when nobody revokes it. Any
+ * number of processes may do so at once. Such an account has no access even before that (`reachesWorkspace`).
  */
 export class ExpiredAccounts {
   readonly #database: Database;

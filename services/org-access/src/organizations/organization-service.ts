@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
 
-/** The caller's own organization: its settings and the roles it knows. */
+/** Reads and changes the caller's own organization: its settings and its roles. */
 export class OrganizationService {
   readonly #database: Database;
 

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { organizationEvents } from '../events/organization-events.ts';
 import type { Organization } from '../generated/client.ts';
 
-/** What organizations have booked: for whoever runs the platform to see and to set, not for the organizations. */
+/** Lists and sets the plans of organizations, for the platform's operators. */
 export class PlanService {
   readonly #database: Database;
 
@@ -17,7 +17,7 @@ export class PlanService {
     return rows.map(booked);
   }
 
-  /** Principal tokens that were signed before go on with the plan they name, for the minute they live. */
+  /** Sets the plan. Principal tokens that were signed before keep the old plan for their lifetime of a minute. */
   async set(organizationId: string, plan: OrganizationPlan): Promise<BookedOrganization> {
     return this.#database.change(async (transaction) => {
       const [row] = await transaction.organization.updateManyAndReturn({

@@ -9,7 +9,7 @@ import type { LastUse } from '../api-keys/last-use.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import type { PrincipalTokens } from './principal-tokens.ts';
 
-/** Turns a key into a principal token: who calls, in which workspace, with which permissions. */
+/** Exchanges a key for a principal token, which names the caller, the workspace and the permissions. */
 export class KeyVerification {
   readonly #prisma: PrismaClient;
   readonly #tokens: PrincipalTokens;
@@ -22,11 +22,11 @@ export class KeyVerification {
   }
 
   /**
-   * Without a workspace asked for, the key acts in its default one, or in the only one it reaches; a key of the whole
+   * Without a requested workspace, the key acts in its default one, or in the only one it reaches. A key of the whole
    * organization without a default acts in none.
    *
    * @throws UnauthorizedError for a key that is unknown, revoked or expired
-   * @throws ForbiddenError when the key does not reach the workspace asked for
+   * @throws ForbiddenError when the key does not reach the requested workspace
    */
   async verify(request: VerifyKeyRequest): Promise<VerifyKeyResponse> {
     const key = await this.#find(request.key);
@@ -66,7 +66,7 @@ export class KeyVerification {
     return key;
   }
 
-  /** A key made for a single workspace need not name it. */
+  /** A key with a single workspace need not name it. */
   async #onlyWorkspace(organizationId: string, identityId: string): Promise<string | null> {
     const identity = await this.#prisma.identity.findUnique({
       where: { organizationId_id: { organizationId, id: identityId } },
@@ -82,7 +82,7 @@ function asWorkspaceId(text: string): string {
   return text.toLowerCase();
 }
 
-/** A workspace of others and one that does not exist look alike. */
+/** Answers alike for a workspace of others and one that does not exist. */
 function outOfReach(workspaceId: string): ForbiddenError {
   return new ForbiddenError(`The API key does not have access to workspace ${workspaceId.slice(0, 64)}`);
 }

@@ -2,7 +2,7 @@ import type { PrincipalClaims } from '@runyard/contracts';
 import { SignJWT } from 'jose';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
-/** Signs who a caller is, for one audience and a minute at most. */
+/** Signs principal tokens, for one audience and at most a minute. */
 export class PrincipalTokens {
   readonly #keys: SigningKeys;
   readonly #ttlSeconds: number;
@@ -12,7 +12,7 @@ export class PrincipalTokens {
     this.#ttlSeconds = options.ttlSeconds;
   }
 
-  /** @param notAfter when the credential itself expires: no token outlives it. */
+  /** @param notAfter the expiry of the credential: no token outlives it */
   async sign(
     claims: Omit<PrincipalClaims, 'exp'>,
     notAfter: Date | null,

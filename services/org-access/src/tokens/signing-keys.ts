@@ -12,14 +12,14 @@ export interface CurrentKey {
 
 export const SIGNING_ALGORITHM = 'EdDSA';
 const REFRESH_MS = 60_000;
-/** Longer than any token lives and any process takes to notice the new key. */
+/** Longer than the lifetime of a token plus the time until every process knows the new key. */
 const RETIRED_KEY_SHOWN_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The keys principal tokens are signed with, shared by all processes of this service through the database. The newest
- * signs. It is replaced when it is `rotationDays` old, or when no configured encryption key opens it; the one before
- * stays in the published set until nothing it signed can be valid.
+ * Manages the keys that sign principal tokens. All processes of this service share them through the database. The
+ * newest key signs. It is replaced when it is `rotationDays` old, or when no configured encryption key decrypts it. Its
+ * predecessor stays in the published set until no token of it can be valid.
  */
 export class SigningKeys {
   readonly #prisma: PrismaClient;
@@ -54,12 +54,12 @@ export class SigningKeys {
     return this.#current;
   }
 
-  /** Public halves: of the current key and of those retired lately. */
+  /** Returns the public keys of the current key and of recently retired ones. */
   published(): JWK[] {
     return this.#published;
   }
 
-  /** Takes over what the database says, after making a new key if it is time. */
+  /** Reads the keys from the database, after it has replaced the current one if that is due. */
   async refresh(): Promise<void> {
     const newest = await this.#newest();
     const isDue = !newest || Date.now() - newest.createdAt.getTime() >= this.#rotationMs;
@@ -76,7 +76,9 @@ export class SigningKeys {
     return this.#prisma.signingKey.findFirst({ where: { retiredAt: null }, orderBy: { createdAt: 'desc' } });
   }
 
-  /** Retires the key that was newest and makes one; of processes that want to at once, one does and the others take its. */
+  /**
+   * Retires the newest key and creates another. Of several processes at once, one does so and the others use its key.
+   */
   async #replace(replacedKid: string | undefined): Promise<CurrentKey> {
     const { publicKey, privateKey } = await generateKeyPair(SIGNING_ALGORITHM, { crv: 'Ed25519', extractable: true });
     const publicJwk = await exportJWK(publicKey);

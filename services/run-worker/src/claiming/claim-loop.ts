@@ -5,26 +5,26 @@ import type { WorkerMetrics } from '../worker-metrics.ts';
 export interface ClaimLoopOptions {
   engine: Pick<RunEngine, 'claimRuns'>;
   workerId: string;
-  /** Slots that may be filled now; 0 while the worker cannot execute (no host, no lease). */
+  /** Returns the slots that may be filled now; 0 while the worker cannot execute (no host, no lease). */
   freeSlots(): number;
-  /** When none is free: what runs in hand wait for, and how many of that may be taken all the same. */
+  /** Returns, when no slot is free, which runs those in flight wait for, and how many of them may still be claimed. */
   awaited?(): { among: RunsAmong; limit: number } | undefined;
-  /** How many runs that are to be executed alone would get their place at once. */
+  /** Returns how many quarantined runs would get an isolated host at once. */
   freeSoloPlaces(): number;
   start(run: ClaimedRun): void;
   /** Resolves at the next wake-up. */
   nextWakeup(): Promise<void>;
-  /** Tells other workers that there is more than fits here. */
+  /** Wakes other workers: there is more than fits here. */
   passOn(): void;
   metrics: WorkerMetrics;
   logger: Logger;
-  /** Without a wake-up the worker looks by itself this often: with Redis away runs start late, not never. */
+  /** Milliseconds between claims without a wake-up: while Redis is away runs start late, not never. */
   lookEveryMs: number;
 }
 
 /**
- * Claims runs while slots are free, and what runs in hand wait for while none is. A wake-up, a freed slot with a run waiting, or
- * the look-around timer starts a claim; as long as a claim comes back full it is followed by another.
+ * Claims runs while slots are free, and while none is, the runs that those in flight wait for. A wake-up, a freed slot
+ * with a run waiting, or the look-around timer starts a claim; a claim that comes back full is followed by another.
  */
 export class ClaimLoop {
   readonly #options: ClaimLoopOptions;
@@ -33,11 +33,11 @@ export class ClaimLoop {
   #wake: (() => void) | undefined;
   #loop: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The wake-up queue is being listened to. */
+  /** True when a listener waits on the wake-up queue. */
   #isListening = false;
-  /** The last claim took all it asked for: there may be more. */
+  /** True when the last claim took all it asked for, so that there may be more. */
   #mayHaveMore = true;
-  /** Something that a run in hand waits for may be there to be taken. */
+  /** True when a run that one in flight waits for may be ready to be claimed. */
   #mayBeAwaited = false;
 
   constructor(options: ClaimLoopOptions) {
@@ -49,25 +49,25 @@ export class ClaimLoop {
     this.#loop = this.#run();
   }
 
-  /** Looks for runs now, or as soon as a slot is free. */
+  /** Wakes the loop: it looks for runs now, or as soon as a slot is free. */
   poke(): void {
     this.#mayHaveMore = true;
     this.runsAwaited();
   }
 
-  /** A run in hand has begun to wait for another. */
+  /** Called when a run in flight has begun to wait for another. */
   runsAwaited(): void {
     this.#mayBeAwaited = true;
     this.slotFreed();
   }
 
-  /** A slot is free again; looks only if the last look left something. */
+  /** Called when a slot is free again; looks only if the last look left something. */
   slotFreed(): void {
     this.#isWoken = true;
     this.#wake?.();
   }
 
-  /** No claim begins after this; resolves when the one under way has started its runs. */
+  /** Begins no further claim; resolves when the one in flight has started its runs. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
@@ -92,14 +92,14 @@ export class ClaimLoop {
   }
 
   async #claim(limit: number): Promise<void> {
-    // Before the claim: what is said while it is under way counts for the next one.
+    // The flag is cleared before the claim: a wake-up while it is in flight counts for the next one.
     this.#mayHaveMore = false;
     if ((await this.#take(limit)) < limit) return;
     this.#mayHaveMore = true;
     if (this.#options.freeSlots() === 0) this.#options.passOn();
   }
 
-  /** How many runs it got. */
+  /** Returns how many runs it claimed. */
   async #take(limit: number, among?: RunsAmong): Promise<number> {
     const { engine, workerId, start, freeSoloPlaces, metrics, logger } = this.#options;
     try {
@@ -130,7 +130,7 @@ export class ClaimLoop {
     this.#isListening = true;
     void this.#options.nextWakeup().then(() => {
       this.#isListening = false;
-      // It came after the slots had been filled otherwise: it is for somebody else.
+      // The wake-up came after the slots had been filled otherwise: it is for another worker.
       if (this.#isStopped || this.#options.freeSlots() === 0) this.#options.passOn();
       this.poke();
     });

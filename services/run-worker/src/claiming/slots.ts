@@ -1,21 +1,21 @@
-/** Runs in hand at most, for each slot and in all, when they wait for each other. Each is memory in a graph host. */
+/** The most runs in flight, per slot and in addition, when they wait for each other. Each is memory in a graph host. */
 const IN_HAND_PER_SLOT = 4;
 const IN_HAND_MORE = 8;
 
 export interface SlotsOptions {
-  /** N_JOBS_PER_WORKER. */
+  /** The value of N_JOBS_PER_WORKER. */
   slots: number;
   inHand(): number;
-  /** Of those, how many wait for an answer of their own deployment. */
+  /** Returns how many runs in flight wait for an answer of their own deployment. */
   waiting(): number;
 }
 
 /**
- * How many runs may be begun. A run that waits for another run of its own deployment does nothing meanwhile: it lends its slot,
- * or runs that wait for runs that wait for a slot would wait for ever.
+ * Decides how many runs may be begun. A run that waits for another run of its own deployment does nothing meanwhile, so
+ * it lends its slot: otherwise runs that wait for runs that wait for a slot would wait for ever.
  *
- * Slots that are lent once are anybody's. Beyond that they only go to what is waited for, since the next in line may be one that
- * waits, too.
+ * Each slot is lent once to any run. Beyond that, slots go only to runs that are waited for, since the next in line may
+ * be one that waits, too.
  */
 export class Slots {
   readonly #options: SlotsOptions;
@@ -24,13 +24,13 @@ export class Slots {
     this.#options = options;
   }
 
-  /** For any run. */
+  /** Slots for any run. */
   get free(): number {
     const { slots, inHand, waiting } = this.#options;
     return Math.max(0, slots - inHand() + this.#lent(waiting()));
   }
 
-  /** For runs that a run in hand waits for, when none is free for any. */
+  /** Slots for runs that a run in flight waits for, when none is free for any. */
   get freeForAwaited(): number {
     const { slots, inHand } = this.#options;
     return slots === 0 ? 0 : Math.max(0, slots * IN_HAND_PER_SLOT + IN_HAND_MORE - inHand());

@@ -25,13 +25,18 @@ export interface EndWriterOptions {
   logger: Logger;
 }
 
-/** Pause between tries to write an end while Postgres is away. The fence decides in the end whether it counts. */
+/**
+ * Milliseconds between tries to write an end while Postgres is away. The fence decides in the end whether it counts.
+ */
 const RETRY_MS = 500;
-/** So often an end may be too much for a database that is there. Then it is written with less, or not at all. */
+/** Times that an end may be too much for an available database. Then it is written with less, or not at all. */
 const TOO_MUCH_MAX = 3;
 const TOO_SLOW = { error: 'StorageTooSlow', message: 'The end of the run could not be stored in time.' };
 
-/** Writes the end of one attempt into Postgres, however long that is away, and tells it on the run's stream once it is durable. */
+/**
+ * Writes the end of one attempt into Postgres, however long that is away, and publishes it on the run's stream once it
+ * is durable.
+ */
 export class EndWriter {
   readonly #options: EndWriterOptions;
 
@@ -40,8 +45,9 @@ export class EndWriter {
   }
 
   /**
-   * Says whether the thread has a run waiting. Throws FencedError when the run is somebody else's, and what was too much for the
-   * database again and again: the run is not in hand any more then, and is given back.
+   * Returns whether the thread has a run waiting. Throws FencedError when the run has another owner, and the error of a
+   * write that was too much for the database again and again: the run is not in flight any more then, and is given
+   * back.
    */
   async write(ending: Ending, { isHandedBack }: { isHandedBack: boolean }): Promise<{ hasNextRun: boolean }> {
     switch (ending.kind) {
@@ -72,21 +78,25 @@ export class EndWriter {
       ...(firstEventId !== undefined && { firstEventId }),
     });
     this.#count(finished);
-    // Whoever sweeps goes on with the rollback, and tells the end.
+    // The sweep continues the rollback, and publishes the end.
     if (finished.isGoingOn) return { hasNextRun: false };
     this.#observeCancel(finished);
     this.#tellEnd(finished, values);
     return { hasNextRun: finished.hasNextRun };
   }
 
-  /** An end whose commit was not heard of may have taken effect: then the fence is gone, and the run over in this attempt. */
+  /**
+   * Finishes the run. A commit without an answer may have taken effect: then the fence is gone, and the run has ended
+   * in this attempt.
+   */
   #finished(asked: FinishRun): Promise<FinishedRun> {
     const { engine, run } = this.#options;
     let finish = asked;
     let mayBeWritten = false;
     let tooMuch = 0;
     const write = async (): Promise<FinishedRun> => {
-      // Fails, and counts for nothing, while the database is away: only where it has just answered may the values be to blame.
+      // This fails, and counts for nothing, while the database is away: only a database that has just answered may have
+      // refused the values.
       if (mayBeWritten && isLarge(finish)) await engine.findRuns([finish.runId]);
       try {
         return await engine.finishRun(finish);
@@ -120,7 +130,7 @@ export class EndWriter {
         return tooMuch >= TOO_MUCH_MAX;
       },
     );
-    // Whoever sweeps goes on with the rollback, and tells the end.
+    // The sweep continues the rollback, and publishes the end.
     if (released.outcome === 'goingOn') return { hasNextRun: false };
     if (released.outcome === 'pending') {
       (isHandedBack && !release.failure ? metrics.handedBack : metrics.failedRetriable).inc();
@@ -132,7 +142,7 @@ export class EndWriter {
     return { hasNextRun: true };
   }
 
-  /** Not waited for: the slot is free as soon as the end is durable. */
+  /** Publishes the end without waiting: the slot is free as soon as the end is durable. */
   #tellEnd(ended: Pick<FinishedRun, 'status' | 'error' | 'isRolledBack'>, values: Uint8Array | null): void {
     const { publisher, streamed } = this.#options;
     const { status, error, isRolledBack } = ended;
@@ -140,7 +150,7 @@ export class EndWriter {
     void publisher.end(error ? [errorEvent(streamed, error), end] : [end]);
   }
 
-  /** Tries again while the database is away, or somebody else is in the way. Whether to give up is asked after each failure. */
+  /** Retries while the database is away, or another transaction is in the way, until `givesUp` says to stop. */
   async #untilWritten<T>(write: () => Promise<T>, givesUp: (error: unknown) => boolean): Promise<T> {
     const { logger, run } = this.#options;
     for (;;) {
@@ -175,7 +185,7 @@ function isLarge({ values }: FinishRun): boolean {
   return (values?.byteLength ?? 0) > LARGE_STATE_BYTES;
 }
 
-/** The end of a run whose result cannot be kept: what its checkpoints hold is read from there. */
+/** Returns the end of a run whose result cannot be stored: its state can be read from the checkpoints. */
 function withoutValues({ values, ...finish }: FinishRun): FinishRun {
   const megabytes = Math.round((values?.byteLength ?? 0) / 1024 / 1024);
   const error = {

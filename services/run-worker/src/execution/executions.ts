@@ -3,11 +3,11 @@ import { type ExecutionDeps, RunExecution } from './run-execution.ts';
 
 export interface ExecutionsOptions {
   deps: ExecutionDeps;
-  /** A run is over and its slot free. */
+  /** Called when a run has ended and its slot is free. */
   onFree(outcome: { hasNextRun: boolean }): void;
 }
 
-/** The runs this worker has in hand. */
+/** Tracks the runs in flight in this worker. */
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #running = new Map<string, RunExecution>();
@@ -24,7 +24,7 @@ export class Executions {
   start(run: ClaimedRun): void {
     const execution = new RunExecution(run, this.#options.deps);
     const earlier = this.#running.get(run.runId);
-    // Claimed again while the attempt before has not noticed its loss: only the new one may write.
+    // The run was claimed again before the earlier attempt noticed its loss: only the new one may write.
     earlier?.lose();
     this.#running.set(run.runId, execution);
     void execution.done.then((outcome) => {
@@ -34,7 +34,7 @@ export class Executions {
     });
   }
 
-  /** How many of these runs are in hand. */
+  /** Returns how many of these runs are in flight. */
   countOf(runIds: ReadonlySet<string>): number {
     let count = 0;
     for (const runId of runIds) if (this.#running.has(runId)) count += 1;
@@ -65,8 +65,8 @@ export class Executions {
   }
 
   /**
-   * Lets the runs in hand end within the time given; then has those left stop at their next step, and at last at once, to be
-   * handed back. Resolves when none is left.
+   * Lets the runs in flight end within the time given; then stops those left at their next step, and at last at once,
+   * to be handed back. Resolves when none is left.
    */
   async finishOrHandBack({ graceMs, drainMs }: { graceMs: number; drainMs: number }): Promise<void> {
     if (await this.#isEmptyWithin(graceMs)) return;

@@ -2,7 +2,7 @@ import { type RunArguments, TRACING_EXAMPLE_KEY, TRACING_PROJECT_KEY } from '@ru
 import type { RunRequest } from '@runyard/graph-host';
 import type { ClaimedRun } from '@runyard/run-engine';
 
-/** What the graph host is asked, from what the run was accepted with (`RunArguments`, checked by agent-api). */
+/** Builds the request to the graph host from the run's `RunArguments`, which agent-api checked. */
 export function runRequest(run: ClaimedRun): RunRequest {
   const args = run.kwargs as RunArguments;
   const { configurable, metadata, tags, recursion_limit } = args.config;
@@ -38,7 +38,10 @@ export function runRequest(run: ClaimedRun): RunRequest {
   };
 }
 
-/** Of LangChain's own configuration, what means something to a run; clients may send it, and nobody has checked it. */
+/**
+ * Picks the keys of LangChain's own configuration that mean something to a run; clients may send them, and nobody has
+ * checked them.
+ */
 function furtherKeys({ run_name, max_concurrency }: Record<string, unknown>) {
   return {
     ...(typeof run_name === 'string' && { run_name }),

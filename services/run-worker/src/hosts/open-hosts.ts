@@ -7,13 +7,16 @@ import type { WaitingRuns } from '../loopback/waiting-runs.ts';
 import { HostSupervisor, type HostSupervisorOptions } from './host-supervisor.ts';
 
 export interface HostParts extends Pick<HostSupervisorOptions, 'onReady' | 'onLost'> {
-  /** Where the project is, and what its code gets to see. */
+  /** The project, and the environment of its code. */
   project: Pick<OpenProject, 'projectDir' | 'configPath' | 'environment'>;
   servers: ApiServers;
   waiting: WaitingRuns;
 }
 
-/** The graph hosts of the worker, not started yet, and the way of the project's code to the deployment's own server. */
+/**
+ * Opens the graph hosts of the worker, not started yet, and the loopback of the project's code to the deployment's own
+ * server.
+ */
 export async function openHosts(
   config: Config,
   { logger, lifecycle }: ServiceContext,

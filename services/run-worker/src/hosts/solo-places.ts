@@ -1,13 +1,13 @@
-/** Hosts for suspects that are begun at a time: each is a process that loads the whole project. */
+/** Isolated hosts that are started at a time: each is a process that loads the whole project. */
 const FRESH_MAX = 3;
-/** One that lasts so long is no burst any more and keeps no other waiting. */
+/** Milliseconds after which a run does not count as fresh any more and delays no other. */
 const FRESH_MS = 30_000;
-/** At most so many of them at all: this is memory. */
+/** The most isolated hosts at all: each is memory. */
 const PLACES_MAX = 12;
 
 /**
- * Places for runs that are executed in a host of their own. A few are given at a time, so that a crowd of suspects does not start
- * a crowd of processes; a suspect that takes long does not hold up the others behind it.
+ * Limits isolated hosts. A few are started at a time, so that many quarantined runs do not start many processes at
+ * once; a quarantined run that takes long does not hold up the others behind it.
  */
 export class SoloPlaces {
   readonly #onFree: () => void;
@@ -15,7 +15,7 @@ export class SoloPlaces {
   #fresh = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param onFree there is a place that nobody was waiting for */
+  /** @param onFree called when a place is free that nobody was waiting for */
   constructor(onFree: () => void) {
     this.#onFree = onFree;
   }
@@ -24,7 +24,7 @@ export class SoloPlaces {
     return Math.min(FRESH_MAX - this.#fresh, PLACES_MAX - this.#taken);
   }
 
-  /** Resolves with a place, once there is one, and to what gives it back. */
+  /** Waits for a place. Resolves to the function that gives it back. */
   async take(): Promise<() => void> {
     if (this.free > 0) this.#occupy();
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,22 +1,23 @@
 import type { GraphHost } from '@runyard/graph-host';
 
 /**
- * Whether a run took down the host it was in: nothing else can have, one of several did, or the host had not got to it yet.
+ * Crash attribution of a run: nothing else can have ended its host (`sole`), one of several runs did (`shared`), or the
+ * host had not begun it yet (`none`).
  */
 export type Blame = 'sole' | 'shared' | 'none';
 
-/** A run's place in a host. */
+/** A run's slot in a host. */
 export interface HostSeat {
   host: GraphHost;
-  /** Once the host is gone. */
+  /** Returns the crash attribution once the host has ended. */
   blame(): Blame;
-  /** The host does not obey: it is to be replaced. Also after `leave`. */
+  /** Reports that the host does not obey and has to be replaced. Works also after `leave`. */
   complain(): void;
-  /** The run's code is being executed. */
+  /** Records that the run's code is being executed. */
   begun(): void;
-  /** Called once when the host stops answering because of others, before this run had begun. */
+  /** Called once when the host becomes unresponsive because of others, before this run had begun. */
   onStalled(listener: () => void): void;
-  /** The run is over. */
+  /** Frees the slot: the run has ended. */
   leave(): void;
 }
 
@@ -25,18 +26,18 @@ interface Seated {
   onStalled: () => void;
 }
 
-/** A host as its supervisor sees it: who is in it, and how it does. */
+/** A host with the supervisor's view of it: its runs and its health. */
 export class SupervisedHost {
   readonly host: GraphHost;
-  /** For how long a ping is unanswered, as far as this process itself was awake. */
+  /** Milliseconds that a ping is unanswered, counted only while this process itself was awake. */
   silentMs = 0;
   isPinging = false;
-  /** Gets no new runs and is closed once those it has are over. */
+  /** True when it gets no new runs and is closed once those it has have ended. */
   isRetired = false;
-  /** Code of a run that is over goes on in it. */
+  /** True when code of an ended run runs on in it. */
   isDistrusted = false;
   readonly #seats = new Set<Seated>();
-  /** Those that may have taken it down, once it is gone. */
+  /** The runs that may have ended it, once it has ended. */
   #suspects: Set<Seated> = new Set();
 
   constructor(host: GraphHost) {
@@ -67,17 +68,20 @@ export class SupervisedHost {
     };
   }
 
-  /** Those it did not get to need not wait for the one that blocks it. Without another it may be their own doing. */
+  /**
+   * Notifies runs that it has not begun: they need not wait for the one that blocks it. If it has begun none, they may
+   * block it themselves.
+   */
   tellStalled(): void {
     const seats = [...this.#seats];
     if (!seats.some(({ hasBegun }) => hasBegun)) return;
     for (const seated of seats) if (!seated.hasBegun) seated.onStalled();
   }
 
-  /** Its process is gone. */
+  /** Called when its process has ended. */
   lost(): void {
     const begun = [...this.#seats].filter(({ hasBegun }) => hasBegun);
-    // When it had begun none, one it was about to begin may be to blame.
+    // When it had begun no run, one that it was about to begin may have ended it.
     this.#suspects = new Set(begun.length > 0 || this.isDistrusted ? begun : this.#seats);
   }
 

@@ -5,7 +5,7 @@ import type { Logger } from '@runyard/service-kit';
 import { endEvent, errorEvent } from '../streams/run-events.ts';
 import type { WorkerMetrics } from '../worker-metrics.ts';
 
-/** What is left to the one that sweeps. */
+/** The upkeep results for workers that leave it to the lease owner. */
 const NO_UPKEEP = { hasForgottenRuns: false, removedResults: 0 };
 
 export interface SweeperOptions extends EndAppending {
@@ -17,15 +17,15 @@ export interface SweeperOptions extends EndAppending {
   everyMs: number;
   /** Rejects while the database is away. */
   checkDatabase: () => Promise<unknown>;
-  /** What workers get after the database was away to renew their leases, before those count that have lapsed. */
+  /** Milliseconds that workers get to renew after an outage of the database, before lapsed leases count. */
   graceMs: number;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
 
 /**
- * Of all workers of the deployment one sweeps at a time: forgotten runs are woken for, results removed. That dead workers' runs
- * go on is seen to by each: the one that sweeps may be the one that died.
+ * Sweeps: one worker of the deployment at a time wakes workers for forgotten runs and removes old results. Every worker
+ * takes back the runs of dead ones: the lease owner may be the one that died.
  */
 export function createSweeper(options: SweeperOptions): DutyRounds {
   const { engine, duty, wakeups, metrics, logger, everyMs, checkDatabase, graceMs } = options;

@@ -13,26 +13,26 @@ import { type Logger, lives } from '@runyard/service-kit';
 import type { WaitingRuns } from './waiting-runs.ts';
 
 export interface ForwardingOptions {
-  /** Any agent-api process of the deployment that lives. */
+  /** Finds any live agent-api process of the deployment. */
   findServer(): Promise<ApiServer | undefined>;
-  /** Told of each request that a run makes. */
+  /** Records each request that a run makes. */
   waiting?: Pick<WaitingRuns, 'begin'>;
   logger: Logger;
-  /** A server that has sent nothing for this long is asked whether it lives. Default 7 s. */
+  /** Milliseconds of silence after which the server is probed. Default 7 s. */
   silentMs?: number;
 }
 
-/** A process that was found is asked again for this long, unless it does not answer. */
+/** Milliseconds that a server is reused after it was found, unless it does not answer. */
 const KNOWN_FOR_MS = 5_000;
-/** A connection is kept without a request for less time than a stopping server still takes requests. */
+/** An idle connection is kept for less time than a stopping server still takes requests. */
 const IDLE_MS = 2_000;
-/** Longer than the time between the signs of life of answers that take their time. */
+/** Longer than the time between heartbeats of long answers. */
 const SILENT_MS = 7_000;
 const ANSWER_MS = 3_000;
 
 /**
- * Answers requests of the project's code with the deployment's own server: what opens that server is added here, so that the
- * code never holds it.
+ * Forwards requests of the project's code to the deployment's own server. It adds the credentials here, so that the
+ * code never has them.
  */
 export class ServerForwarding {
   readonly #options: ForwardingOptions;
@@ -101,7 +101,7 @@ export class ServerForwarding {
     });
   }
 
-  /** How long an answer takes is the server's to say; a network that swallows it gives no error. */
+  /** Probes a silent server: an answer may take any time, and a partition gives no error. */
   #watchSilence(sent: ClientRequest, url: string): void {
     const { silentMs = SILENT_MS } = this.#options;
     sent.setTimeout(silentMs);

@@ -3,7 +3,7 @@ import type { WorkerMetrics } from '../worker-metrics.ts';
 import { LateEnds, type LateEndsOptions } from './late-ends.ts';
 import { metadataEvent, type StreamedRun } from './run-events.ts';
 
-/** Above this much unsent the graph is held back. */
+/** Unsent bytes above which the graph is held back. */
 const WAITING_BYTES_MAX = 512 * 1024;
 
 export interface EventPublisherOptions extends LateEndsOptions {
@@ -11,8 +11,8 @@ export interface EventPublisherOptions extends LateEndsOptions {
 }
 
 /**
- * Sends the events of all runs of the worker to their streams: one round for all of them at a time, the next one starts when it
- * has returned, with everything that came meanwhile. A lone event leaves at once, a crowd shares its round trips.
+ * Publishes the events of all runs of the worker: one round for all of them at a time, and the next one starts when it
+ * has returned, with everything that came meanwhile. A lone event leaves at once, many share round trips.
  */
 export class EventPublisher {
   readonly #options: EventPublisherOptions;
@@ -25,14 +25,20 @@ export class EventPublisher {
     this.#lateEnds = new LateEnds(options);
   }
 
-  /** Opens the stream of an attempt with its `metadata` event. `onStale`: another attempt publishes already. */
+  /**
+   * Opens the stream of an attempt with its `metadata` event. `onStale` is called when another attempt publishes
+   * already.
+   */
   open(run: StreamedRun, onStale: () => void): RunPublisher {
     const publisher = new RunPublisher(run, onStale, (ready) => this.#send(ready));
     publisher.add([metadataEvent(run)]);
     return publisher;
   }
 
-  /** Runs emit nothing more: resolves when what they have emitted is sent, or Redis had its last chance to take it. */
+  /**
+   * Called when runs emit nothing more: resolves when what they have emitted is sent, or Redis had its last chance to
+   * take it.
+   */
   async close(): Promise<void> {
     await this.#sending;
     await this.#lateEnds.close();
@@ -44,7 +50,7 @@ export class EventPublisher {
   }
 
   async #rounds(): Promise<void> {
-    // What other runs emit in the same turn goes along.
+    // Events that other runs emit in the same turn go along.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.size > 0) {
       const round = [...this.#waiting];
@@ -76,7 +82,7 @@ export class EventPublisher {
         this.#options.metrics.staleWrite('event', events.length);
         return publisher.onStale();
       }
-      // Streams are delivery, not truth: the run goes on, and the stream marks the gap.
+      // Streams are delivery, not truth: the run continues, and the stream marks the gap.
       this.#options.metrics.lostEvents.inc(events.length);
       const { runId } = publisher.run;
       this.#options.logger.warn('events of a run could not be published', { runId, events: events.length, error });
@@ -84,7 +90,7 @@ export class EventPublisher {
   }
 }
 
-/** The events of one attempt on their way to its stream, in order. */
+/** Sends the events of one attempt to its stream, in order. */
 export class RunPublisher {
   readonly run: StreamedRun;
   readonly onStale: () => void;
@@ -93,7 +99,7 @@ export class RunPublisher {
   #bytes = 0;
   #hasEnded = false;
   #firstEventId: string | undefined;
-  /** Who waits for the events not yet taken, and for those on their way. */
+  /** Resolve those who wait for the events not yet sent, and for those in flight. */
   #waiters: (() => void)[] = [];
   #waitersUnderWay: (() => void)[] = [];
 
@@ -103,12 +109,12 @@ export class RunPublisher {
     this.#onReady = onReady;
   }
 
-  /** Id of the attempt's first event; undefined until it has arrived. */
+  /** The id of the attempt's first event; undefined until it has arrived. */
   get firstEventId(): string | undefined {
     return this.#firstEventId;
   }
 
-  /** Resolves later than at once only when too much is on its way. What comes after the end is nobody's concern. */
+  /** Resolves at once unless too much is unsent. Events after the end are ignored. */
   add(events: AppendEvent[]): void | Promise<void> {
     if (this.#hasEnded) return;
     for (const event of events) {
@@ -119,7 +125,10 @@ export class RunPublisher {
     if (this.#bytes > WAITING_BYTES_MAX) return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
-  /** The run's last events: its stream begins to expire. Resolves when they were sent once, whatever came of it. */
+  /**
+   * Adds the run's last events: its stream begins to expire. Resolves when they were sent once, with or without
+   * success.
+   */
   end(events: AppendEvent[]): Promise<void> {
     const sent = new Promise<void>((resolve) => this.#waiters.push(resolve));
     void this.add(events);

@@ -17,9 +17,9 @@ import type { StreamedRun } from './run-events.ts';
 export interface LateEndsOptions extends EndAppending {
   metrics: Pick<WorkerMetrics, 'lostEvents'>;
   logger: Logger;
-  /** Pause between two tries. Default half a second. */
+  /** Milliseconds between two tries. Default half a second. */
   retryMs?: number;
-  /** What waits at most, in characters of data. Default 16 Mi. */
+  /** The most that waits, in characters of data. Default 16 Mi. */
   maxSize?: number;
 }
 
@@ -33,15 +33,18 @@ interface LateEnd {
 
 const RETRY_MS = 500;
 const MAX_SIZE = 16 * 1024 * 1024;
-/** Streams know for longer than this that an end was told: one that was, and not heard of, is not told twice. */
+/**
+ * Streams remember a published end for longer than this: one that was published without an answer is not published
+ * twice.
+ */
 const PATIENCE_MS = 120_000;
-/** At a stop Redis is asked once more, and not waited for longer. */
+/** A stop tries Redis once more, and waits no longer than so many milliseconds. */
 const CLOSE_MS = 3_000;
 
 /**
- * The last events of runs that are over in Postgres and whose streams did not take them: they are sent again until Redis is back.
- * Nothing else would bring them, as a run appends nothing after its end. What is given up in the end is told by agent-api, as a gap
- * and the end.
+ * Keeps the last events of runs that have ended in Postgres and whose streams did not take them, and sends them again
+ * until Redis is back. Nothing else would bring them, as a run appends nothing after its end. An end that is given up
+ * here is published by agent-api, behind a gap.
  */
 export class LateEnds {
   readonly #options: LateEndsOptions;
@@ -58,12 +61,12 @@ export class LateEnds {
     return this.#waiting.length;
   }
 
-  /** Whether another try may go better. */
+  /** Returns whether another try may succeed. */
   static isLate(error: unknown): boolean {
     return error instanceof StreamUnavailableError || error instanceof StaleEpochError || isUnavailable(error);
   }
 
-  /** False when there is no room for it. */
+  /** Returns false when there is no room for it. */
   add(run: StreamedRun, events: AppendEvent[]): boolean {
     const room = (this.#options.maxSize ?? MAX_SIZE) - this.#size;
     const kept = sizeOf(events) <= room ? events : endAlone(events);
@@ -97,7 +100,7 @@ export class LateEnds {
     this.#telling = undefined;
   }
 
-  /** One try for each, unless the first shows that there is no use in it. */
+  /** Tries each once, unless the first one shows that it is no use. */
   async #round(): Promise<void> {
     const [first, ...rest] = this.#waiting.splice(0);
     if (!first) return;
@@ -106,7 +109,7 @@ export class LateEnds {
     else this.#waiting.unshift(...rest);
   }
 
-  /** False when it has to wait on: then it stands last. */
+  /** Returns false when the end has to wait on: then it is put last. */
   async #tell(end: LateEnd): Promise<boolean> {
     try {
       await appendEnd(this.#options, end.run, end.events);
@@ -130,7 +133,7 @@ export class LateEnds {
   }
 }
 
-/** Without what the graph emitted before; that is told as a gap. */
+/** Drops what the graph emitted before the end and puts a gap in its place. */
 function endAlone(events: AppendEvent[]): AppendEvent[] {
   const end = events.filter(({ kind }) => kind === 'error' || kind === CONTROL_KINDS.end);
   const [first] = end;

@@ -1,11 +1,12 @@
 import { sanitizeErrorText } from '@runyard/service-kit';
 
-/** Whether some `error` in the JSON text is not null: everything else passes without being parsed. */
+/** True when some `error` in the JSON text is not null: everything else passes without being parsed. */
 const HAS_ERROR = /"error":(?!null)/;
 
 /**
- * The data of a graph's event with the errors of tasks and tools masked: what went wrong stays, while credentials, connection strings and
- * names of inner hosts do not leave. What the graph itself calls an error in its state is its own affair.
+ * Returns the data of a graph's event with the errors of tasks and tools masked: they keep what went wrong, but no
+ * credentials, connection strings and names of inner hosts. What the graph itself calls an error in its state is
+ * unchanged.
  */
 export function maskErrors(mode: string, data: string): string {
   if (!HAS_ERROR.test(data)) return data;
@@ -39,7 +40,7 @@ function maskTasksOf(checkpoint: Json): Json {
   return { ...checkpoint, tasks: checkpoint.tasks.map((task) => maskTask(asObject(task))) };
 }
 
-/** A text, or an object with its name and message. */
+/** Masks a text, or an object with its name and message. */
 function maskError(error: unknown): unknown {
   if (typeof error === 'string') return sanitizeErrorText(error);
   if (typeof error !== 'object' || error === null) return error;

@@ -3,10 +3,10 @@ import type { ClaimedRun, ErrorInfo, Fence, FinishRun } from '@runyard/run-engin
 import { type AppendEvent, CONTROL_KINDS } from '@runyard/run-stream';
 import { maskErrors } from './mask-errors.ts';
 
-/** Larger final values are read from Postgres by whoever waits for them. */
+/** Larger final values are read from Postgres by those who wait for them. */
 const INLINE_VALUES_BYTES_MAX = 64 * 1024;
 
-/** Which run, in which attempt, under which fence: what every event of it is marked with. */
+/** The run, attempt and fence that mark every event. */
 export interface StreamedRun {
   runId: string;
   attempt: number;
@@ -18,29 +18,29 @@ export function streamedRun(run: ClaimedRun): StreamedRun {
   return { runId: run.runId, attempt: run.attempt, fence: run.fence, isResumable: run.kwargs.resumable === true };
 }
 
-/** The first event of every attempt. */
+/** Returns the first event of every attempt. */
 export function metadataEvent({ runId, attempt }: StreamedRun): AppendEvent {
   return { runId, attempt, kind: 'metadata', event: 'metadata', data: JSON.stringify({ run_id: runId, attempt }) };
 }
 
-/** What the graph emitted, as entries of the run's stream. */
+/** Converts the graph's events to entries of the run's stream. */
 export function graphEvents({ runId, attempt }: StreamedRun, events: RunEvent[]): AppendEvent[] {
   return events.map(({ mode, event, data }) => ({ runId, attempt, kind: mode, event, data: maskErrors(mode, data) }));
 }
 
-/** How many of these stand for a message that was too large to be delivered. */
+/** Returns how many of these stand for a message that was too large to be delivered. */
 export function leftOut(events: RunEvent[]): number {
   return events.filter(({ mode }) => mode === CONTROL_KINDS.gap).length;
 }
 
-/** What a failed run tells its readers before it ends. */
+/** Returns the event that a failed run sends before it ends. */
 export function errorEvent({ runId, attempt }: StreamedRun, { error, message }: ErrorInfo): AppendEvent {
   return { runId, attempt, kind: 'error', event: 'error', data: JSON.stringify({ error, message }) };
 }
 
 /**
- * The end of the run as readers are told it; values go along when they are small. They are JSON text already. Of a run that was
- * rolled back they are what its own client had seen last: nothing of it is kept.
+ * Returns the end event of the run; values go along when they are small. They are JSON text already. For a run that was
+ * rolled back they are the last values for its own client: nothing of it is kept.
  */
 export function endEvent(
   { runId, attempt }: StreamedRun,

@@ -2,10 +2,10 @@ import { toSqlJson } from '@runyard/database';
 import type { StoreOperation } from '../../backend.ts';
 import type { Parameters } from '../parameters.ts';
 
-/** An item whose time is over is not there any more, whether or not it has been swept. */
+/** An expired item does not exist any more, whether or not it has been swept. */
 export const IS_LIVE = '(i.expires_at IS NULL OR i.expires_at > now())';
 
-/** Conditions on `store_item i` that every read begins with. */
+/** Returns the conditions on `store_item i` that every read begins with. */
 export function isVisible({ scope = {} }: Pick<StoreOperation, 'scope'>, parameters: Parameters): string[] {
   if (Object.keys(scope).length === 0) return [IS_LIVE];
   return [IS_LIVE, `i.value @> ${parameters.add(toSqlJson(scope))}::jsonb`];

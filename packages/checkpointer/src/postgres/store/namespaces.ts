@@ -6,7 +6,7 @@ import type { OperationOf } from './operations.ts';
 
 const LIMIT_DEFAULT = 100;
 
-/** In the order of their segments, each once. */
+/** Returns each namespace once, in the order of their segments. */
 export async function listNamespaces(pool: pg.Pool, operation: OperationOf<'listNamespaces'>): Promise<string[][]> {
   const { prefix = [], suffix = [], maxDepth, limit = LIMIT_DEFAULT, offset = 0 } = operation;
   const parameters = new Parameters();

@@ -10,8 +10,9 @@ const COMPARISONS = new Map([
 ]);
 
 /**
- * Items whose value has these fields. A condition is a value to equal, or an object of operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`,
- * `$lte`, `$in`, `$nin`. Order is that of numbers or of text; values of different kinds are neither less nor greater.
+ * Returns conditions for items whose value has these fields. A condition is a value to equal, or an object of
+ * operators: `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`. Numbers and texts are ordered; values of
+ * different kinds are neither less nor greater.
  */
 export function hasFields(filter: Record<string, unknown>, parameters: Parameters): string[] {
   return Object.entries(filter).flatMap(([field, condition]) => {
@@ -26,7 +27,7 @@ function isOperators(condition: unknown): condition is Record<string, unknown> {
   return Object.keys(condition).some((key) => key.startsWith('$'));
 }
 
-/** Containment is what the index finds; it also holds for values that have more in them, so the field is compared too. */
+/** The index finds containment, which also holds for values with more in them, so the field is compared too. */
 function equals(field: string, operand: unknown, parameters: Parameters): string[] {
   return [
     `i.value @> ${parameters.add(toSqlJson({ [field]: operand }))}::jsonb`,

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** The schema pgvector is installed in, quoted; null when the database does not have it. */
+/** Returns the quoted schema in which pgvector is installed; null when the database does not have it. */
 export async function vectorSchema(pool: pg.Pool): Promise<string | null> {
   const { rows } = await pool.query<{ schema: string }>(
     `SELECT quote_ident(n.nspname) AS schema FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
@@ -18,7 +18,7 @@ export async function installVectorExtension(pool: pg.Pool): Promise<boolean> {
     await pool.query('CREATE EXTENSION IF NOT EXISTS vector');
     return true;
   } catch {
-    // Another process may have been first; otherwise this user may not, and the exact way does.
+    // Another process may have installed it first. Otherwise this user may not, and search compares without it.
     return (await vectorSchema(pool)) !== null;
   }
 }

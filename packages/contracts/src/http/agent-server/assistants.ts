@@ -110,7 +110,7 @@ export const noSuchAssistant = { description: 'No such assistant or graph.', sch
 export const invalidRequest = { description: 'The request is not as described here.', schema: ErrorResponse };
 export const assistantTags = ['Assistants'];
 
-/** The assistant that a path names. */
+/** The path parameter that names an assistant. */
 export const AssistantParams = Type.Object({
   assistant_id: Type.String({
     minLength: 1,

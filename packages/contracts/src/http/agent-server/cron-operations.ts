@@ -151,7 +151,7 @@ const removal = {
   examples: { params: exampleParams },
 };
 
-// SDKs use one spelling of the path, the written interface the other.
+// SDKs use one spelling of the path, the published interface uses the other.
 export const getCron = defineOperation({ ...read, operationId: 'getCron', path: '/runs/crons/{cron_id}' });
 export const getCronAlias = defineOperation({ ...read, operationId: 'getCronAlias', path: '/crons/{cron_id}' });
 export const updateCron = defineOperation({ ...change, operationId: 'updateCron', path: '/runs/crons/{cron_id}' });

@@ -34,7 +34,7 @@ export const AGENT_SERVER_OPERATIONS: readonly Operation[] = [
   ...SYSTEM_OPERATIONS,
 ];
 
-/** The level of the public agent server this one matches; what `/info` and the OpenAPI document say. */
+/** The level of the public agent server that this one matches; `/info` and the OpenAPI document report it. */
 export const AGENT_SERVER_LEVEL = '0.16.7';
 
 export * from './assistant-graphs.ts';

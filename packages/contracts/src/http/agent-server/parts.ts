@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject } from '../common.ts';
 
-/** A set of words as one JSON Schema `enum`. */
+/** Defines a set of words as one JSON Schema `enum`. */
 export function words<const Words extends string[]>(
   values: [...Words],
   options: { default?: Words[number]; description?: string } = {},
@@ -9,14 +9,14 @@ export function words<const Words extends string[]>(
   return Type.Enum(values, { type: 'string', ...options });
 }
 
-/** A yes or no in a query string, in the spellings clients use. */
+/** A boolean in a query string, in the spellings that clients use. */
 export const QueryFlag = Type.Enum(['true', 'false', '1', '0', 'True', 'False'], { type: 'string' });
 export type QueryFlag = Static<typeof QueryFlag>;
 
 /** A list in a query string: the parameter repeated, or given once. */
 export const QueryList = Type.Union([Type.String(), Type.Array(Type.String())]);
 
-/** Of fields that are encrypted at rest, which lists show although one of them cannot be decrypted. */
+/** Describes fields that are encrypted at rest: a list shows an item although one of its fields cannot be decrypted. */
 export const UNREADABLE = 'In lists `{"__error__": {"error", "message"}}` where it cannot be decrypted.';
 
 export const MultitaskStrategy = words(['reject', 'rollback', 'interrupt', 'enqueue']);
@@ -25,7 +25,7 @@ export const ThreadStatus = words(['idle', 'busy', 'interrupted', 'error']);
 export const CancelAction = words(['interrupt', 'rollback']);
 export const SortOrder = words(['asc', 'desc']);
 
-/** LangGraph's run configuration. Further keys of LangChain's `RunnableConfig` pass through. */
+/** LangGraph's run configuration. Other keys of LangChain's `RunnableConfig` pass through. */
 export const RunConfig = Type.Object(
   {
     tags: Type.Optional(Type.Array(Type.String())),
@@ -51,7 +51,7 @@ export const CheckpointConfig = Type.Object(
 );
 export type CheckpointConfig = Static<typeof CheckpointConfig>;
 
-/** Starts one node with an input of its own. */
+/** Starts one node with its own input. */
 export const Send = Type.Union(
   [
     Type.Object({ node: Type.String(), input: Type.Unknown() }),
@@ -63,7 +63,7 @@ export const Send = Type.Union(
   { $id: 'Send' },
 );
 
-/** Resumes an interrupted graph, changes its state or says which node comes next. */
+/** Resumes an interrupted graph, changes its state or chooses the next node. */
 export const Command = Type.Object(
   {
     update: Type.Optional(Type.Union([JsonObject, Type.Array(Type.Unknown()), Type.Null()])),
@@ -77,7 +77,7 @@ export type Command = Static<typeof Command>;
 /** Nodes to stop before or after; `"*"` is every node. */
 export const InterruptNodes = Type.Union([Type.Literal('*'), Type.Array(Type.String())]);
 
-/** What a graph asks a person, and the id to answer by. */
+/** A graph's question to a person, and the id for the answer. */
 export const Interrupt = Type.Object(
   {
     id: Type.Optional(Type.Union([Type.String(), Type.Null()])),

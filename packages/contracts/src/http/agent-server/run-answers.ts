@@ -29,7 +29,7 @@ export const invalid: OperationResponse = {
   description: 'The request is not as described here.',
   schema: ErrorResponse,
 };
-/** Why a run is not accepted, on a thread and without. */
+/** The reasons to refuse a run, on a thread and without one. */
 export const refusedOnThread: Record<number, OperationResponse> = {
   400: { description: 'Both `config.configurable` and `context` are given.', schema: ErrorResponse },
   404: { description: 'No such thread or assistant.', schema: ErrorResponse },

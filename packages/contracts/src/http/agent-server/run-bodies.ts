@@ -5,13 +5,13 @@ import { Command, InterruptNodes, MultitaskStrategy, RunConfig, words } from './
 
 const TEN_YEARS_SECONDS = 315_360_000;
 
-/** Where the trace of a run goes when the deployment traces to LangSmith. */
+/** The destination of a run's trace when the deployment traces to LangSmith. */
 const LangsmithTracer = Type.Object({
   project_name: Type.Optional(Type.String({ description: 'The project; shown as `langsmith_session_name`.' })),
   example_id: Type.Optional(Type.String({ description: 'The example of a dataset that the run is an experiment on.' })),
 });
 
-/** What every way of creating a run takes. */
+/** The fields of every request that creates a run. */
 const runFields = {
   assistant_id: Type.String({ description: 'An assistant, or a graph for its default assistant.' }),
   input: Type.Optional(Type.Unknown({ description: 'Any JSON: what the graph starts with.' })),
@@ -51,7 +51,7 @@ const runFields = {
   langsmith_tracer: Type.Optional(Type.Union([LangsmithTracer, Type.Null()])),
 };
 
-/** Where on its thread a run starts instead of at the newest checkpoint. */
+/** The checkpoint of its thread from which a run starts; default: the newest. */
 const StartingCheckpoint = Type.Object({
   thread_id: Type.Optional(
     Type.Union([Type.String(), Type.Null()], { description: 'The thread of the path; another one is refused.' }),

@@ -4,7 +4,7 @@ import { ErrorResponse, Timestamp, Uuid } from '../common.ts';
 import { exampleRun, invalid, noSuchRun, onThread, runParams } from './run-answers.ts';
 import { RUN_PARAMS } from './runs.ts';
 
-/** What somebody who was given a feedback URL says about a run; all of it is optional. */
+/** The statement of a feedback URL's holder about a run; every field is optional. */
 const feedbackFields = {
   score: Type.Optional(Type.Union([Type.Number(), Type.Boolean(), Type.Null()])),
   comment: Type.Optional(Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()])),
@@ -56,7 +56,7 @@ const exampleFeedback: Feedback = {
   created_at: '2026-11-20T20:21:07.000000+00:00',
 };
 
-/** Whoever has the URL may speak: the token in it is signed, expires, and stands for one key of one run. */
+/** Needs no key but the URL: its token is signed, expires, and is valid for one feedback key of one run. */
 const byToken = {
   tags: ['Feedback'],
   access: 'public' as const,

@@ -68,7 +68,7 @@ export const ThreadStateCheckpointRequest = Type.Object(
   { $id: 'ThreadStateCheckpointRequest' },
 );
 
-/** A checkpoint named flat, or as `{"configurable": {…}}`. */
+/** A checkpoint as a flat object, or as `{"configurable": {…}}`. */
 export const BeforeCheckpoint = Type.Union([
   Type.Object({ configurable: NullableCheckpoint }),
   CheckpointConfig,

@@ -5,7 +5,7 @@ import { QueryList, words } from './parts.ts';
 import { EXAMPLE_THREAD_ID, THREAD_PARAMS } from './threads.ts';
 
 /**
- * What a thread's stream tells: `run_modes` all events of its runs, `lifecycle` only where each begins and ends,
+ * The events of a thread's stream: `run_modes` has all events of its runs, `lifecycle` only their begin and end,
  * `state_update` each write of state from outside a run.
  */
 export const ThreadStreamMode = words(['lifecycle', 'run_modes', 'state_update']);

@@ -15,7 +15,7 @@ const WebhookAttempt = Type.Object({
   error: orNull(Type.String(), 'Null when the receiver took it.'),
 });
 
-/** What became of telling one receiver of a run's end. */
+/** The state of one webhook: a delivery of a run's end to one receiver. */
 export const WebhookDelivery = Type.Object(
   {
     delivery_id: Type.Unsafe<string>({

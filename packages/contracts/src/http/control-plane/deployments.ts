@@ -9,13 +9,13 @@ const VariableName = Type.String({ minLength: 1, maxLength: 256, pattern: '^[A-Z
 export const Secret = Type.Object({ name: VariableName, value: Type.String({ maxLength: 65536 }) }, { $id: 'Secret' });
 export type Secret = Static<typeof Secret>;
 
-/** An environment variable whose value is kept elsewhere, and read there when a revision starts. */
+/** An environment variable whose value is stored outside the platform, and read there when a revision starts. */
 export const SecretReference = Type.Object(
   {
     name: VariableName,
-    /** Of the secret, as Kubernetes names them. */
+    /** Name of the Secret in Kubernetes. */
     secret_name: Type.String({ maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' }),
-    /** Of one value in it. */
+    /** Key of one value in the Secret. */
     secret_key: Type.String({ maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' }),
   },
   { $id: 'SecretReference' },
@@ -25,7 +25,7 @@ export type SecretReference = Static<typeof SecretReference>;
 const secrets = OptionalNullable(Type.Array(Secret, { maxItems: 500 }));
 const secretReferences = OptionalNullable(Type.Array(SecretReference, { maxItems: 500 }));
 
-/** What a deployment runs, for callers who look deployments up by it. An agent has one in each environment. */
+/** The agent that a deployment runs, by which callers can look it up. An agent has one deployment per environment. */
 export const Agent = Type.Object(
   {
     agent_id: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
@@ -37,7 +37,7 @@ export type Agent = Static<typeof Agent>;
 
 export const DeploymentCreate = Type.Object(
   {
-    /** Not needed with `agent`: then it is made of that. */
+    /** Optional with `agent`, which then gives the name. */
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     agent: OptionalNullable(Agent),
     source: DeploymentSource,
@@ -51,12 +51,12 @@ export const DeploymentCreate = Type.Object(
 export type DeploymentCreate = Static<typeof DeploymentCreate>;
 
 /**
- * A missing or null field is left as it is. A new revision is made when there is a list of secrets or of references to
- * secrets, a `resource_spec` or any field of `source_revision_config`.
+ * A missing or null field changes nothing. A list of secrets or of references to secrets, a `resource_spec` or any
+ * field of `source_revision_config` makes a new revision.
  */
 export const DeploymentPatch = Type.Object(
   {
-    /** What the new revision comes from. Default: as `source` of the deployment. 422 where the change makes none. */
+    /** Source of the new revision; default: `source` of the deployment. 422 where the change makes none. */
     revision_source: OptionalNullable(RevisionSource),
     source_config: OptionalNullable(SourceConfig),
     source_revision_config: OptionalNullable(SourceRevisionConfig),
@@ -64,7 +64,10 @@ export const DeploymentPatch = Type.Object(
     secrets,
     /** Replaces the whole set. */
     secret_references: secretReferences,
-    /** Packages of the project, such as `langgraph:1.0.0`; kept with the new revision. 422 where the change makes none. */
+    /**
+     * Packages of the project, such as `langgraph:1.0.0`, stored with the new revision. 422 where the change makes
+     * none.
+     */
     tracked_packages: OptionalNullable(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
   },
   { $id: 'DeploymentPatchRequest' },
@@ -74,27 +77,31 @@ export type DeploymentPatch = Static<typeof DeploymentPatch>;
 export const Deployment = Type.Object(
   {
     id: Uuid,
-    /** The workspace it belongs to. */
+    /** The workspace of the deployment. */
     tenant_id: Uuid,
     name: Type.String(),
     agent: Nullable(Agent),
     source: DeploymentSource,
     source_config: SourceConfig,
-    /** Of the latest revision. */
+    /** Configuration of the latest revision. */
     source_revision_config: SourceRevisionConfig,
     /**
-     * The root of a host of its own, for clients that build `new URL('/path', base)`: its `custom_url` where that is one, else
-     * `<slug>.<domain>`. Null where the platform has no domain for deployments, and for deployments of a listener.
+     * The root of the deployment's own host, for clients that build `new URL('/path', base)`: its `custom_url` if that
+     * is a root, else `<slug>.<domain>`. Null where the platform has no domain for deployments, and for deployments of
+     * a listener.
      */
     host_url: Nullable(Type.String()),
-    /** Values only for callers who may update the deployment; empty for others. */
+    /** Includes values only for callers who may update the deployment; empty for others. */
     secrets: Type.Array(Secret),
     secret_references: Type.Array(SecretReference),
     status: DeploymentStatus,
     latest_revision_id: Nullable(Uuid),
-    /** The one that serves. */
+    /** The revision that serves. */
     active_revision_id: Nullable(Uuid),
-    /** Version of the agent server that serves, as its `/info` has it; null while none does, and for images with a server of their own. */
+    /**
+     * Version of the agent server that serves, as in its `/info`; null while none does, and for images with their own
+     * server.
+     */
     image_version: Nullable(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -103,7 +110,7 @@ export const Deployment = Type.Object(
 );
 export type Deployment = Static<typeof Deployment>;
 
-/** What became of each deployment that was to be deleted. */
+/** The result for each deployment of the request. */
 export const DeploymentDeletions = Type.Object(
   {
     deleted: Type.Array(Uuid),
@@ -116,7 +123,7 @@ export type DeploymentDeletions = Static<typeof DeploymentDeletions>;
 export const DeploymentList = Type.Object(
   {
     resources: Type.Array(Deployment),
-    /** For the next page. */
+    /** The offset of the next page. */
     offset: Type.Integer(),
   },
   { $id: 'DeploymentList' },

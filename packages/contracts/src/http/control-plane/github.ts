@@ -10,13 +10,13 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** Bytes of a delivery at most; GitHub sends none larger. */
+/** Maximum bytes of a delivery; GitHub sends none larger. */
 export const GITHUB_DELIVERY_BYTES_MAX = 26_214_400;
 
-/** Request header with `sha256=<hex>`: the HMAC of the body under the webhook's secret. */
+/** The request header with `sha256=<hex>`: the HMAC of the body with the webhook's secret. */
 export const GITHUB_SIGNATURE_HEADER = 'x-hub-signature-256';
 
-/** What to enter where the repository's webhooks are set up. */
+/** The values to enter in the repository's webhook settings. */
 export const GithubWebhook = Type.Object(
   {
     payload_url: Type.String(),
@@ -35,15 +35,15 @@ const exampleWebhook: GithubWebhook = {
   events: ['push'],
 };
 
-/** Of a delivery of the event `push`, what is looked at. */
+/** The fields of a `push` delivery that the platform reads. */
 export const GithubPushEvent = Type.Object(
   {
-    /** `refs/heads/main` */
+    /** The full name of the ref: `refs/heads/main`. */
     ref: Type.String(),
-    /** The branch began with this push. */
+    /** True when the push created the branch. */
     created: Type.Boolean(),
     deleted: Type.Boolean(),
-    /** The commit it is at now. */
+    /** The commit after the push. */
     after: Type.String(),
     repository: Type.Object({ clone_url: Type.String() }),
   },
@@ -53,9 +53,9 @@ export type GithubPushEvent = Static<typeof GithubPushEvent>;
 
 export const GithubDelivery = Type.Object(
   {
-    /** The revision that the push made; null when it made none. */
+    /** The revision that the push created, or null. */
     revision_id: Type.Union([Type.String(), Type.Null()]),
-    /** Why it made none. */
+    /** The reason when it created none. */
     ignored: Type.Union([Type.String(), Type.Null()]),
   },
   { $id: 'GithubDelivery' },

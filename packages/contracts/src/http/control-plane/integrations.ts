@@ -10,20 +10,20 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** Repositories that one answer lists at most; any other can be named by its URL. */
+/** Maximum number of repositories in one answer; any other can be named by its URL. */
 export const LISTED_REPOSITORIES_MAX = 1_000;
 
-/** Whose API a Git server has: `github` also an enterprise server's, `gitea` also Forgejo's. */
+/** The API of a Git server: `github` includes enterprise servers, `gitea` includes Forgejo. */
 export const GitServerType = Type.Union([Type.Literal('github'), Type.Literal('gitea'), Type.Literal('gitlab')], {
   $id: 'GitServerType',
 });
 export type GitServerType = Static<typeof GitServerType>;
 
-/** Access to the private repositories of one server. */
+/** The credentials for the private repositories of one server. */
 export const GithubIntegration = Type.Object(
   {
     id: Uuid,
-    /** The same in the numbers that installations of apps have elsewhere. */
+    /** The integration as a number, for clients that expect installations of apps. */
     installation_id: Type.Integer(),
     name: Type.String(),
   },
@@ -34,11 +34,11 @@ export type GithubIntegration = Static<typeof GithubIntegration>;
 export const GithubIntegrationCreate = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 255 }),
-    /** `https://host` of the server; the token is sent nowhere else. */
+    /** `https://host` of the server. The token is sent nowhere else. */
     url: Type.String({ minLength: 1, maxLength: 2048 }),
-    /** An access token that may read the repositories. Kept sealed, and never shown again. */
+    /** An access token that may read the repositories. It is stored encrypted, and never shown again. */
     token: Type.String({ minLength: 1, maxLength: 4096 }),
-    /** For the list of its repositories. Left out: it is found out when they are first listed. */
+    /** Selects the API that lists the repositories; default: detected when they are first listed. */
     server_type: OptionalNullable(GitServerType),
   },
   { $id: 'GithubIntegrationCreate' },
@@ -54,16 +54,16 @@ const exampleIntegration: GithubIntegration = {
 /** A repository that the token of an integration may read. */
 export const GithubRepository = Type.Object(
   {
-    /** For `source_config.integration_id`. */
+    /** The value for `source_config.integration_id`. */
     host_integration_id: Uuid,
-    /** Its number on its server. */
+    /** The number of the repository on its server. */
     id: Type.Integer(),
     name: Type.String(),
-    /** A user, an organization, or a group with those above it. */
+    /** A user, an organization, or a group with its parent groups. */
     owner: Type.String(),
-    /** For `source_config.repo_url`. */
+    /** The value for `source_config.repo_url`. */
     url: Type.String(),
-    /** For `source_revision_config.repo_ref`. */
+    /** The value for `source_revision_config.repo_ref`. */
     default_branch: Type.String(),
   },
   { $id: 'GithubRepository' },
@@ -87,7 +87,7 @@ const integrationMissing = {
   example: { detail: 'Integration ID 0192f7a0-0000-7000-8000-000000000009 not found.' },
 };
 
-/** There are two addresses of each list: upstream has an application of its own behind each, and here both are the same. */
+/** Each list has two addresses: elsewhere, a separate application is behind each; here both are the same. */
 const listOfIntegrations = (operationId: string, path: string) =>
   defineOperation({
     operationId,

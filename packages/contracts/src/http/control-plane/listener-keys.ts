@@ -5,12 +5,12 @@ import { ListenerParams, listenerRefusals } from './listeners.ts';
 
 const KEPT_SECONDS_MAX = 7 * 24 * 60 * 60;
 
-/** A key by which a data plane speaks for its listener, without the key itself. */
+/** A key that authenticates a data plane as its listener, without the key itself. */
 export const ListenerKey = Type.Object(
   {
     id: Uuid,
     created_at: Timestamp,
-    /** When it ends because a newer one took its place; null: it stays good. */
+    /** The time at which it expires because a newer one replaces it; null: it does not expire. */
     expires_at: Nullable(Timestamp),
   },
   { $id: 'ListenerKey' },
@@ -19,7 +19,7 @@ export type ListenerKey = Static<typeof ListenerKey>;
 
 export const ListenerKeyCreate = Type.Object(
   {
-    /** How long the keys made before stay good, so that the data plane can be given the new one meanwhile. */
+    /** Seconds for which earlier keys stay valid, so that the data plane can be given the new one. */
     keep_former_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: KEPT_SECONDS_MAX, default: 0 })),
   },
   { $id: 'ListenerKeyCreateRequest', additionalProperties: false },
@@ -29,7 +29,7 @@ export type ListenerKeyCreate = Static<typeof ListenerKeyCreate>;
 export const ListenerKeyCreated = Type.Object(
   {
     ...ListenerKey.properties,
-    /** `LISTENER_KEY` of the data plane. Nobody will see it again. */
+    /** The value for `LISTENER_KEY` of the data plane. It is shown only once. */
     key: Type.String(),
   },
   { $id: 'ListenerKeyCreated' },

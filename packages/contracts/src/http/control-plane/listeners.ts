@@ -11,19 +11,19 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** What a data plane runs deployments with: pods, containers, or processes of its machine. */
+/** The way a data plane runs deployments: as pods, containers, or processes of its machine. */
 export const ComputeType = Type.Union([Type.Literal('k8s'), Type.Literal('docker'), Type.Literal('process')], {
   $id: 'ComputeType',
 });
 export type ComputeType = Static<typeof ComputeType>;
 
-/** A label of a host name, as namespaces are named. */
+/** A host name label, the form of namespace names. */
 const Namespace = Type.String({ maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
 const Version = Type.String({ minLength: 1, maxLength: 100 });
 
 export const ComputeConfig = Type.Object(
   {
-    /** `k8s`: the namespaces that deployments may be put into, one at least. Of no other type. */
+    /** The namespaces that deployments may use: at least one with `k8s`, not allowed with other types. */
     k8s_namespaces: OptionalNullable(Type.Array(Namespace, { maxItems: 100 })),
   },
   { $id: 'ComputeConfig' },
@@ -33,34 +33,34 @@ export type ComputeConfig = Static<typeof ComputeConfig>;
 export const ListenerCreate = Type.Object(
   {
     compute_type: ComputeType,
-    /** Which cluster or machine it is; a workspace has one listener for each. */
+    /** Identifies the cluster or machine; a workspace has one listener for each. */
     compute_id: Type.String({ minLength: 1, maxLength: 255, pattern: '\\S' }),
     compute_config: ComputeConfig,
-    /** Of the data plane's software; a data plane tells it itself when it connects. */
+    /** Version of the data plane's software; a data plane reports it when it connects. */
     version: OptionalNullable(Version),
   },
   { $id: 'ListenerCreateRequest' },
 );
 export type ListenerCreate = Static<typeof ListenerCreate>;
 
-/** A missing or null field is left as it is. */
+/** A missing or null field changes nothing. */
 export const ListenerPatch = Type.Object(
   { version: OptionalNullable(Version), compute_config: OptionalNullable(ComputeConfig) },
   { $id: 'ListenerPatchRequest' },
 );
 export type ListenerPatch = Static<typeof ListenerPatch>;
 
-/** A data plane elsewhere, which asks for what it is to run and reports what became of it. */
+/** A remote data plane, which fetches what it has to run and reports the results. */
 export const Listener = Type.Object(
   {
     id: Uuid,
-    /** The workspace it serves. */
+    /** The workspace that it serves. */
     tenant_id: Uuid,
     compute_type: ComputeType,
     compute_id: Type.String(),
     compute_config: ComputeConfig,
     version: Nullable(Type.String()),
-    /** `SILENT`: its lease has lapsed, and what it runs is `UNKNOWN`. */
+    /** `SILENT`: its lease has expired, and the status of its deployments is `UNKNOWN`. */
     status: Type.Union([Type.Literal('NEVER_CONNECTED'), Type.Literal('CONNECTED'), Type.Literal('SILENT')]),
     last_seen_at: Nullable(Timestamp),
     created_at: Timestamp,
@@ -73,7 +73,7 @@ export type Listener = Static<typeof Listener>;
 export const ListenerList = Type.Object(
   {
     resources: Type.Array(Listener),
-    /** For the next page. */
+    /** The offset of the next page. */
     offset: Type.Integer(),
   },
   { $id: 'ListenerList' },

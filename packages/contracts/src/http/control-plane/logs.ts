@@ -3,7 +3,7 @@ import { defineOperation, type Operation } from '../../operation.ts';
 import { Nullable, OptionalNullable, Uuid } from '../common.ts';
 import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedResponse } from './responses.ts';
 
-/** In rising order of weight. */
+/** Levels in increasing order of severity. */
 export const LogLevel = Type.Union(
   [
     Type.Literal('DEBUG'),
@@ -16,11 +16,11 @@ export const LogLevel = Type.Union(
 );
 export type LogLevel = Static<typeof LogLevel>;
 
-/** What was printed while a revision was built, or by its servers. */
+/** Output of building a revision (`build`), or of its servers (`deploy`). */
 export const LogType = Type.Union([Type.Literal('build'), Type.Literal('deploy')], { $id: 'LogType' });
 export type LogType = Static<typeof LogType>;
 
-/** Oldest or newest first. */
+/** Order by time: oldest or newest first. */
 export const LogOrder = Type.Union([Type.Literal('asc'), Type.Literal('desc')], { $id: 'LogOrder' });
 export type LogOrder = Static<typeof LogOrder>;
 
@@ -31,20 +31,20 @@ export const LogTime = Type.Union([Type.String({ format: 'iso-date-time' }), Typ
 
 export const LogEntry = Type.Object(
   {
-    /** Stays the same and is unique: whoever reads again knows what they have. Sorts by time. */
+    /** Stable and unique, so that a reader recognizes known entries. Ids sort by time. */
     id: Type.String(),
-    /** When the line was received, in milliseconds since 1970. */
+    /** The time at which the line was received, in milliseconds since 1970. */
     timestamp: Type.Integer(),
     level: LogLevel,
     message: Type.String(),
-    /** What printed it: `build`, `agent-api`, `run-worker-2`. */
+    /** The process that printed it: `build`, `agent-api`, `run-worker-2`. */
     source: Type.String(),
     revision_id: Uuid,
-    /** Of lines that a run's code printed, or that tell of one run. */
+    /** Set for lines printed by a run's code, or about one run. */
     run_id: Type.Optional(Type.String()),
     thread_id: Type.Optional(Type.String()),
     graph_id: Type.Optional(Type.String()),
-    /** What else the platform's services say about it. */
+    /** Further fields that the platform's services log. */
     fields: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
   { $id: 'LogEntry' },
@@ -55,8 +55,8 @@ export const LogPage = Type.Object(
   {
     logs: Type.Array(LogEntry),
     /**
-     * For the next page, also after lines were added or removed. Null: there is nothing more. Oldest first, a page that has
-     * entries always has one, so that the log can be followed with it.
+     * The offset of the next page; stays valid when lines are added or removed. Null at the end. With order `asc`, a
+     * page with entries always has one, so that a client can follow the log.
      */
     next_offset: Nullable(Type.String()),
   },
@@ -69,18 +69,18 @@ const QUERY_LENGTH = 1000;
 
 export const LogRequest = Type.Object(
   {
-    /** Default `asc`. */
+    /** The order; default `asc`. */
     order: OptionalNullable(LogOrder),
     limit: OptionalNullable(Type.Integer(LIMIT)),
-    /** `next_offset` of an earlier page. */
+    /** The `next_offset` of an earlier page. */
     offset: OptionalNullable(Type.String()),
-    /** This level and every heavier one. */
+    /** This level and every more severe one. */
     level: OptionalNullable(LogLevel),
-    /** A part of the message; upper and lower case are the same. */
+    /** A part of the message; case does not matter. */
     query: OptionalNullable(Type.String({ maxLength: QUERY_LENGTH })),
-    /** Inclusive. */
+    /** Inclusive start. */
     start_time: OptionalNullable(LogTime),
-    /** Inclusive. */
+    /** Inclusive end. */
     end_time: OptionalNullable(LogTime),
   },
   { $id: 'LogRequest' },
@@ -113,7 +113,7 @@ const responses = {
   422: InvalidResponse,
 };
 const example: LogRequest = { order: 'desc', limit: 100, level: 'WARNING' };
-/** What the operations that read logs by POST have in common. */
+/** The common part of the operations that read logs by POST. */
 const reading = {
   method: 'post' as const,
   tags: ['logs (v1)'],

@@ -7,35 +7,37 @@ import { ForbiddenResponse, InvalidResponse, MissingResponse, UnauthorizedRespon
 
 const Gauge = Nullable(Type.Number());
 
-/** What a deployment did until a moment, since the point before. Null: it could not be told, or there was nothing to count. */
+/**
+ * The metrics of a deployment since the previous point. Null: it could not be measured, or there was nothing to count.
+ */
 export const DeploymentMetricsPoint = Type.Object(
   {
     time: Timestamp,
     /** Processes that answer. */
     agent_api_replicas: Gauge,
     run_worker_replicas: Gauge,
-    /** Cores in use by all of them, the project's code included. */
+    /** Cores that all of them use, including the project's code. */
     agent_api_cpu_cores: Gauge,
     run_worker_cpu_cores: Gauge,
-    /** Resident memory of all of them, the project's code included. */
+    /** Resident memory of all of them, including the project's code. */
     agent_api_memory_bytes: Gauge,
     run_worker_memory_bytes: Gauge,
-    /** Processes that ended unasked and were started again. */
+    /** Processes that exited unexpectedly and were restarted. */
     restarts: Gauge,
     pending_runs: Gauge,
     active_runs: Gauge,
-    /** How many runs can be active at once. */
+    /** Number of runs that can be active at once. */
     run_slots: Gauge,
-    /** Attempts that ended well, and runs that ended in an error. */
+    /** Attempts that succeeded, and runs that ended in an error. */
     runs_succeeded: Gauge,
     runs_failed: Gauge,
-    /** From claim to end of an attempt. */
+    /** Milliseconds from claim to end of an attempt. */
     run_latency_ms_p50: Gauge,
     run_latency_ms_p95: Gauge,
-    /** HTTP requests answered, and those of them with 5xx. */
+    /** HTTP requests that were answered, and those of them with a 5xx status. */
     requests: Gauge,
     request_errors: Gauge,
-    /** To the end of the answer: streams count with all of their length. */
+    /** Milliseconds to the end of the answer: a stream counts with its whole duration. */
     request_latency_ms_p50: Gauge,
     request_latency_ms_p95: Gauge,
     database_bytes: Gauge,
@@ -49,9 +51,9 @@ export const DeploymentMetrics = Type.Object(
   {
     start_time: Timestamp,
     end_time: Timestamp,
-    /** Seconds from one point to the next; times when nothing was measured have none. */
+    /** Seconds from one point to the next; times without measurements have no point. */
     step_seconds: Type.Integer(),
-    /** Oldest first. */
+    /** Points, oldest first. */
     points: Type.Array(DeploymentMetricsPoint),
   },
   { $id: 'DeploymentMetrics' },

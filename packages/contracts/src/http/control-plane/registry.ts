@@ -11,7 +11,7 @@ import {
 
 export const PushTokenRequest = Type.Object(
   {
-    /** The client wants to be told the user name and the whole repository. */
+    /** True when the client understands `username` and `repository_url` in the answer. */
     supports_registry_username: Type.Optional(Type.Boolean()),
   },
   { $id: 'PushTokenRequest' },
@@ -20,13 +20,13 @@ export type PushTokenRequest = Static<typeof PushTokenRequest>;
 
 export const PushToken = Type.Object(
   {
-    /** Password for the registry: pushes and pulls images of this deployment, for an hour. */
+    /** Password for the registry. It permits pushing and pulling images of this deployment for an hour. */
     token: Type.String(),
     /** Images are pushed to `<registry_url>/<name>:<tag>`. */
     registry_url: Type.String(),
-    /** To log in with; without `supports_registry_username` it is `oauth2accesstoken`. */
+    /** The user name for the login; without `supports_registry_username` it is `oauth2accesstoken`. */
     username: Type.Optional(Type.String()),
-    /** A repository for the deployment's images, to which no name is added. */
+    /** The whole repository for the deployment's images; no name is added. */
     repository_url: Type.Optional(Type.String()),
   },
   { $id: 'PushToken' },

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { JsonObject, OptionalNullable } from '../common.ts';
 
-/** Stored and returned as sent. `dev_free`, `dev_zero` and `serverless` behave as `dev`, `dedicated` as `prod`. */
+/** Stored and returned as sent. `dev_free`, `dev_zero` and `serverless` behave like `dev`, `dedicated` like `prod`. */
 export const DeploymentType = Type.Union(
   [
     Type.Literal('dev'),
@@ -22,25 +22,25 @@ const count = OptionalNullable(Type.Integer({ minimum: 1, maximum: 100_000 }));
 const text = Type.Record(Type.String(), Type.String());
 const objects = OptionalNullable(Type.Array(JsonObject, { maxItems: 100 }));
 
-/** Cores are kept to one decimal. What applies where is said in docs/services/control-plane.md. */
+/** Cores are kept to one decimal. docs/services/control-plane/scaling.md says which fields apply where. */
 export const ResourceSpec = Type.Object(
   {
-    /** How many agent-apis there are at least; requests go to them in turn. */
+    /** Minimum number of agent-apis; requests are distributed in turn. */
     min_scale: processes,
     max_scale: processes,
     /** Cores of one agent-api. */
     cpu: cores(8),
     /** Default: twice `cpu`. */
     cpu_limit: cores(16),
-    /** MiB of one agent-api: the heap of the project's code beside it. */
+    /** MiB of heap for the project's code in one agent-api. */
     memory_mb: mebibytes,
     /** Default: twice `memory_mb`. */
     memory_limit_mb: mebibytes,
 
-    /** How many run-workers there are at least. Default 1, whatever `min_scale` is. */
+    /** Minimum number of run-workers. Default 1, whatever `min_scale` is. */
     queue_min_scale: processes,
     queue_max_scale: processes,
-    /** Of one run-worker; what is not given is as for agent-apis. */
+    /** Resources of one run-worker; defaults are those of agent-apis. */
     queue_cpu: cores(8),
     queue_cpu_limit: cores(16),
     queue_memory_mb: mebibytes,
@@ -57,13 +57,16 @@ export const ResourceSpec = Type.Object(
     db_memory_limit_mb: mebibytes,
     db_storage_gi: count,
     db_max_connections: count,
-    /** Of pods, where deployments run in a Kubernetes cluster: those keys and names that its operator allows. */
+    /**
+     * Settings for pods, where deployments run in a Kubernetes cluster: only the keys and names that its operator
+     * allows.
+     */
     labels: OptionalNullable(text),
     annotations: OptionalNullable(text),
     image_pull_secrets: OptionalNullable(
       Type.Array(Type.Object({ name: Type.String({ minLength: 1, maxLength: 253 }) }), { maxItems: 100 }),
     ),
-    /** Refused (422): by these a deployment would reach what is others'. */
+    /** Refused (422): a deployment could reach other deployments' data with them. */
     service_account_name: OptionalNullable(Type.String({ minLength: 1, maxLength: 253 })),
     volumes: objects,
     volume_mounts: objects,

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox';
 
 /**
- * Clients that wait for a revision know exactly these. `DEPLOYED` stays on a revision that was replaced later; the
- * deployment's `active_revision_id` tells which one serves.
+ * Clients that wait for a revision know exactly these. A revision stays `DEPLOYED` after it was replaced; the
+ * deployment's `active_revision_id` says which one serves.
  */
 export const RevisionStatus = Type.Union(
   [

@@ -17,11 +17,11 @@ export const Revision = Type.Object(
   {
     id: Uuid,
     status: RevisionStatus,
-    /** Why it failed, with the last lines of its log; null otherwise. */
+    /** The reason of a failure, with the last lines of the log; null otherwise. */
     status_message: Type.Union([Type.String(), Type.Null()]),
     source: DeploymentSource,
     source_revision_config: SourceRevisionConfig,
-    /** Packages the caller named as those of the project. */
+    /** Packages that the caller named as the project's. */
     tracked_packages: Type.Array(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,

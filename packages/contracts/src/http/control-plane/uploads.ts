@@ -11,17 +11,17 @@ import {
   UnauthorizedResponse,
 } from './responses.ts';
 
-/** Bytes of an uploaded archive at most. */
+/** Maximum bytes of an uploaded archive. */
 export const UPLOAD_BYTES_MAX = 209_715_200;
 
-/** Request header that bounds an upload, as `0,209715200`. */
+/** Request header that limits the size of an upload, such as `0,209715200`. */
 export const UPLOAD_RANGE_HEADER = 'x-goog-content-length-range';
 
 export const UPLOAD_CONTENT_TYPE = 'application/gzip';
 
 export const UploadUrlRequest = Type.Object(
   {
-    /** The client sends the headers of `upload_headers` with the upload, whichever they are. */
+    /** True when the client sends all headers in `upload_headers` with the upload. */
     supports_upload_headers: Type.Optional(Type.Boolean()),
   },
   { $id: 'UploadUrlRequest' },
@@ -30,11 +30,11 @@ export type UploadUrlRequest = Static<typeof UploadUrlRequest>;
 
 export const UploadUrl = Type.Object(
   {
-    /** Takes one `PUT` of a gzipped tar archive, without a key, until it expires. */
+    /** Accepts one `PUT` of a gzipped tar archive, without a key, until it expires. */
     upload_url: Type.String(),
-    /** For `source_tarball_path`, once the archive is uploaded. */
+    /** The value for `source_tarball_path` after the upload. */
     object_path: Type.String(),
-    /** To be sent with the upload; only for who supports it. */
+    /** Headers to send with the upload; only for clients that support them. */
     upload_headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   },
   { $id: 'UploadUrl' },
@@ -72,7 +72,7 @@ export const createUploadUrl = defineCreation('deployments', {
   examples: { body: { supports_upload_headers: true } },
 });
 
-/** Its path is among `SELF_PROVEN_PATHS`: the signature stands for a key. */
+/** The signature in its URL replaces a key: the path is among `SELF_PROVEN_PATHS`. */
 export const putUpload = defineOperation({
   operationId: 'putUpload',
   method: 'put',

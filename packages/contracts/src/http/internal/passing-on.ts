@@ -1,16 +1,18 @@
-/** Headers between the gateway and the processes behind it, about answers that change hands. None of them reaches a client. */
-
 /**
- * On a 503: nothing was done with the request, so it may go to another process. The value says why.
+ * Headers between the gateway and the processes behind it, for requests and answers that another process continues.
+ * None of them reaches a client.
  */
+
+/** Says on a 503 that the request was not processed and may go to another process. The value is the reason. */
 export const UNTOUCHED_HEADER = 'x-runyard-untouched';
 
 /**
- * In a request: whoever sends it takes an answer over when its process has to stop. `accepted`, or `continued` when the request
- * itself takes one over.
+ * As a request header it says that the sender can follow the handoff of a stream when the process has to stop. The
+ * value is `accepted`, or `continued` when the request itself continues a stream.
  *
- * As a trailer of an answer: the answer is not whole, and what is missing is the body of the answer to a GET of this path at any
- * process of the deployment, with the trailer `Last-Event-ID`, if there is one, as its header. Only whoever announced itself so
- * gets one; others see the connection close, since an answer that just ended would look whole.
+ * As a trailer it says that the answer is incomplete. The continuation is the body of the answer to a GET of this path
+ * at any process of the deployment. The trailer `Last-Event-ID`, if there is one, becomes the header of that request.
+ * Only senders with the request header get the trailer. For others the connection is closed, because a normal end would
+ * make the answer look complete.
  */
 export const HANDOVER_HEADER = 'x-runyard-handover';

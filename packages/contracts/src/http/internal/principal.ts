@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** What an organization has booked. `developer` makes no deployments; the others have everything. */
+/** The plan of an organization. `developer` cannot create deployments; the others can do everything. */
 export const OrganizationPlan = Type.Union(
   [Type.Literal('developer'), Type.Literal('plus'), Type.Literal('enterprise')],
   { $id: 'OrganizationPlan' },
@@ -34,16 +34,16 @@ export const PrincipalClaims = Type.Object(
 export type PrincipalClaims = Static<typeof PrincipalClaims>;
 
 export const PRINCIPAL_HEADER = 'x-runyard-principal';
-/** Bearer secret between the platform's own services, on `/internal/…` paths the gateway never routes to. */
+/** Bearer secret between the platform's own services, on `/internal/…` paths to which the gateway never routes. */
 export const INTERNAL_AUTHORIZATION_SCHEME = 'Bearer';
 
-/** `POST /internal/keys/verify` on org-access: is this key good, and a principal token for one audience. */
+/** `POST /internal/keys/verify` on org-access: checks a key, and returns a principal token for one audience. */
 export const VerifyKeyRequest = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: 512 }),
-    /** Whom the token is for; `gateway` only to learn whether the key is good. */
+    /** The receiver of the token; `gateway` to check the key alone. */
     audience: Type.String({ pattern: '^(gateway|control-plane|org-access|deployment:[0-9a-f-]{36})$' }),
-    /** From `X-Tenant-Id`: the workspace the caller wants to act in. */
+    /** The workspace in which the caller wants to act, from `X-Tenant-Id`. */
     workspace_id: Type.Optional(Type.String()),
   },
   { $id: 'VerifyKeyRequest' },

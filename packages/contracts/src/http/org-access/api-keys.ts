@@ -16,18 +16,18 @@ const readOnly = Type.Optional(
     description: 'True: of the permissions of its roles, whichever they are, it has those to read alone.',
   }),
 );
-/** A misspelt limit must not make a key that has none. */
+/** Unknown fields are refused: a misspelt limit must not make a key without one. */
 const closed = { additionalProperties: false } as const;
 
-/** A service key is a service account of its own with its own roles. */
+/** A service key is a separate service account with its own roles. */
 export const ServiceKeyCreate = Type.Object(
   {
     description,
     read_only: readOnly,
     expires_at: expiresAt,
-    /** Workspaces it works in; null or missing: the whole organization, also workspaces made later. */
+    /** Workspaces in which it works; null or missing: the whole organization, including future workspaces. */
     workspaces: Type.Optional(Nullable(Type.Array(Uuid, { minItems: 1, maxItems: 100 }))),
-    /** Its role in those workspaces: `GET …/roles`. Default: admin, or viewer with `read_only`. */
+    /** Its role in those workspaces, from `GET …/roles`. Default: admin, or viewer with `read_only`. */
     role_id: Type.Optional(Nullable(Uuid)),
     /** Its role in the organization. Default: user. */
     org_role_id: Type.Optional(Nullable(Uuid)),
@@ -37,7 +37,7 @@ export const ServiceKeyCreate = Type.Object(
 );
 export type ServiceKeyCreate = Static<typeof ServiceKeyCreate>;
 
-/** A key of the caller's workspace alone. */
+/** A key for the caller's workspace only. */
 export const WorkspaceKeyCreate = Type.Object(
   {
     description,
@@ -49,7 +49,7 @@ export const WorkspaceKeyCreate = Type.Object(
 );
 export type WorkspaceKeyCreate = Static<typeof WorkspaceKeyCreate>;
 
-/** A personal access token may at any time do what its owner may, or read it where it is `read_only`. */
+/** A personal access token always has its owner's present permissions, or only those to read with `read_only`. */
 export const PersonalTokenCreate = Type.Object(
   { description, read_only: readOnly, expires_at: expiresAt, default_workspace_id: defaultWorkspace },
   { $id: 'PersonalTokenCreate', ...closed },
@@ -58,13 +58,13 @@ export type PersonalTokenCreate = Static<typeof PersonalTokenCreate>;
 
 const keyFields = {
   id: Uuid,
-  /** The beginning and the end of the key: enough to recognise it, not enough to use it. */
+  /** The beginning and the end of the key: enough to recognize it, not enough to use it. */
   short_key: Type.String(),
   description: Type.String(),
   read_only: Type.Boolean(),
   created_at: Timestamp,
   expires_at: Nullable(Timestamp),
-  /** Within about a minute. */
+  /** The last use, accurate to about a minute. */
   last_used_at: Nullable(Timestamp),
   default_workspace_id: Nullable(Uuid),
   default_workspace_name: Nullable(Type.String()),
@@ -76,7 +76,7 @@ export const ApiKey = Type.Object(keyFields, { $id: 'ApiKey' });
 export type ApiKey = Static<typeof ApiKey>;
 export const ApiKeyList = Type.Array(ApiKey, { $id: 'ApiKeyList' });
 
-/** The only answer that ever holds the key itself. */
+/** The only answer that contains the key itself. */
 export const IssuedApiKey = Type.Object({ ...keyFields, key: Type.String() }, { $id: 'IssuedApiKey' });
 export type IssuedApiKey = Static<typeof IssuedApiKey>;
 
@@ -94,7 +94,7 @@ const exampleKey: ApiKey = {
 };
 const exampleIssued = { ...exampleKey, key: 'lsv2_sk_<the key, shown this once>' };
 
-/** Create, list and delete of one kind of key. */
+/** Defines the operations to create, list and delete one kind of key. */
 function keyOperations<const Create extends TObject, const IdName extends string>(kind: {
   name: string;
   noun: string;

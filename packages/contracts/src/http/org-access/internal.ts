@@ -24,7 +24,7 @@ export const verifyKey = defineOperation({
 export const ReachRequest = Type.Object(
   {
     organization_id: Uuid,
-    /** Without it: whether the identity is there at all. */
+    /** Missing: the question is only whether the identity exists. */
     workspace_id: Type.Optional(Uuid),
     identity_id: Uuid,
   },
@@ -59,7 +59,7 @@ export const checkReach = defineOperation({
   },
 });
 
-/** An organization as whoever runs the platform sees it. */
+/** An organization with its plan, for the operator of the platform. */
 export const BookedOrganization = Type.Object(
   { id: Uuid, display_name: Type.String(), plan: OrganizationPlan },
   { $id: 'BookedOrganization' },
@@ -103,7 +103,7 @@ export const setOrganizationPlan = defineOperation({
 
 export const BootstrapRequest = Type.Object(
   {
-    /** True: the first administrator key is revoked and replaced. */
+    /** True when the first administrator key is revoked and replaced. */
     rotate_key: Type.Optional(Type.Boolean()),
   },
   { $id: 'BootstrapRequest' },
@@ -114,7 +114,7 @@ export const BootstrapResponse = Type.Object(
   {
     organization_id: Uuid,
     workspace_id: Uuid,
-    /** The first administrator key; null when it was made before: only its hash is kept. */
+    /** The first administrator key; null when it was made earlier, because only its hash is stored. */
     api_key: Type.Union([Type.String(), Type.Null()]),
   },
   { $id: 'BootstrapResponse' },

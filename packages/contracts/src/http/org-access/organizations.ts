@@ -9,17 +9,17 @@ export const OrganizationInfo = Type.Object(
     id: Uuid,
     display_name: Type.String(),
     is_personal: Type.Boolean(),
-    /** People who sign in by single sign-on are provisioned with the default role and workspaces. */
+    /** True when people who sign in by single sign-on are provisioned with the default role and workspaces. */
     jit_provisioning_enabled: Type.Boolean(),
-    /** People can be invited by hand. */
+    /** True when people can be invited by hand. */
     invites_enabled: Type.Boolean(),
-    /** Names the organization in its single sign-on address; null while it has none. */
+    /** Names the organization in its single sign-on address; null when it has none. */
     sso_login_slug: Type.Union([Type.String(), Type.Null()]),
-    /** Nobody can make personal access tokens; those there are stay valid. */
+    /** True when new personal access tokens are forbidden; existing ones stay valid. */
     pat_creation_disabled: Type.Boolean(),
-    /** The organization that single sign-on provisions people into. */
+    /** True when single sign-on provisions people into this organization. */
     default_sso_provision: Type.Boolean(),
-    /** What the caller may do in the organization. */
+    /** The caller's permissions in the organization. */
     permissions: Type.Array(Type.String()),
   },
   { $id: 'OrganizationInfo' },
@@ -28,7 +28,7 @@ export type OrganizationInfo = Static<typeof OrganizationInfo>;
 
 const change = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** A missing or null field is left as it is; unknown fields are ignored. */
+/** A missing or null field changes nothing; unknown fields are ignored. */
 export const OrganizationUpdate = Type.Object(
   {
     display_name: change(Type.String({ minLength: 1, maxLength: 200, pattern: '^[a-zA-Z0-9\\-_ ]+$' })),

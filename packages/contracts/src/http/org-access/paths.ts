@@ -1,6 +1,6 @@
 /**
- * Everything about the caller's organization is served under two prefixes: clients know both. `alias` tells the second
- * operation's id from the first's.
+ * Everything about the caller's organization is served under two prefixes, because clients use both. `alias`
+ * distinguishes the second operation's id from the first's.
  */
 export const ORGANIZATION_PREFIXES = [
   { prefix: '/api/v1/orgs/current', alias: '' },

@@ -10,7 +10,7 @@ export const Role = Type.Object(
     name: Type.String(),
     display_name: Type.String(),
     description: Type.String(),
-    /** Null: a role of the platform, the same in every organization. */
+    /** Null: a role of the platform, which every organization has. */
     organization_id: Type.Union([Uuid, Type.Null()]),
     permissions: Type.Array(Type.String()),
     access_scope: Type.Union([Type.Literal('organization'), Type.Literal('workspace')]),

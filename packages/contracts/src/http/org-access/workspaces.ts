@@ -12,7 +12,7 @@ export const Workspace = Type.Object(
     display_name: Type.String(),
     is_personal: Type.Boolean(),
     is_deleted: Type.Boolean(),
-    /** What the caller may do in it. */
+    /** The caller's permissions in the workspace. */
     permissions: Type.Array(Type.String()),
   },
   { $id: 'Workspace' },

@@ -22,7 +22,7 @@ export async function serveProjectApp(app: ProjectApp, socketPath: string, loopb
   });
 }
 
-/** Takes a header off, so that the project's code does not see it. */
+/** Removes a header and returns its value. The project's code does not see the header. */
 function take(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   delete req.headers[name];

@@ -1,10 +1,10 @@
-/** The little of Hono's surface that the host touches. The classes themselves come from the project at run time. */
+/** The part of Hono's API that the host uses. The classes themselves come from the project at run time. */
 
-/** A body in the forms that requests are passed on with. */
+/** The forms in which a request body is passed on. */
 export type Body = ReadableStream | ArrayBuffer | string | null;
 
 export interface HonoRequest {
-  /** What was read of the body so far, by form; middleware may have changed what it got. */
+  /** The parsed forms of the body, by name. Middleware may have replaced or changed them. */
   bodyCache: Partial<Record<string, unknown>>;
   raw: Request;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -24,7 +24,7 @@ export interface HonoApp {
   all(path: string, handler: (context: HonoContext) => Promise<Response>): unknown;
   onError(handler: (error: Error) => Response | Promise<Response>): unknown;
   notFound(handler: () => Response): unknown;
-  /** Of `@hono/zod-openapi`. */
+  /** Exists on apps of `@hono/zod-openapi` only. */
   getOpenAPI31Document?(settings: object): object;
 }
 

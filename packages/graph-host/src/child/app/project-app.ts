@@ -1,6 +1,6 @@
 /**
- * The project's Hono app, wrapped the way an agent server mounts it: its routes and middleware come first, and what none of
- * them answers is passed on to the server's own routes, whose answers its middleware still sees.
+ * Wraps the project's Hono app the way an agent server mounts it: its routes and middleware come first. A request that
+ * none of them answers is passed on to the server's own routes, and the app's middleware sees the answer.
  */
 import { GraphLoadError } from '../../errors.ts';
 import type { ProjectExport } from '../../project/read-project.ts';
@@ -11,14 +11,14 @@ import { currentBody, shareParsedBody } from './request-body.ts';
 
 export interface ProjectApp {
   fetch(request: Request, ...rest: unknown[]): Response | Promise<Response>;
-  /** Patterns of its routes and middleware; a path that fits none of them need not be shown to it. */
+  /** Patterns of its routes and middleware. The app need not see a path that matches none of them. */
   paths: string[];
-  /** Its routes as an OpenAPI document, if it describes them. */
+  /** An OpenAPI document of its routes, or null when the app does not describe them. */
   openApi: object | null;
 }
 
 export interface ProjectAppOptions {
-  /** Answers what the app does not. */
+  /** Answers requests that the app does not answer. */
   passOn(request: Request, body: Body): Promise<Response>;
   log(message: string): void;
 }
@@ -35,7 +35,7 @@ export async function loadProjectApp(
   if (!isHono(app)) {
     throw new GraphLoadError(`The export "${source.symbol}" that "http.app" names is not a Hono app.`);
   }
-  // Of the project's own copy of Hono, and of its kind of app.
+  // Hono and the class of the app are the project's own copies.
   const root = new (app.constructor as new () => HonoApp)();
   root.use('*', ({ req }, next) => {
     shareParsedBody(req);
@@ -56,7 +56,10 @@ function answer(status: number, detail: string): Response {
   return Response.json({ detail }, { status });
 }
 
-/** An `HTTPException` is an answer the app chose; anything else is a fault for its author's eyes only. */
+/**
+ * Answers with what an `HTTPException` holds. Any other error is logged for the project's author and hidden from
+ * clients.
+ */
 async function answerFailure(
   error: Error & { status?: number; res?: Response; getResponse?(): Response },
   log: (message: string) => void,

@@ -1,8 +1,8 @@
-/** The body of a request as the project's middleware left it. */
+/** Keeps the body of a request as the project's middleware left it. */
 import type { Body, HonoRequest } from './hono.ts';
 
 interface ParsedBody {
-  /** What was parsed. Middleware that puts another text into the cache of the request means that one. */
+  /** The text that was parsed. It is outdated when middleware puts another text into the request's cache. */
   text: unknown;
   value: Promise<unknown>;
 }
@@ -10,7 +10,7 @@ interface ParsedBody {
 const parsedBodies = new WeakMap<HonoRequest, ParsedBody>();
 
 /**
- * Gives every reader of `json()` the same object, so that what middleware changes in it is what the next one reads. Some
+ * Gives every reader of `json()` the same object, so that the next reader sees what middleware changed in it. Some
  * releases of Hono parse the text anew for each reader.
  */
 export function shareParsedBody(req: HonoRequest): void {
@@ -24,12 +24,12 @@ export function shareParsedBody(req: HonoRequest): void {
   };
 }
 
-/** The body as it came while nobody looked at it, else as middleware left it. */
+/** Returns the body as middleware left it, or the unread original when nothing has read it. */
 export async function currentBody(req: HonoRequest): Promise<Body> {
   const { bodyCache, raw } = req;
   const parsed = parsedBodies.get(req);
   const json = bodyCache.json ?? (parsed && parsed.text === bodyCache.text ? parsed.value : undefined);
-  // What is no JSON goes on as the text it is.
+  // A body that is not JSON goes on as its text.
   const changed = await Promise.resolve(json).catch(() => undefined);
   if (changed !== undefined) return JSON.stringify(changed);
   if (raw.bodyUsed || Object.keys(bodyCache).length > 0) return req.arrayBuffer();

@@ -1,4 +1,4 @@
-/** Tells what graphs look like, without running them. */
+/** Describes graphs (drawing, schemas, subgraphs) without running them. */
 import type { DrawingRequest, GraphDrawing, GraphSchemas, SchemasRequest, SubgraphsRequest } from '../../types.ts';
 import type { CompiledGraph, GraphConfig } from '../graph-types.ts';
 import type { LoadedGraph } from '../load-graphs.ts';
@@ -9,7 +9,9 @@ const ASSISTANT_USE = { accessContext: 'assistants.read', executionRuntime: null
 
 export class GraphDescriber {
   readonly #source: Pick<SourceSchemas, 'of'>;
-  /** By the graph as an object: what a factory makes anew is described anew, as its config makes it. */
+  /**
+   * Keyed by the graph object: a graph that a factory makes anew is described anew, because its config may change it.
+   */
   readonly #runtime = new WeakMap<CompiledGraph, Promise<GraphSchemaParts>>();
 
   constructor(source: Pick<SourceSchemas, 'of'>) {
@@ -41,7 +43,7 @@ export class GraphDescriber {
     return subgraphs;
   }
 
-  /** The source is read only for what the graph itself does not say. */
+  /** Reads the source only for schemas that the graph object does not carry. */
   async #schemas(
     compiled: CompiledGraph,
     { modules }: LoadedGraph,
@@ -59,7 +61,7 @@ export class GraphDescriber {
       input_schema: input ?? null,
       output_schema: output ?? null,
       state_schema: state ?? null,
-      // What LangGraph used to call config is what it calls context now.
+      // LangGraph has renamed config to context; clients read both keys.
       config_schema: context ?? null,
       context_schema: context ?? null,
     };

@@ -1,13 +1,14 @@
 /**
- * The schemas that a graph carries with it: of a `StateSchema`, of zod schemas registered with LangGraph, and of plain zod 3
- * and 4. LangGraph's own functions read them, so they know what `withLangGraph` added. A graph of `Annotation` has none.
+ * Reads the schemas that a graph object carries: those of a `StateSchema`, of zod schemas registered with LangGraph,
+ * and of plain zod 3 and 4. LangGraph's own functions read them, so they include what `withLangGraph` added. A graph of
+ * `Annotation` carries none.
  */
 import type { CompiledGraph } from '../graph-types.ts';
 import type { ProjectModules } from '../langchain-modules.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
-/** What a graph takes, gives, keeps and is configured with. Left out: it does not say. */
+/** Schemas of a graph. A property is missing when the graph does not say. */
 export interface GraphSchemaParts {
   input?: JsonSchema;
   output?: JsonSchema;
@@ -17,7 +18,7 @@ export interface GraphSchemaParts {
 
 type Read = (graph: CompiledGraph) => JsonSchema | undefined;
 
-/** `@langchain/langgraph/zod/schema`. */
+/** The module `@langchain/langgraph/zod/schema`. */
 interface SchemaModule {
   getInputTypeSchema: Read;
   getOutputTypeSchema: Read;
@@ -37,7 +38,7 @@ export async function runtimeSchemas(graph: CompiledGraph, modules: ProjectModul
   return Object.fromEntries(parts.filter(([, schema]) => schema !== undefined));
 }
 
-/** Some zod types have no JSON Schema (a transform, a bigint): that part of the graph then has none at run time. */
+/** Returns undefined when a zod type has no JSON Schema (a transform, a bigint). */
 function attempt(read: Read, graph: CompiledGraph): JsonSchema | undefined {
   try {
     const schema = read(graph);

@@ -1,4 +1,4 @@
-/** What makes vectors of texts, in every form a project may name it. */
+/** Opens embeddings in every form in which a project may name them. */
 import { dirname } from 'node:path';
 import { GraphLoadError } from '../../errors.ts';
 import type { EmbeddingsSource } from '../../project/store-settings.ts';
@@ -12,7 +12,7 @@ export interface Embeddings {
 
 const opened = new Map<string, Promise<Embeddings>>();
 
-/** Opens each source once; one that failed is tried again. @throws GraphLoadError */
+/** Opens each source once, and again after a failure. @throws GraphLoadError */
 export function openEmbeddings(source: EmbeddingsSource): Promise<Embeddings> {
   const name = JSON.stringify(source);
   let embeddings = opened.get(name);
@@ -24,7 +24,7 @@ export function openEmbeddings(source: EmbeddingsSource): Promise<Embeddings> {
   return embeddings;
 }
 
-/** The vectors of the texts, in their order. */
+/** Returns the vectors of the texts, in their order. */
 export async function embedTexts(
   { embedDocuments, embedQuery }: Embeddings,
   texts: string[],

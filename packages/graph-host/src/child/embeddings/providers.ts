@@ -1,4 +1,4 @@
-/** Embeddings named `provider:model`: the LangChain class of the provider, from the project's own packages. */
+/** Opens embeddings named `provider:model`: the LangChain class of the provider, from the project's own packages. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ interface Provider {
   package: string;
   /** Name of the class. */
   symbol: string;
-  /** What its constructor is given for a model; `model` unless said otherwise. */
+  /** Returns constructor options for a model; default `{ model }`. */
   options?(model: string): Record<string, unknown>;
 }
 
@@ -31,7 +31,7 @@ const PROVIDERS: Record<string, Provider> = {
 
 type EmbeddingsClass = new (options: Record<string, unknown>) => unknown;
 
-/** Keys and addresses are those the class reads from the environment. @throws GraphLoadError */
+/** Opens the embeddings; their class reads API keys and addresses from the environment. @throws GraphLoadError */
 export async function providerEmbeddings(source: EmbeddingsSource & { kind: 'provider' }): Promise<unknown> {
   const { provider, model, projectDir } = source;
   const known = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;

@@ -14,7 +14,7 @@ interface Described {
   properties?: Record<string, TSchema>;
 }
 
-/** The keys of `langgraph.json` as tables of Markdown: what each holds, its default, what it does or why it does nothing. */
+/** Returns the keys of `langgraph.json` as Markdown tables: type, default, and effect of each, or why it has none. */
 export function describeKeys(): string {
   const ours = rowsOf(ProjectFile.properties, '');
   const none = [...ours.filter(({ hasEffect }) => !hasEffect), ...rowsOf(pythonSections, '')];
@@ -31,7 +31,7 @@ export function describeKeys(): string {
   ].join('\n');
 }
 
-/** Which variable stands for which key. */
+/** Returns a table of the variables and the keys they stand for. */
 export function describeVariables(): string {
   const rows = Object.entries(SECTION_VARIABLES);
   return table(['Variable', 'Stands for'], rows, ([name, key]) => [`\`${name}\``, `\`${key}\``]);

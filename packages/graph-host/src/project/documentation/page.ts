@@ -2,7 +2,7 @@ import { describeKeys, describeVariables } from './describe-keys.ts';
 
 const PARTS: Record<string, () => string> = { keys: describeKeys, variables: describeVariables };
 
-/** The page with what is generated in it made anew, between the marks `<!-- generated: keys -->` and `<!-- end -->`. */
+/** Returns the page with its generated parts, between `<!-- generated: keys -->` and `<!-- end -->`, made anew. */
 export function withGeneratedParts(page: string): string {
   return page.replaceAll(
     /(<!-- generated: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -4,7 +4,7 @@ import { noEffect } from './no-effect.ts';
 const besideHandler = <T extends TSchema>(schema: T) =>
   Type.Optional(noEffect(schema, 'it belongs to custom authentication, which is not available'));
 
-/** `auth`: who may call, decided by the project's own code. */
+/** `auth`: the project's own code that decides who may call. */
 export const AuthSection = Type.Object(
   {
     path: Type.Optional(

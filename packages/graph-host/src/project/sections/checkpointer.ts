@@ -47,7 +47,7 @@ const CheckpointerSerdeSection = Type.Object(
   { description: 'What may be read from stored checkpoints.' },
 );
 
-/** `checkpointer`: where checkpoints are kept, for how long, and what may be read from them. */
+/** `checkpointer`: where and how long checkpoints are stored, and which classes may be read from them. */
 export const CheckpointerSection = Type.Object(
   {
     backend: Type.Optional(

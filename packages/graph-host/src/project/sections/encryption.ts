@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** `encryption`: the project's own encryption of what is stored. */
+/** `encryption`: the project's own encryption of stored data. */
 export const EncryptionSection = Type.Object(
   {
     path: Type.Optional(Type.String({ minLength: 1, description: 'The encryption object: `"./file.ts:export"`.' })),

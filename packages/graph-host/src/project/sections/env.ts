@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** `env`: variables of the project's code. */
+/** `env`: variables for the project's code. */
 export const EnvSection = Type.Union(
   [Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.String()), Type.Array(Type.String())],
   {

@@ -2,7 +2,7 @@ import Type from 'typebox';
 
 const SOURCE = ':|\\.[cm]?[jt]sx?$';
 
-/** `graphs`: what the project serves. */
+/** `graphs`: the graphs that the project serves. */
 export const GraphsSection = Type.Record(
   Type.String({ minLength: 1 }),
   Type.Union([

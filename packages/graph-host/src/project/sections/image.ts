@@ -3,7 +3,7 @@ import { noEffect } from './no-effect.ts';
 
 const ONLY_IMAGES = 'it only shapes container images, and none is built from this file';
 
-/** Keys that say how a container image of the project is made. */
+/** Keys for building a container image of the project. */
 export const imageSections = {
   dockerfile_lines: noEffect(
     Type.Array(Type.String(), { description: 'Lines put into the Dockerfile of the project.' }),

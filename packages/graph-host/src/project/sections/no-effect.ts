@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 
 /**
- * Marks a key that is read and checked and changes nothing here. Its use is told at start with `why`, and the
+ * Marks a key that is read and checked and has no effect here. Its use is logged at start with `why`, and the
  * documentation says the same.
  *
  * @param why a clause that follows a colon, like "it is for Python projects"
@@ -10,7 +10,7 @@ export function noEffect<T extends TSchema>(schema: T, why: string): T {
   return { ...schema, noEffect: why };
 }
 
-/** Why a key changes nothing; undefined for one that does. */
+/** Returns why a key has no effect; undefined for one that has. */
 export function noEffectOf(schema: TSchema): string | undefined {
   return (schema as { noEffect?: string }).noEffect;
 }

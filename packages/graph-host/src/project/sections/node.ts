@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { noEffect } from './no-effect.ts';
 
-/** `node_version`: the Node.js the project asks for. */
+/** `node_version`: the Node.js version that the project asks for. */
 export const NodeVersionSection = Type.Union([Type.String({ pattern: '^\\d+$' }), Type.Integer()], {
   description:
     'Major version of Node.js the project was written for. The platform runs every project on its own Node.js; another version is told at start.',

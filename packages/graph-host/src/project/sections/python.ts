@@ -3,7 +3,9 @@ import { noEffect } from './no-effect.ts';
 
 const python = (description: string): TSchema => noEffect(Type.Unknown({ description }), 'it is for Python projects');
 
-/** Keys of Python projects: whatever their form, their presence usually means the wrong file was copied. */
+/**
+ * Keys of Python projects. Their values are not checked: their presence usually means that the wrong file was copied.
+ */
 export const pythonSections: Record<string, TSchema> = {
   dependencies: python('Python packages.'),
   source: python('How Python packages are found.'),

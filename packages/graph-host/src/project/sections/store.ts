@@ -45,7 +45,7 @@ const StoreTtlSection = Type.Object(
   { description: 'How long items are kept.' },
 );
 
-/** `store`: semantic search and life time of the items of the long-term store. */
+/** `store`: semantic search and lifetime of the items of the long-term store. */
 export const StoreSection = Type.Object(
   { index: Type.Optional(StoreIndexSection), ttl: Type.Optional(StoreTtlSection) },
   { description: 'The long-term store.' },

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 
-/** `ui`: components that pages load beside the answers of a graph. */
+/** `ui`: components that pages load with the answers of a graph. */
 export const UiSection = Type.Record(Type.String(), Type.String({ minLength: 1 }), {
   description:
     'User interface components by graph: `"./file.tsx"`, whose default export is an object of React components by name. Bundled at start, and given to pages by `/ui/{agent}`.',
 });
 
-/** `ui_config`: how they are bundled. */
+/** `ui_config`: options of bundling the components. */
 export const UiConfigSection = Type.Object(
   {
     shared: Type.Optional(

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-/** What a webhook's body may hold, in the order it is sent. */
+/** The fields of a webhook's body, in the order they are sent. */
 export const WEBHOOK_FIELDS = [
   'run_id',
   'thread_id',
@@ -46,7 +46,7 @@ const WebhookUrlRules = Type.Object(
   { description: 'Where webhooks may go.' },
 );
 
-/** `webhooks`: what is sent with every webhook, and where they may go. */
+/** `webhooks`: headers and fields of every webhook, and the addresses that webhooks may call. */
 export const WebhooksSection = Type.Object(
   {
     env_prefix: Type.Optional(

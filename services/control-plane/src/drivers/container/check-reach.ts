@@ -4,16 +4,16 @@ import { StartFailure } from '../driver.ts';
 import { lastLine, QUICK_MS, runEngine } from './engine-command.ts';
 import type { Endpoint } from './machine-addresses.ts';
 
-/** What an image answers whose base does not know how to look. */
+/** The exit code of an image whose base is too old to know the command `reach`. */
 const UNKNOWN_COMMAND = 64;
 const CONNECT_MS = 5_000;
 
 /**
- * Looks from a container like those of the revision whether its database is there. A service that cannot reach it waits for it,
- * as it must over an outage, and would wait for ever where the network is to blame.
+ * Checks from a container with the revision's network whether it reaches the revision's database. A service that cannot
+ * reach its database waits for it, as it must during an outage, and would wait forever because of a wrong network.
  *
- * @param args of the engine's `run`, for a container that looks
- * @param database as this machine reaches it: where it does not either, the network is not to blame
+ * @param args of the engine's `run`, for the checking container
+ * @param database as this machine reaches it: when it does not reach it either, the network is not at fault
  * @throws StartFailure when this machine reaches the database and the container does not
  */
 export async function checkReach(

@@ -27,17 +27,17 @@ import { type ContainerNetwork, INNER_PORT, LABELS, type RunDescription, runArgu
 export interface ContainerDriverOptions extends KeepingOptions {
   /** The engine's command: `docker`, or one that takes the same arguments. */
   command: string;
-  /** `host`, the name of a network of the engine, or undefined for ports of this machine. */
+  /** `host`, the name of a network of the engine, or undefined for published ports of this machine. */
   network: string | undefined;
   platform: PlatformSettings;
-  /** This process among those that start containers. */
+  /** Identifies this process among those that start containers. */
   holder: string;
-  /** For what a login writes down, which is removed at once. */
+  /** A folder for the files of a login, which are removed at once. */
   scratch: string;
   credentialFor: CredentialFor;
 }
 
-/** Runs a revision that is an image, as containers of an engine: one or more of agent-api and of run-worker. */
+/** Runs a revision that is an image as containers of an engine: one or more of agent-api and of run-worker. */
 export class ContainerDriver implements Driver {
   readonly #options: ContainerDriverOptions;
   readonly #relay: LoopbackRelay;
@@ -95,9 +95,9 @@ export class ContainerDriver implements Driver {
   }
 }
 
-/** What containers of a revision are told, and the network they are on. */
+/** The context of a revision's container commands: addresses of the servers, and the network. */
 interface Surroundings extends Addresses {
-  /** @param place where a container is reached; undefined for one that nobody connects to */
+  /** @param place the address of the container; undefined when nobody connects to it */
   networkAt(place: Place | undefined): ContainerNetwork;
 }
 
@@ -107,7 +107,7 @@ class ContainerLauncher implements Launcher {
   readonly #surroundings: Surroundings;
   readonly #image: ImageFacts;
   readonly #options: ContainerDriverOptions;
-  /** Of the next container of each part. */
+  /** The name of the next container, by part. */
   readonly #names = new Map<string, string>();
 
   constructor(image: ImageFacts, surroundings: Surroundings, options: ContainerDriverOptions) {
@@ -136,7 +136,7 @@ class ContainerLauncher implements Launcher {
       ...env,
       HOST: network.kind === 'host' ? place.host : '0.0.0.0',
       PORT: String(network.kind === 'host' ? place.port : INNER_PORT),
-      // One line of secrets on standard input, whose end says that this process is gone.
+      // The secrets are one line on standard input. The end of standard input says that this process has ended.
       RUNYARD_SECRETS_FD: '0',
       RUNYARD_PARENT_FD: '0',
     };
@@ -145,7 +145,7 @@ class ContainerLauncher implements Launcher {
     return new Container({ command: this.#options.command, name, args, env: variables, secrets, onLine });
   };
 
-  /** @param database as this machine reaches it @throws StartFailure when containers do not */
+  /** @param database as this machine reaches it @throws StartFailure when containers do not reach it */
   async checkReach(database: Endpoint): Promise<void> {
     const { spec, networkAt } = this.#surroundings;
     const inside = endpointOf(spec.databaseUri);

@@ -3,8 +3,8 @@ import { StartFailure } from '../driver.ts';
 import { QUICK_MS, runEngine } from './engine-command.ts';
 
 /**
- * Removes from the engine what it has of the images that were pushed for a deployment, under their names in the platform's
- * registry. Images that have other names too stay under those. Nothing happens where there is no engine.
+ * Removes a deployment's images from the engine, under their names in the platform's registry. Images with other names
+ * remain under those. Does nothing without an engine.
  */
 export async function removeDeploymentImages(command: string, deploymentId: string): Promise<void> {
   const list = ['image', 'ls', `--filter=reference=*/${REGISTRY_SEGMENT}/${deploymentId}/*`];
@@ -20,7 +20,7 @@ export async function removeDeploymentImages(command: string, deploymentId: stri
   await runEngine(command, ['image', 'rm', ...new Set(names)], { signal: AbortSignal.timeout(QUICK_MS) });
 }
 
-/** By its tag and by its digest, as far as it has them. */
+/** Returns the image's names by tag and by digest, if it has them. */
 function namesOf(line: string): string[] {
   const [repository, tag, digest] = line.trim().split(' ');
   return [

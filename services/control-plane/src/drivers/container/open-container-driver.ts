@@ -22,7 +22,7 @@ export const containerVariables = {
 
 const Settings = Type.Object({ ...containerVariables, DATA_DIR: Type.String() });
 
-/** Time to pull a large image. */
+/** Long enough to pull a large image. */
 const PULL_TOKEN_LIFETIME_MS = 3_600_000;
 
 export function openContainerDriver(

@@ -3,8 +3,8 @@ import { QUICK_MS, runEngine } from './engine-command.ts';
 import { LABELS } from './run-arguments.ts';
 
 /**
- * Removes containers of a deployment that other processes left: those of one that was killed, or that lost its lease. Nothing
- * happens where there is no engine.
+ * Removes containers of a deployment that other processes left when they were killed or lost their lease. Does nothing
+ * without an engine.
  */
 export async function removeOrphans(command: string, deploymentId: string, holder: string): Promise<void> {
   const format = `{{.ID}} {{.Label "${LABELS.holder}"}}`;

@@ -3,21 +3,24 @@ import type { Logger } from '@runyard/service-kit';
 
 export interface RenewalTimes {
   everyMs: number;
-  /** After a renewal that failed. */
+  /** Milliseconds until the next attempt after a failed renewal. */
   againMs: number;
 }
 
-/** A pull credential is good for much longer. */
+/** Pull credentials are valid much longer than this. */
 const TIMES: RenewalTimes = { everyMs: 24 * 60 * 60 * 1000, againMs: 10 * 60 * 1000 };
 
 export interface CredentialRenewal {
-  /** Makes the next one known to the cluster. */
+  /** Applies a new credential to the cluster. */
   renew(signal: AbortSignal): Promise<void>;
-  /** The one that the cluster has is not a fresh one. */
+  /** True when the cluster's credential is not a fresh one. */
   isDue: boolean;
 }
 
-/** Sees to it that nodes can pull the image of a revision at any time, until the signal says that others do, or nobody has to. */
+/**
+ * Renews the pull credential of a revision's image until the signal aborts, so that nodes can pull the image at any
+ * time.
+ */
 export async function keepRenewed(
   { renew, isDue }: CredentialRenewal,
   { signal, logger }: { signal: AbortSignal; logger: Logger },

@@ -21,28 +21,28 @@ export interface KubernetesDriverOptions {
   api: ClusterApi;
   platform: PlatformSettings;
   openLog: OpenRevisionLog;
-  /** When the newest line of a revision's log was written; undefined where there is none. */
+  /** Returns the time of the newest line of a revision's log; undefined without one. */
   lastLineAt(owner: { deploymentId: string; revisionId: string }): Promise<Date | undefined>;
   running: RunningRevisions;
-  /** How many processes a deployment was given last. Left out: each revision begins with the least. */
+  /** Returns the deployment's last process counts. Without it, each revision begins with the minimum. */
   countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
   credentialFor: CredentialFor;
-  /** What of their pods deployments may choose. */
+  /** The fields of pods that deployments may choose. */
   rules: PodRules;
-  /** Who decides how many pods there are. `auto`: the cluster where it has metrics of others, the platform elsewhere. */
+  /** Decides who scales pods. `auto`: the cluster if it serves custom metrics, otherwise the platform. */
   autoscaler: 'auto' | 'cluster' | 'platform';
   coolDownSeconds: number;
 }
 
-/** How long what is left of a deleted deployment may take to end: its work is deleted anyway. */
+/** Grace of a deleted deployment's pods. It is short, as their work is deleted anyway. */
 const DELETE_GRACE_MS = 1_000;
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const RENEWAL_TIMEOUT_MS = 10_000;
 
 /**
- * Runs a revision that is an image as pods of a Kubernetes cluster. What it has made goes on without this process: it is found
- * by its labels, and gone on with, wherever the work was when a process ended.
+ * Runs a revision that is an image as pods of a Kubernetes cluster. The objects outlive this process: a later process
+ * finds them by their labels and continues from any step.
  */
 export class KubernetesDriver implements Driver {
   readonly #options: KubernetesDriverOptions;
@@ -81,7 +81,7 @@ export class KubernetesDriver implements Driver {
         await removal.ended(revisionId);
         const name = nameOf(revisionId, 'agent-api');
         const found = await api.find<V1Deployment>('Deployment', name, signal);
-        // What is there was allowed when it was made, and is looked after.
+        // An existing revision was allowed when it was created, and stays supervised.
         if (!found) mustBeRunnable(spec, this.#options.rules);
         wasReady = (found?.status?.readyReplicas ?? 0) > 0;
         const credential = await credentialFor(spec, image.imageUri, signal);
@@ -119,7 +119,7 @@ export class KubernetesDriver implements Driver {
     }
   }
 
-  /** What is left of a deployment that is deleted. */
+  /** Removes what is left of a deleted deployment. */
   async removeLeftovers(deploymentId: string): Promise<void> {
     await this.#parts.removal.removeDeployment(deploymentId, DELETE_GRACE_MS);
   }
@@ -128,7 +128,7 @@ export class KubernetesDriver implements Driver {
     this.#parts.watch.stop();
   }
 
-  /** What served before this process came is left to serve when the revision itself is not to blame. */
+  /** Leaves a revision running that served before this process came, unless the revision itself is at fault. */
   async #giveUp(
     revision: KubernetesRevision | undefined,
     log: { close(): Promise<void> },
@@ -142,11 +142,11 @@ export class KubernetesDriver implements Driver {
     }
   }
 
-  /** Revisions that another process started or replaced and did not come to remove. */
+  /** Drains revisions that an earlier process started or replaced and did not remove. */
   #drainLeftovers(deploymentId: string): void {
     const { removal, running, logger } = this.#parts;
     const runningOnes = () => (running.byDeployment().get(deploymentId) ?? []).map(({ revisionId }) => revisionId);
-    // Those of now too: when they are let go meanwhile, they are another process's.
+    // The revisions of now count too: one that is released meanwhile belongs to another process.
     const known = runningOnes();
     const drain = async () => {
       const present = await removal.revisionsOf(deploymentId, AbortSignal.timeout(DISCOVERY_TIMEOUT_MS));
@@ -167,10 +167,13 @@ export class KubernetesDriver implements Driver {
   }
 }
 
-/** With these whoever deploys would reach what is others' in the namespace, or servers of its own that nobody makes here. */
+/**
+ * Matches fields that would give a deployment access to what belongs to others in the namespace, or that ask for
+ * servers of its own, which nobody creates here.
+ */
 const NOT_RUN = /^(volumes|volume_mounts|init_containers|sidecars|service_account_name|redis_.*|db_.*)$/;
 
-/** @throws StartFailure when something is asked for that pods here do not get */
+/** @throws StartFailure when the specification asks for something that pods do not get here */
 function mustBeRunnable({ resources }: RevisionSpec, rules: PodRules): void {
   const foreign = Object.entries(resources).find(([name, value]) => value != null && NOT_RUN.test(name));
   if (foreign) throw new StartFailure(`pods of this platform have no 'resource_spec.${foreign[0]}': leave it out`);
@@ -185,7 +188,7 @@ function isScaled({ resources }: RevisionSpec): boolean {
   });
 }
 
-/** As the owner of the revision is told of it, with its last lines. */
+/** Returns the error for the revision's owner, with the last lines of the log. */
 function told(error: unknown, log: Parameters<typeof withLastLines>[1]): StartFailure {
   if (error instanceof StartFailure) return new StartFailure(withLastLines(error.message, log), { cause: error });
   if (error instanceof ClusterRefusal) {

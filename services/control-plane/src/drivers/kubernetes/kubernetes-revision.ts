@@ -31,22 +31,27 @@ export interface RevisionParts {
 export interface RevisionOptions {
   objects: RevisionObjects;
   log: RevisionLog;
-  /** How many processes the deployment was given last. */
+  /** The deployment's last process counts. */
   before: Counts;
-  /** Lines that pods printed before were written by another process. */
+  /** Another process has stored the lines that pods printed before this time. */
   logsSince: Date | undefined;
-  /** It was ready before this process looked: fewer pods than there should be are no reason to end those that serve. */
+  /**
+   * True when the revision was ready before this process came: then too few pods are no reason to end those that serve.
+   */
   wasReady: boolean;
-  /** The cluster decides how many pods there are, within the bounds. */
+  /** True when the cluster decides the number of pods, within the bounds. */
   isScaledByCluster: boolean;
   onUpstreams(urls: string[]): void;
 }
 
 const ROLES = ['agent-api', 'run-worker'] as const;
-/** How long the last lines of a container that ended may take to arrive. */
+/** Milliseconds that the last lines of an ended container may take to arrive. */
 const LAST_LINES_MS = 3_000;
 
-/** A revision that runs as pods of a cluster. The cluster keeps them running; this follows where they are, and decides how many. */
+/**
+ * Supervises a revision that runs as pods of a cluster. The cluster keeps the pods running; this class follows their
+ * addresses and may decide their number.
+ */
 export class KubernetesRevision implements RunningRevision {
   readonly #spec: RevisionSpec;
   readonly #parts: RevisionParts;
@@ -55,7 +60,7 @@ export class KubernetesRevision implements RunningRevision {
   readonly #logger: Logger;
   readonly #changes = new EventEmitter().setMaxListeners(0);
   readonly #stopping = new AbortController();
-  /** Nobody here waits for its end any more. */
+  /** Aborts when this process no longer waits for the revision's end. */
   readonly #released = new AbortController();
   readonly #unwatch: () => void;
   readonly #pods: RevisionPods;
@@ -126,8 +131,8 @@ export class KubernetesRevision implements RunningRevision {
   }
 
   /**
-   * On a new database agent-api first, which makes the tables that workers rely on. What is there already is left as it is
-   * where nothing about it has changed.
+   * Creates the revision's objects. On a new database agent-api comes first, as it creates the tables for the workers.
+   * Existing objects stay as they are unless they differ.
    */
   async start(signal: AbortSignal): Promise<void> {
     const { objects, isScaledByCluster } = this.#options;
@@ -153,7 +158,7 @@ export class KubernetesRevision implements RunningRevision {
     await Promise.all(ROLES.map((role) => this.#healthy(role, signal)));
   }
 
-  /** For as long as this process looks after it. */
+  /** Renews the pull credential while this process supervises the revision. */
   keepCredential(renewal: CredentialRenewal): void {
     void keepRenewed(renewal, { signal: this.#stopping.signal, logger: this.#logger });
   }
@@ -186,7 +191,7 @@ export class KubernetesRevision implements RunningRevision {
     }
   }
 
-  /** The cluster goes on with it. */
+  /** Stops supervising the revision; the cluster keeps it running. */
   async release(): Promise<void> {
     this.#stopping.abort(new Error('another process looks after it'));
     this.#released.abort();

@@ -3,7 +3,7 @@ import type { GivesCredentials } from '../pull-credential.ts';
 import { ClusterApi } from './cluster-api.ts';
 import { KubernetesDriver, type KubernetesDriverOptions } from './kubernetes-driver.ts';
 
-/** A pod may be moved to a node that has not got its image while no control plane runs. */
+/** Long, because a pod may move to a node without its image while no control plane runs. */
 const PULL_TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000;
 
 type Given = Pick<

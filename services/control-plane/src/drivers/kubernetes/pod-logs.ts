@@ -7,26 +7,28 @@ import { serviceStatus } from './pod-state.ts';
 
 const RETRY_MS = 1_000;
 
-/** A container of a pod, one of several after each other when it was started again. */
+/** One run of a pod's container. A container that restarts has several, one after the other. */
 interface Printing {
   id: string;
   pod: string;
   container: string;
-  /** It has ended, and another one runs in its place. */
+  /** True when it has ended, and another one runs in its place. */
   isPrevious: boolean;
-  /** Only what it printed from then on. */
+  /** The time from which lines are read; undefined for all lines. */
   since: Date | undefined;
 }
 
-/** Follows what the services of pods print: every container from its first line, also those that ended since. */
+/**
+ * Follows the output of the services of pods: of every container from its first line, including those that have ended.
+ */
 export class PodLogs {
   readonly #api: ClusterApi;
   readonly #onLine: (pod: V1Pod, line: string) => void;
-  /** What was printed before has been told by the process that looked after the pods then. */
+  /** The process that supervised the pods before has stored the lines until this time. */
   readonly #since: Date | undefined;
-  /** By the id of the container. */
+  /** Readers by the id of the container. */
   readonly #followed = new Map<string, Promise<void>>();
-  /** The container that runs, by pod. */
+  /** The running container, by pod. */
   readonly #current = new Map<string, string | undefined>();
   readonly #stopping = new AbortController();
 
@@ -36,7 +38,7 @@ export class PodLogs {
     this.#onLine = onLine;
   }
 
-  /** To be called with every change of the pod. */
+  /** Has to be called with every change of the pod. */
   look(pod: V1Pod): void {
     const { state, lastState, containerID } = serviceStatus(pod) ?? {};
     this.#current.set(pod.metadata!.name!, state?.running && containerID);
@@ -45,7 +47,7 @@ export class PodLogs {
     if (state?.running) this.#follow(pod, { containerID, startedAt: state.running.startedAt }, false);
   }
 
-  /** Everything that ended containers printed has been told, or the time is over. */
+  /** Resolves when all output of ended containers was read, or after `timeoutMs`. */
   async settled(timeoutMs: number): Promise<void> {
     const abort = new AbortController();
     const late = pause(timeoutMs, undefined, { signal: abort.signal }).catch(() => undefined);
@@ -80,7 +82,7 @@ export class PodLogs {
     );
   }
 
-  /** A connection that breaks, or ends before its container does, is made anew from about where that was. */
+  /** Reads the output. A connection that ends before its container is reopened from about the same time. */
   async #read(printing: Printing, onLine: (line: string) => void): Promise<void> {
     const { signal } = this.#stopping;
     let { since } = printing;
@@ -97,7 +99,7 @@ export class PodLogs {
         await pause(RETRY_MS, undefined, { signal });
         if (!this.#isRunning(printing)) return;
       } catch (error) {
-        // Gone with its pod, or nothing that is ever told.
+        // The output was deleted with its pod, or can never be read.
         if (error instanceof ClusterRefusal && !error.isPassing) return;
         await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }

@@ -10,7 +10,7 @@ const LONGEST_RETRY_MS = 10_000;
 
 type PodInformer = Informer<V1Pod> & Pick<ListWatch<V1Pod>, 'list'>;
 
-/** The pods of all deployments in the namespace, as they are: one watch, whoever looks. */
+/** Watches the pods of all deployments in the namespace, with one watch for all revisions. */
 export class PodWatch {
   readonly #logger: Logger;
   readonly #informer: PodInformer;
@@ -27,7 +27,7 @@ export class PodWatch {
       const call = { method: 'GET', path: api.pathOf('Pod'), query: { labelSelector } } as const;
       const pods = await api.ask<V1PodList>(call, this.#stopping.signal);
       this.#retryMs = FIRST_RETRY_MS;
-      // The informer has taken them by the time anybody who waits goes on.
+      // The informer stores the listed pods before anybody who waits continues.
       setImmediate(() => this.#listed());
       return pods;
     };
@@ -36,7 +36,7 @@ export class PodWatch {
     this.#informer.on('error', (error: unknown) => void this.#again(error));
   }
 
-  /** Resolves when the pods are known that were there. */
+  /** Resolves when the existing pods are known. */
   start(): Promise<void> {
     this.#started ??= new Promise((resolve) => {
       this.#listed = resolve;
@@ -54,7 +54,7 @@ export class PodWatch {
     return this.#informer.list().filter((pod) => pod.metadata?.labels?.[LABELS.revision] === revisionId);
   }
 
-  /** Calls whenever a pod of the revision has changed, until the function returned is. */
+  /** Calls the listener whenever a pod of the revision changed. The returned function ends that. */
   onChange(revisionId: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(revisionId) ?? new Set();
     this.#listeners.set(revisionId, listeners.add(listener));
@@ -69,7 +69,7 @@ export class PodWatch {
     for (const listener of this.#listeners.get(revisionId ?? '') ?? []) listener();
   }
 
-  /** What was seen last is kept meanwhile. */
+  /** Restarts the watch. The last known pods are kept meanwhile. */
   async #again(error: unknown): Promise<void> {
     const inMs = this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);

@@ -1,9 +1,11 @@
 import type { ResourceSpec } from '@runyard/contracts';
 import { isOwnName } from './labels.ts';
 
-/** What of their pods deployments may choose, as the operator of the cluster says. */
+/** The fields of pods that deployments may choose, as the cluster's operator allows. */
 export interface PodRules {
-  /** Keys of labels and annotations: `team`, `example.com/*` for all with that prefix, `*` for all without one. */
+  /**
+   * Allowed keys of labels and annotations: `team`, `example.com/*` for a prefix, `*` for all keys without a prefix.
+   */
   metadata: readonly string[];
   /** Names of Secrets that images may be pulled with. */
   pullSecrets: readonly string[];
@@ -12,21 +14,22 @@ export interface PodRules {
 const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
-/** Kubernetes' own, and the platform's. */
+/** Matches keys of Kubernetes and of the platform. */
 const RESERVED = /^(?:(?:[^/]*\.)?(?:kubernetes|k8s)\.io\/|io\.runyard[./]|pod-template-hash$)/;
 const ANNOTATIONS_BYTES_MAX = 256 * 1024;
 
-/** What is wrong with a field of a `resource_spec`. */
+/** The fault in a field of a `resource_spec`. */
 export interface PodWishFault {
   field: 'labels' | 'annotations' | 'image_pull_secrets';
   message: string;
 }
 
 /**
- * Finds what is wrong with what a deployment wants of its pods; null when nothing is.
+ * Returns the first fault in a deployment's pod fields; null when there is none.
  *
- * Labels and annotations are instructions to whatever else runs in a cluster: they choose who may reach a pod, which role it has with a
- * cloud, which secrets are put into it. A Secret that is named opens the images of whoever put it there. So each has to be allowed by name.
+ * Other programs in a cluster obey labels and annotations: these decide who may reach a pod, which cloud role it has,
+ * and which secrets are mounted into it. A named pull Secret gives access to the images of its owner. Therefore the
+ * operator has to allow each of them by name.
  */
 export function faultOfPodWishes(
   { labels, annotations, image_pull_secrets: pullSecrets }: ResourceSpec,

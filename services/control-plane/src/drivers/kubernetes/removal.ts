@@ -5,26 +5,26 @@ import type { Role } from '../scale-bounds.ts';
 import type { ClusterApi, Kind } from './cluster-api.ts';
 import { selectorOf } from './labels.ts';
 
-/** Everything but pods, those first that would make others again. */
+/** All kinds but pods, first those that would create others again. */
 const KINDS: readonly Kind[] = ['HorizontalPodAutoscaler', 'Deployment', 'PodDisruptionBudget', 'Service', 'Secret'];
 const FIRST_LOOK_MS = 50;
 const LONGEST_LOOK_MS = 2_000;
-/** Beyond their grace pods may take this long to be gone: their node has to say so. */
+/** Milliseconds beyond their grace until pods are deleted: their node has to confirm it. */
 const GONE_MS = 60_000;
-/** The longest grace there is, with what is added to it. */
+/** The longest grace, plus the time that drivers add to it. */
 const DRAINED_MS = 3_700_000;
 
-/** Removes what was made of revisions. Every step may be repeated, and goes on when this process does not. */
+/** Removes the objects of revisions. Every step is idempotent, and continues in the cluster without this process. */
 export class Removal {
   readonly #api: ClusterApi;
-  /** Under way, by revision. */
+  /** Removals in progress, by revision. */
   readonly #ending = new Map<string, Promise<void>>();
 
   constructor(api: ClusterApi) {
     this.#api = api;
   }
 
-  /** A revision that is being removed is not to be started before it is gone. */
+  /** Resolves when a removal in progress has ended. The revision must not be started before. */
   async ended(revisionId: string): Promise<void> {
     await this.#ending.get(revisionId)?.catch(() => undefined);
   }
@@ -33,7 +33,10 @@ export class Removal {
     return this.#api.remove('HorizontalPodAutoscaler', selectorOf({ [LABELS.revision]: revisionId }), signal);
   }
 
-  /** Workers first, which finish or hand back what they have: clients of their runs stay connected to agent-api until then. */
+  /**
+   * Removes the workers first, which finish or hand back their runs: clients of these stay connected to agent-api until
+   * then.
+   */
   drain(revisionId: string): Promise<void> {
     return this.#once(revisionId, async () => {
       const signal = AbortSignal.timeout(DRAINED_MS);
@@ -48,17 +51,17 @@ export class Removal {
     });
   }
 
-  /** All at once; pods get `graceMs`. */
+  /** Removes everything at once; pods get `graceMs`. */
   remove(revisionId: string, graceMs: number): Promise<void> {
     return this.#once(revisionId, () => this.#removeWithin({ [LABELS.revision]: revisionId }, graceMs));
   }
 
-  /** Of all revisions of a deployment. */
+  /** Removes all revisions of a deployment. */
   removeDeployment(deploymentId: string, graceMs: number): Promise<void> {
     return this.#removeWithin({ [LABELS.deployment]: deploymentId }, graceMs);
   }
 
-  /** Ids of the revisions of which something is there. */
+  /** Returns the ids of revisions that have objects in the cluster. */
   async revisionsOf(deploymentId: string, signal: AbortSignal): Promise<string[]> {
     const selector = selectorOf({ [LABELS.deployment]: deploymentId });
     const found = await Promise.all(
@@ -71,9 +74,9 @@ export class Removal {
   async #removeWithin(labels: Record<string, string>, graceMs: number): Promise<void> {
     const signal = AbortSignal.timeout(graceMs + GONE_MS);
     await this.#removeAll(labels, signal);
-    // With none at all a pod would be forgotten before its node has ended it.
+    // With a grace of zero, the pod would be deleted from the API before its node has ended it.
     const graceSeconds = Math.max(Math.ceil(graceMs / 1000), 1);
-    // Until what makes pods has noticed that it is to be gone, it may make another one.
+    // A controller may create another pod until it notices its own deletion.
     await this.#untilGone(selectorOf(labels), signal, () =>
       this.#api.remove('Pod', selectorOf(labels), signal, graceSeconds),
     );

@@ -10,12 +10,12 @@ export interface RevisionScaleOptions {
   spec: RevisionSpec;
   api: ClusterApi;
   pods: RevisionPods;
-  /** Of the revision's end: nothing is changed after it. */
+  /** Aborts at the revision's end: after it nothing is scaled. */
   signal: AbortSignal;
   logger: Logger;
 }
 
-/** How many pods of each role there are to be, where this process decides it. */
+/** Sets the number of pods of each role, where this process decides it. */
 export class RevisionScale {
   readonly #options: RevisionScaleOptions;
   readonly #counts = new Map<Role, number>();
@@ -29,7 +29,7 @@ export class RevisionScale {
     return this.#counts.get(role) ?? scaleBounds(this.#options.spec.resources, role).min;
   }
 
-  /** Begins with as many as there were, as far as the bounds let it. */
+  /** Begins with the last count, within the bounds. */
   begin(role: Role, before: number | undefined): void {
     const counts: Counts = before === undefined ? {} : { [role]: before };
     this.#counts.set(role, firstCount(this.#options.spec.resources, role, counts));
@@ -47,12 +47,12 @@ export class RevisionScale {
       });
   }
 
-  /** Resolves when no change is under way. */
+  /** Resolves when no change is in progress. */
   settled(): Promise<void> {
     return this.#changing;
   }
 
-  /** Which pods go is for the cluster to decide, which takes the cheapest first. */
+  /** The cluster chooses the pods to remove, those with the lowest deletion cost first. */
   async #apply(role: Role, replicas: number, leaving: V1Pod[]): Promise<void> {
     const { api, spec, signal } = this.#options;
     for (const pod of leaving) {

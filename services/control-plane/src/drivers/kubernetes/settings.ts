@@ -27,7 +27,7 @@ export const kubernetesVariables = {
 
 const Settings = Type.Object(kubernetesVariables);
 
-/** What of their pods deployments may choose. */
+/** Returns the fields of pods that deployments may choose. */
 export function podRulesOf({
   KUBERNETES_POD_METADATA: metadata,
   KUBERNETES_PULL_SECRETS: pullSecrets,

@@ -3,7 +3,7 @@ import type { LocalProject } from '../../sources/local-directory.ts';
 import { type PartVariables, type PlatformSettings, partVariables } from '../deployment-variables.ts';
 import type { RevisionSpec } from '../driver.ts';
 
-/** What an agent-api or run-worker of the revision is started with as a process of this machine. */
+/** Returns the variables of an agent-api or run-worker that runs as a process of this machine. */
 export function childVariables(
   spec: RevisionSpec,
   project: LocalProject,

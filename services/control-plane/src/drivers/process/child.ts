@@ -3,11 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 import { LineSplitter } from '@runyard/graph-host';
 
 export interface ChildOptions {
-  /** Entry file, run with this very Node. */
+  /** The entry file, executed by the same Node.js as this process. */
   entry: string;
-  /** The whole environment: nothing is inherited. */
+  /** The whole environment: the child inherits nothing. */
   env: Record<string, string>;
-  /** Variables that are in no environment: another process of the same user could read them there. */
+  /** Variables that must not be in an environment, where other processes of the same user could read them. */
   secrets: Record<string, string>;
   onLine(line: string, stream: 'stdout' | 'stderr'): void;
 }
@@ -15,21 +15,23 @@ export interface ChildOptions {
 export interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** It could not even be started. */
+  /** Set when the process could not be started. */
   error?: Error;
 }
 
-/** What keeps a service running needs of what it started: a child of this process, or a container. */
+/** The interface that supervision needs of a child process or container. */
 export type Launched = Pick<Child, 'exited' | 'exit' | 'stop' | 'kill'> & Partial<Pick<Child, 'pid'>>;
 
-/** A line of a service holds one that the project printed, with escapes: many times as long in the worst case. */
+/**
+ * A service's line may contain a line of the project with escapes, which make it many times longer in the worst case.
+ */
 const LINE_LENGTH_MAX = 256 * 1024;
 const SECRETS_FD = 3;
 const PARENT_FD = 4;
 
 /**
  * One operating system process. It gets its secrets over a pipe and holds the reading end of another that this process
- * never writes to: when this process ends, however that happens, the child sees the pipe close and stops.
+ * never writes to: when this process ends, in whatever way, the child sees the pipe close and stops.
  */
 export class Child {
   readonly #process: ChildProcess;
@@ -67,7 +69,7 @@ export class Child {
     return this.#exit;
   }
 
-  /** Asks it to end, and makes it after `graceMs`. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has ended. */
   async stop(graceMs: number): Promise<ChildExit> {
     if (this.#exit) return this.#exit;
     this.#process.kill('SIGTERM');
@@ -81,21 +83,21 @@ export class Child {
 
   #handOver(secrets: Record<string, string>): void {
     const pipe = this.#process.stdio[SECRETS_FD] as Writable;
-    // A child that ended before reading has closed it; its exit tells why.
+    // A child that ended before reading has closed the pipe; its exit says why.
     pipe.on('error', () => undefined);
     pipe.end(JSON.stringify(secrets));
     this.#process.stdio[PARENT_FD]?.on('error', () => undefined);
   }
 }
 
-/** What a process prints, line by line, however long its lines are. */
+/** Calls `onLine` for each line of the output, with lines of any length. */
 export function eachLine(output: Readable, onLine: (line: string) => void, maxLength = LINE_LENGTH_MAX): void {
   const lines = new LineSplitter(onLine, maxLength);
   output.setEncoding('utf8').on('data', (text: string) => lines.push(text));
   output.once('end', () => lines.end());
 }
 
-/** `ended with code 1`, as a part of a sentence. */
+/** Describes an exit as a part of a sentence: `ended with code 1`. */
 export function describeExit(exit: ChildExit): string {
   if (exit.error) return `could not be started: ${exit.error.message}`;
   if (exit.signal) return `was ended by ${exit.signal}`;

@@ -7,19 +7,19 @@ import { type Counts, firstCount, type Role, scaleBounds } from '../scale-bounds
 import { KeptService } from './kept-service.ts';
 import type { KeepingOptions, Launcher, Part } from './launcher.ts';
 
-/** Beside its grace a process gets this long: to take the last requests, and to close what it has open. */
+/** Milliseconds beyond its grace in which a process accepts the last requests and closes its connections. */
 const CLOSING_MS = 10_000;
-/** How long a replaced agent-api goes on answering those who have not heard yet that there is a new one. */
+/** Milliseconds that a replaced agent-api still answers clients that do not know the new one yet. */
 const FOLLOW_MS = 2_000;
-/** How long one more process beside those that serve may take to be healthy. */
+/** Milliseconds within which an additional process has to be healthy. */
 const JOIN_TIMEOUT_MS = 120_000;
 
-/** One service with where it answers, while it does. */
+/** One service with its base URL while it is healthy. */
 interface KeptPart extends Part {
   number: number;
   service: KeptService;
   url: string | null;
-  /** One too many: it drains. */
+  /** True when it drains because the role has one too many. */
   isLeaving: boolean;
 }
 
@@ -32,7 +32,7 @@ export class KeptRevision implements RunningRevision {
   readonly #onUpstreams: (urls: string[]) => void;
   readonly #stopping = new AbortController();
   readonly #parts = new Set<KeptPart>();
-  /** Starts and ends of single parts that are under way. */
+  /** Starts and ends of single parts in progress. */
   readonly #scaling = new Set<Promise<void>>();
   #isDraining = false;
 
@@ -98,7 +98,7 @@ export class KeptRevision implements RunningRevision {
     for (let missing = count - parts.length; missing > 0; missing -= 1) this.#track(this.#startOne(this.#add(role)));
   }
 
-  /** On a new database agent-api first, which makes the tables that workers rely on; else all at once. */
+  /** Starts the parts. On a new database agent-api starts first, as it creates the tables for the workers. */
   async start(signal: AbortSignal): Promise<void> {
     const started = (role: Role) => Promise.all(this.#of(role).map(({ service }) => service.start(signal)));
     const agentApis = started('agent-api');
@@ -108,7 +108,7 @@ export class KeptRevision implements RunningRevision {
 
   async drain(): Promise<void> {
     this.#isDraining = true;
-    // Clients of runs under way stay connected to the old agent-api until its workers are through.
+    // Clients of running runs stay connected to the old agent-api until its workers have finished.
     await Promise.all([this.#followed(), ...this.#stopAll('run-worker', this.#drainMs)]);
     await Promise.all(this.#stopAll('agent-api', this.#drainMs));
     await this.#ended();
@@ -124,7 +124,7 @@ export class KeptRevision implements RunningRevision {
     return this.#launcher.graceMs + CLOSING_MS;
   }
 
-  /** Those that stay. */
+  /** Returns the parts that do not leave. */
   #of(role: Role): KeptPart[] {
     return [...this.#parts].filter((part) => part.role === role && !part.isLeaving);
   }
@@ -168,7 +168,7 @@ export class KeptRevision implements RunningRevision {
     });
   }
 
-  /** One more beside those that serve. When it does not come up, there are as many as before. */
+  /** Starts an additional process. When it does not become healthy, the number of processes stays as it was. */
   async #startOne(part: KeptPart): Promise<void> {
     try {
       await withDeadline(this.#stopping.signal, JOIN_TIMEOUT_MS, (signal) => part.service.start(signal));
@@ -200,7 +200,7 @@ export class KeptRevision implements RunningRevision {
     return [...this.#parts].filter((part) => part.role === role).map(({ service }) => service.stop(graceMs));
   }
 
-  /** Everybody has heard of a change of the route, or there is no time to wait for that. */
+  /** Waits until all clients know of a changed route, unless the revision has to stop at once. */
   async #followed(): Promise<void> {
     await pause(FOLLOW_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }

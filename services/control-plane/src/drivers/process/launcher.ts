@@ -8,14 +8,14 @@ import type { KeepingTimings, Place } from './kept-service.ts';
 /** One service of a revision; each role has one or more. */
 export interface Part {
   role: Role;
-  /** Among the parts of the revision: `agent-api`, `run-worker-2`. */
+  /** Unique among the parts of the revision: `agent-api`, `run-worker-2`. */
   name: string;
 }
 
-/** Starts the parts of one revision, each as often as it has to be. */
+/** Launches the parts of one revision, each any number of times. */
 export interface Launcher {
   hasCustomAuth: boolean;
-  /** How long workers may go on after they were asked to end. */
+  /** Milliseconds that workers may go on after they were asked to end. */
   graceMs: number;
   findPlace(part: Part): Promise<Place>;
   launch(part: Part, place: Place, onLine: ChildOptions['onLine']): Launched;
@@ -23,9 +23,9 @@ export interface Launcher {
 
 export interface KeepingOptions {
   openLog: OpenRevisionLog;
-  /** Has every revision that runs, from the start of its processes to the end of the last. */
+  /** Contains every running revision, from the start of its first process to the end of its last. */
   running: RunningRevisions;
-  /** How many processes the deployment was given last. Left out: each revision begins with the least. */
+  /** Returns the deployment's last process counts. Without it, each revision begins with the minimum. */
   countsBefore?(deploymentId: string): Promise<Counts>;
   logger: Logger;
   timings?: Partial<KeepingTimings>;

@@ -6,7 +6,7 @@ import { KeptRevision } from './kept-revision.ts';
 import type { KeepingOptions, Launcher } from './launcher.ts';
 
 /**
- * Starts all parts of a revision and keeps them running. What `prepare` takes counts as a part of the start.
+ * Starts all parts of a revision and supervises them. `prepare` is a part of the start and shares its time limit.
  *
  * @throws StartFailure with the last lines of the revision's log
  */

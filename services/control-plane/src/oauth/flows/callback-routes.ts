@@ -9,7 +9,7 @@ const SETUP_TEXTS = {
   request: 'An owner of the account has to approve it. It is installed when that is done.',
 } as const;
 
-/** Where browsers come back to. They show no key: what they may do is in the state they bring. */
+/** Serves the redirects of browsers that come back from a provider. They have no key: their state authorizes them. */
 export function callbackRoutes(flows: FlowService, options: { finishedUrl?: string }): BoundOperation[] {
   const told = (providerId: string, status: 'completed' | 'failed', shown: Reply): Reply => {
     if (options.finishedUrl === undefined) return shown;
@@ -38,7 +38,7 @@ export function callbackRoutes(flows: FlowService, options: { finishedUrl?: stri
     }),
     bind(oauthSetup, async ({ params, query, log }) => {
       const { setup_action: action = 'install', installation_id: id, ...answer } = query;
-      // Applications that ask for an account while they are installed send people here, with what the callback gets.
+      // Applications that request an account during installation redirect here with the parameters of the callback.
       const brings = answer.code !== undefined || answer.error !== undefined;
       if (action === 'install' && brings) return finished(params.provider_id, answer, log);
       const which = id === undefined ? '' : ` (installation ${id})`;

@@ -5,7 +5,7 @@ const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:34rem;margin:18vh auto;padding:0 1.5rem;color:#1f2328;background:#fff}' +
   'h1{font-size:1.3rem}@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}}';
 
-/** The address it is shown at holds the code and the state: it is kept nowhere and told to nobody. */
+/** The page's URL contains the code and the state, so it must not be cached or sent as a referrer. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -14,7 +14,7 @@ const HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
 };
 
-/** A small page for a person who comes back from a provider. Texts are escaped here. */
+/** Makes a small page for a person who comes back from a provider. Escapes the texts. */
 export function page(status: number, title: string, text: string): Reply {
   const body = `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 import { toSqlText } from '@runyard/database';
 import { decodeJwt } from 'jose';
 
-/** What a person calls the account, from the ID token that came from the provider itself. Shown, never relied on. */
+/** Returns the account's name, from the ID token that the provider sent. It is displayed and must not be trusted. */
 export function accountLabelIn(fields: Record<string, unknown>): string | null {
   const team = (fields.team as { name?: unknown } | undefined)?.name;
   if (typeof team === 'string') return toSqlText(team).slice(0, 255);

@@ -2,20 +2,20 @@ import type { OAuthProviderType } from '@runyard/contracts';
 
 type Fields = Record<string, unknown>;
 
-/** What a provider does other than the standards say. */
+/** Deviations of a provider from the standards. */
 export interface Peculiarities {
   scopeSeparator: ' ' | ',';
-  /** Asked for with every list of scopes: without it there is no refresh token. */
+  /** Added to every list of scopes: without it there is no refresh token. */
   offlineScope?: string;
-  /** How long a token is good when the provider does not say. */
+  /** The lifetime of a token when the answer has none. */
   lifetimeSeconds?: number;
-  /** Where tokens are revoked, beside the token endpoint. */
+  /** The path of the revocation endpoint, on the token endpoint's host. */
   revocationPath?: string;
-  /** Fields of the answer with a token that callers need to use it. */
+  /** Fields of the token answer that callers need to use the token. */
   told: readonly string[];
-  /** The answer of the token endpoint as the standards have it. */
+  /** Converts the answer of the token endpoint to the standard form. */
   asStandard(answer: Fields): Fields;
-  /** The token speaks for everybody of a workspace and not for a person. */
+  /** Returns whether the token represents a whole workspace instead of a person. */
   isOfWorkspace(answer: Fields): boolean;
 }
 
@@ -26,7 +26,7 @@ const STANDARD: Peculiarities = {
   isOfWorkspace: () => false,
 };
 
-/** What Slack calls a code or a refresh token that is not good (any more). */
+/** Slack's error codes for an invalid or used code or refresh token. */
 const SLACK_GRANT_REFUSED = new Set([
   'invalid_code',
   'code_already_used',
@@ -41,10 +41,10 @@ const PECULIARITIES: Record<OAuthProviderType, Peculiarities> = {
   salesforce: {
     ...STANDARD,
     offlineScope: 'refresh_token',
-    // Salesforce does not say; it is the default of an organization's session settings.
+    // Salesforce does not return a lifetime; this is the default of an organization's session settings.
     lifetimeSeconds: 7_200,
     revocationPath: '/services/oauth2/revoke',
-    // Its API is at an address of the organization's own.
+    // Each organization has its own address of the API.
     told: ['instance_url', 'id'],
   },
   slack: {
@@ -61,7 +61,7 @@ export function peculiaritiesOf(type: string | null): Peculiarities {
   return type === null ? STANDARD : PECULIARITIES[type as OAuthProviderType];
 }
 
-/** Slack answers 200 whatever happened, and gives a person's token beside the application's. */
+/** Slack always answers with status 200, and returns a person's token beside the application's. */
 function slackAsStandard(answer: Fields): Fields {
   if (answer.ok === false) {
     const error = String(answer.error);

@@ -24,7 +24,7 @@ import { peculiaritiesOf } from './peculiarities.ts';
 import type { ProviderRequests } from './provider-requests.ts';
 import { knowsS256 } from './server-metadata.ts';
 
-/** A provider as it is spoken to, its secret open. */
+/** The settings of a provider, with the decrypted client secret. */
 export interface ProviderSettings {
   providerId: string;
   clientId: string;
@@ -36,26 +36,26 @@ export interface ProviderSettings {
   type: OAuthProviderType | null;
   /** The server that tokens are for (RFC 8707). */
   resource: string | null;
-  /** What the authorization server says of itself. */
+  /** The metadata of the authorization server. */
   server: AuthorizationServer | null;
 }
 
-/** What a provider gave. */
+/** Tokens that a provider issued. */
 export interface Grant {
   accessToken: string;
-  /** Left out: there is none, or the earlier one stays good. */
+  /** Undefined: there is none, or the earlier one stays valid. */
   refreshToken?: string;
   expiresAt: Date | null;
-  /** Null: the provider did not say, so what was asked for. */
+  /** Null: the provider did not return them, so they are the requested ones. */
   scopes: string[] | null;
-  /** What callers need to use the token, as the address of the API. */
+  /** Data that callers need to use the token, such as the address of the API. */
   metadata: Record<string, unknown>;
-  /** Which account it is for. */
+  /** The name of the token's account. */
   accountLabel: string | null;
   isOfWorkspace: boolean;
 }
 
-/** A hundred years: what some say who mean for ever is no date any more. */
+/** A hundred years. Some providers return larger numbers for tokens without an end, beyond the range of dates. */
 const LIFETIME_SECONDS_MAX = 3_153_600_000;
 
 interface TokenAnswer {
@@ -63,7 +63,10 @@ interface TokenAnswer {
   fields: Record<string, unknown>;
 }
 
-/** Speaks OAuth 2 with one provider. Every failure is a ProviderRefusedError, a ProviderAwayError or about the address. */
+/**
+ * Sends OAuth 2 requests to one provider. Every failure is a ProviderRefusedError, a ProviderAwayError or a refused
+ * address.
+ */
 export class ProviderClient {
   readonly #settings: ProviderSettings;
   readonly #requests: ProviderRequests;
@@ -81,7 +84,7 @@ export class ProviderClient {
     };
   }
 
-  /** Where a person says yes. */
+  /** Returns the URL where a person authorizes the application. */
   async authorizationUrl(request: {
     state: string;
     redirectUri: string;
@@ -116,10 +119,10 @@ export class ProviderClient {
     const { clientId } = this.#settings;
     return this.#asking(async () => {
       const parameters = new URLSearchParams({ code: answer.parameters.code });
-      // Without the server's own word for itself there is nothing to compare with.
+      // Without the server's metadata, there is no issuer to compare with.
       if (answer.parameters.iss !== undefined && this.#settings.server) parameters.set('iss', answer.parameters.iss);
       const client = { client_id: clientId };
-      // The state was compared when the flow was looked up by it.
+      // The state was checked when the flow was found by it.
       const checked = validateAuthResponse(this.#server, client, parameters);
       const response = await authorizationCodeGrantRequest(
         this.#server,
@@ -150,7 +153,7 @@ export class ProviderClient {
     });
   }
 
-  /** False: the provider has no way to. A token that it does not know (any more) counts as revoked. */
+  /** Returns false when the provider has no revocation. A token that is unknown to it counts as revoked. */
   async revoke(token: string): Promise<boolean> {
     const { revocationPath } = peculiaritiesOf(this.#settings.type);
     const endpoint =
@@ -171,7 +174,7 @@ export class ProviderClient {
     return true;
   }
 
-  /** With the refresh token a server forgets what came from it (RFC 7009); the access token need not be among that. */
+  /** Revokes both tokens: with a refresh token, a server need not revoke the access token (RFC 7009). */
   async revokeBoth({ accessToken, refreshToken }: Pick<Grant, 'accessToken'> & { refreshToken?: string | null }) {
     if (refreshToken != null) await this.revoke(refreshToken);
     await this.revoke(accessToken);
@@ -195,8 +198,8 @@ export class ProviderClient {
   }
 
   /**
-   * The token endpoint's answer as the library expects one: errors with a status of their own, a token type, and no ID token, as
-   * nobody signs in with it.
+   * Converts the token endpoint's answer to the form that the library expects: errors with an error status, a token
+   * type, and no ID token, as nobody signs in with it.
    */
   async #standard(response: Response): Promise<TokenAnswer> {
     const fields: unknown = await response

@@ -1,7 +1,7 @@
 import type { OutboundClient } from '@runyard/outbound';
 import { allowInsecureRequests, customFetch } from 'oauth4webapi';
 
-/** Metadata of large servers has some ten kilobytes. */
+/** The metadata of large servers have some ten kilobytes. */
 const BODY_BYTES_MAX = 1024 * 1024;
 const BODYLESS = new Set([204, 205, 304]);
 
@@ -11,9 +11,11 @@ interface FetchRequest {
   body?: unknown;
 }
 
-/** Requests to providers, through the outbound client, which decides what may be reached. Redirects are not followed. */
+/**
+ * Sends requests to providers through the outbound client, which restricts their addresses. Does not follow redirects.
+ */
 export class ProviderRequests {
-  /** From a name's resolution to the end of an answer. */
+  /** Limits a request from the name's resolution to the end of the answer. */
   readonly timeoutMs: number;
   readonly #outbound: OutboundClient;
 
@@ -38,7 +40,7 @@ export class ProviderRequests {
     });
   }
 
-  /** What a server without a token is told to look at: the answer's status and its challenge, without its body. */
+  /** Returns the status and the `www-authenticate` header of an answer to a request without a token. */
   async challenge(url: string, accept: string, deadline: AbortSignal): Promise<{ status: number; challenge: string }> {
     const { timeoutMs } = this;
     const answer = await this.#outbound.request(url, {
@@ -50,7 +52,10 @@ export class ProviderRequests {
     return { status: answer.status, challenge: String(answer.headers['www-authenticate'] ?? '') };
   }
 
-  /** How oauth4webapi sends. `http:` is the outbound policy's to refuse. `deadline` bounds several requests together. */
+  /**
+   * Makes options for oauth4webapi. The outbound policy, not the library, refuses `http:`. `deadline` limits several
+   * requests together.
+   */
   options(deadline?: AbortSignal) {
     return {
       [allowInsecureRequests]: true,

@@ -8,17 +8,23 @@ import type { ProviderRequests } from '../protocol/provider-requests.ts';
 import { registerClient } from './client-registration.ts';
 import type { ProviderClients } from './provider-clients.ts';
 
-/** So long before its end a secret is replaced, if it lives longer: a person has the time to go to the provider with the new one. */
+/**
+ * Milliseconds before its end at which a secret is replaced, if it lives longer: a person on the way to the provider
+ * needs that time.
+ */
 const AHEAD_MS = 3_600_000;
 /** A person waits meanwhile. */
 const REGISTRATION_MS = 5_000;
 
-/** Whether the provider takes the client's secret no more: nothing can be asked of its token endpoint. */
+/** Returns whether the client secret has expired. Then the token endpoint cannot be used. */
 export function isClientOver({ clientSecretExpiresAt }: OAuthProvider): boolean {
   return clientSecretExpiresAt !== null && clientSecretExpiresAt.getTime() <= Date.now();
 }
 
-/** A secret of a short life serves for half of it: each new client takes from those who have tokens what they refresh them with. */
+/**
+ * Returns whether the client has to be renewed. A short-lived secret is used for half of its life, because each new
+ * client invalidates the existing refresh tokens.
+ */
 function isRenewalDue({ clientSecretExpiresAt, clientRegisteredAt, createdAt }: OAuthProvider): boolean {
   if (clientSecretExpiresAt === null) return false;
   const end = clientSecretExpiresAt.getTime();
@@ -27,8 +33,8 @@ function isRenewalDue({ clientSecretExpiresAt, clientRegisteredAt, createdAt }: 
 }
 
 /**
- * Registers the platform anew where a server gave it a secret for a while: there is no other way to get the next one. Whoever is on
- * the way to the provider meanwhile comes back to the client that they were sent as.
+ * Registers the platform again at servers that issue client secrets with an expiry, which is the only way to get the
+ * next one. A flow that is in progress ends with the client it began with.
  */
 export class ClientRenewal {
   readonly #database: Database;
@@ -49,8 +55,8 @@ export class ClientRenewal {
   }
 
   /**
-   * The provider with a client that is good for a while. Refresh tokens of the client before it are refused from then on, and
-   * their people asked again.
+   * Returns the provider with a client that is valid for a while. A renewal invalidates the refresh tokens of the
+   * client before, so that users have to authorize again.
    *
    * @throws ProviderRefusedError, ProviderAwayError
    */
@@ -61,7 +67,7 @@ export class ClientRenewal {
     try {
       return await this.#register(provider, server);
     } catch (error) {
-      if (!isClientOver(provider)) return provider; // It will do once more.
+      if (!isClientOver(provider)) return provider; // The current secret is still valid.
       throw providerError(provider.providerId, error);
     }
   }
@@ -72,7 +78,7 @@ export class ClientRenewal {
     const redirectUri = this.#redirectUris.of(providerId);
     const deadline = AbortSignal.timeout(REGISTRATION_MS);
     const client = await registerClient(server, { name, redirectUri }, this.#requests, deadline);
-    // Of several that came to it at once the first counts.
+    // The first of several concurrent registrations is stored.
     await prisma.oAuthProvider.updateMany({
       where: { id, clientId },
       data: {

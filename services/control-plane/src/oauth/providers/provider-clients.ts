@@ -8,10 +8,10 @@ import { discoverDescribed, knowsS256 } from '../protocol/server-metadata.ts';
 
 /** A person waits meanwhile. */
 const DISCOVERY_MS = 3_000;
-/** A server that told nothing of itself is asked again after so long. */
+/** Milliseconds until a server without metadata is asked again. */
 const ASK_AGAIN_MS = 10 * 60_000;
 
-/** Makes the clients of providers, their secrets opened and their servers' metadata found. */
+/** Makes clients of providers: decrypts their secrets and finds their servers' metadata. */
 export class ProviderClients {
   readonly #database: Database;
   readonly #sealer: Sealer;
@@ -30,7 +30,7 @@ export class ProviderClients {
     );
   }
 
-  /** Whether codes are bound to the one who asked for them: where it is told to be, and where the server says that it can. */
+  /** Returns whether flows use PKCE: if it is configured, or if the server supports it. */
   async usesPkce(provider: OAuthProvider): Promise<boolean> {
     return provider.usesPkce || knowsS256(await this.#serverOf(provider));
   }
@@ -50,7 +50,7 @@ export class ProviderClients {
     const found = await discoverDescribed(provider, this.#requests, AbortSignal.timeout(DISCOVERY_MS));
     provider.serverMetadata = found as OAuthProvider['serverMetadata'];
     provider.metadataCheckedAt = new Date();
-    // Only as long as it is the provider that was asked about.
+    // The metadata are stored only if the provider's addresses have not changed meanwhile.
     await this.#database.prisma.oAuthProvider.updateMany({
       where: { id, authUrl: provider.authUrl, tokenUrl: provider.tokenUrl },
       data: { metadataCheckedAt: provider.metadataCheckedAt, ...(found && { serverMetadata: found as object }) },

@@ -2,7 +2,7 @@ import { toSqlText } from '@runyard/database';
 import type { Queries } from '../../database/database.ts';
 import type { OAuthProvider } from '../../generated/client.ts';
 
-/** Providers as callers see them: always those of one organization. */
+/** Queries providers for callers, always within one organization. */
 export const providerStore = {
   find(queries: Queries, organizationId: string, providerId: string): Promise<OAuthProvider | null> {
     return queries.oAuthProvider.findUnique({
@@ -10,7 +10,7 @@ export const providerStore = {
     });
   },
 
-  /** Oldest first. */
+  /** Lists the oldest first. */
   list(queries: Queries, organizationId: string): Promise<OAuthProvider[]> {
     return queries.oAuthProvider.findMany({
       where: { organizationId },

@@ -13,7 +13,7 @@ export function providerView(row: Row): OAuthProvider {
     uses_pkce: row.usesPkce,
     code_challenge_method: row.codeChallengeMethod as OAuthProvider['code_challenge_method'],
     provider_type: row.providerType as OAuthProvider['provider_type'],
-    // Without a secret there is nothing to show; the method is for the one that may come.
+    // The stored method is for a secret that may be set later.
     token_endpoint_auth_method:
       row.sealedClientSecret === null
         ? 'none'

@@ -4,7 +4,7 @@ import type { Grant } from '../protocol/provider-client.ts';
 import { tokenStore } from './token-store.ts';
 import type { TokenVault } from './token-vault.ts';
 
-/** Keeps what a provider gave at the end of a flow. */
+/** Stores the tokens that flows obtain. */
 export class GrantedTokens {
   readonly #database: Database;
   readonly #vault: TokenVault;
@@ -15,12 +15,12 @@ export class GrantedTokens {
   }
 
   /**
-   * The token and the flow that it ends, together. The token that was to be renewed is replaced if it is still there.
-   * False: the flow was ended meanwhile, and nothing is kept.
+   * Stores the token and completes its flow in one transaction. Replaces the token that the flow renews, if it still
+   * exists. Returns false, and stores nothing, when the flow was ended meanwhile.
    */
   async store(flow: OAuthFlow & { provider: OAuthProvider }, grant: Grant): Promise<boolean> {
     return this.#database.change(async (transaction) => {
-      // It holds the row: whoever ends flows comes before it or finds the token.
+      // The update locks the row: whoever ends flows comes before it, or finds the token.
       const { count } = await transaction.oAuthFlow.updateMany({
         where: { id: flow.id, status: 'exchanging' },
         data: { status: 'completed', sealedCodeVerifier: null, sealedClientSecret: null },

@@ -3,7 +3,7 @@ import type { OAuthProvider } from '../../generated/client.ts';
 import { type NewToken, tokenStore } from './token-store.ts';
 import type { TokenVault } from './token-vault.ts';
 
-/** A token from elsewhere, as it is stored; whose it is and whether it is the default is for the caller to say. */
+/** Makes the row of an imported token. The caller adds its owner and whether it is the default. */
 export function importedToken(
   vault: TokenVault,
   provider: OAuthProvider,

@@ -15,9 +15,10 @@ interface Parts {
 }
 
 /**
- * Takes away what was kept for people and accounts that were removed from their organization: their tokens are revoked at the
- * providers and deleted. An event only says whom to ask org-access about: whoever can write to the bus takes nobody's tokens. Nobody waits for that to be safe: tokens of somebody who is gone are not given out from the moment
- * that org-access knows (`IdentityReach`).
+ * Revokes and deletes the tokens of people and accounts that were removed from their organization. An event is only a
+ * hint: org-access is asked whether the identity was removed, so that nobody can delete tokens by writing to the bus.
+ * Safety does not depend on these events: tokens of a removed identity are not returned from the moment that org-access
+ * knows of it (`IdentityReach`).
  */
 export class RemovedIdentities {
   readonly #parts: Parts;
@@ -26,7 +27,10 @@ export class RemovedIdentities {
     this.#parts = parts;
   }
 
-  /** All processes of this service share the work. Not waited for: the bus may come later. */
+  /**
+   * Subscribes to removals in a group, so that all processes of this service share the work. It does not wait for the
+   * subscription, as the bus may become available later.
+   */
   follow(bus: EventBus, lifecycle: Lifecycle): void {
     bus
       .subscribe({
@@ -45,7 +49,7 @@ export class RemovedIdentities {
       });
   }
 
-  /** The bot token of a Slack workspace speaks for no person, and stays. */
+  /** Keeps the bot token of a Slack workspace, which does not represent a person. */
   async remove(owner: TokenOwner): Promise<void> {
     const { database, revocations, logger } = this.#parts;
     const { prisma } = database;

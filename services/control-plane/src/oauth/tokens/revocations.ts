@@ -6,10 +6,10 @@ import type { TokenVault } from './token-vault.ts';
 export type TokenOfProvider = OAuthToken & { provider: OAuthProvider };
 
 const AT_ONCE = 8;
-/** All of many together; what is not revoked by then is told. */
+/** Limits the revocation of many tokens together; those left by then count as failed. */
 const ALL_MS = 20_000;
 
-/** Tells providers that tokens are not to be good any more. */
+/** Revokes tokens at their providers. */
 export class Revocations {
   readonly #clients: ProviderClients;
   readonly #vault: TokenVault;
@@ -21,14 +21,14 @@ export class Revocations {
     this.#logger = options.logger;
   }
 
-  /** Resolves also when the provider knows no revocation. @throws ProviderAwayError, ProviderRefusedError */
+  /** Resolves also for a provider without revocation. @throws ProviderAwayError, ProviderRefusedError */
   async revoke(token: TokenOfProvider): Promise<void> {
     const { accessToken, refreshToken, origin } = this.#vault.open(token);
     if (origin !== new URL(token.provider.tokenUrl).origin) return;
     await (await this.#clients.of(token.provider)).revokeBoth({ accessToken, refreshToken });
   }
 
-  /** Tries it with each, and says how many providers could not be told of. */
+  /** Tries to revoke each token and returns the number of failures. */
   async revokeAll(tokens: readonly TokenOfProvider[]): Promise<{ failed: number }> {
     const deadline = Date.now() + ALL_MS;
     const waiting = [...tokens];

@@ -4,7 +4,7 @@ import type { Queries } from '../../database/database.ts';
 import type { OAuthProvider, OAuthToken, Prisma } from '../../generated/client.ts';
 import type { TokenOfProvider } from './revocations.ts';
 
-/** A user of an organization: an identity, or somebody whom that identity keeps apart from others as its own user. */
+/** A user of an organization: an identity, which may have users of its own as subjects. */
 export interface TokenOwner {
   organizationId: string;
   identity: string;
@@ -14,9 +14,9 @@ export interface NewToken {
   id: string;
   organizationId: string;
   provider: OAuthProvider;
-  /** Null: agents alone have it. */
+  /** Null for a token that only agents have. */
   identity: string | null;
-  /** Empty: for the owner itself. */
+  /** Empty for the owner itself. */
   subject: string;
   workspaceId: string | null;
   providerAccountLabel: string | null;
@@ -29,7 +29,7 @@ export interface NewToken {
 
 const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
 
-/** Tokens as callers see them: always those of one owner, or what an agent of a workspace may use. */
+/** Queries tokens for callers: always those of one owner, or those that an agent of a workspace may use. */
 export const tokenStore = {
   newId: (): string => uuidv7(),
 
@@ -37,7 +37,7 @@ export const tokenStore = {
     return queries.oAuthToken.findFirst({ where: { ...of(owner), id }, include: { provider: true } });
   },
 
-  /** Of all its users, newest first. */
+  /** Lists the tokens of the owner and all its subjects, the newest first. */
   list(queries: Queries, owner: TokenOwner, providerId?: string): Promise<TokenOfProvider[]> {
     const provider = providerId === undefined ? {} : { provider: { providerId: toSqlText(providerId) } };
     return queries.oAuthToken.findMany({
@@ -47,7 +47,7 @@ export const tokenStore = {
     });
   },
 
-  /** Those of the providers of which the owner has any. */
+  /** Returns the ids of those providers of which the owner has a token. */
   async providersWithTokens(queries: Queries, owner: TokenOwner, providerIds: readonly string[]): Promise<Set<string>> {
     const found = await queries.oAuthProvider.findMany({
       where: {
@@ -60,7 +60,7 @@ export const tokenStore = {
     return new Set(found.map(({ providerId }) => providerId));
   },
 
-  /** Of one of the owner's users; the default first. */
+  /** Returns the tokens of one of the owner's subjects, the default first. */
   ofSubject(queries: Queries, owner: TokenOwner, providerUuid: string, subject: string): Promise<OAuthToken[]> {
     return queries.oAuthToken.findMany({
       where: { ...of(owner), providerUuid, subject },
@@ -68,7 +68,7 @@ export const tokenStore = {
     });
   },
 
-  /** What was connected to an agent, newest first. */
+  /** Returns the tokens that are connected to an agent, the newest first. */
   async ofAgent(
     queries: Queries,
     agent: { organizationId: string; workspaceId: string; agentId: string },
@@ -82,7 +82,7 @@ export const tokenStore = {
     return connections.map(({ token }) => token);
   },
 
-  /** Those that speak for a whole Slack workspace and were given in this workspace. */
+  /** Returns the tokens that represent a whole Slack workspace and were granted in this workspace. */
   ofWorkspace(
     queries: Queries,
     workspace: { organizationId: string; workspaceId: string },
@@ -103,7 +103,7 @@ export const tokenStore = {
     return row;
   },
 
-  /** This one is the default now, so the owner's others of the provider are not. */
+  /** Makes this token the owner's only default for the provider. */
   async leaveOneDefault(transaction: Prisma.TransactionClient, token: OAuthToken): Promise<void> {
     const { id, organizationId, owner, subject, providerUuid } = token;
     await transaction.oAuthToken.updateMany({

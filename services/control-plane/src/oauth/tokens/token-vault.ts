@@ -1,17 +1,17 @@
 import type { Sealer } from '@runyard/sealing';
 import type { OAuthToken } from '../../generated/client.ts';
 
-/** The part of a token that nobody may read in a copy of the database. */
+/** The encrypted part of a token, which nobody may read in a copy of the database. */
 export interface TokenSecrets {
   accessToken: string;
   refreshToken: string | null;
-  /** What callers need to use it. A caller may have imported secrets in it. */
+  /** Data that callers need to use the token. It may contain secrets that a caller imported. */
   metadata: Record<string, unknown>;
-  /** Origin of the token endpoint it came from: a refresh token is never sent anywhere else. */
+  /** The origin of the token endpoint that issued the token: its refresh token is never sent anywhere else. */
   origin: string;
 }
 
-/** Seals and opens tokens; what is sealed for one does not open for another. */
+/** Encrypts and decrypts tokens. The ciphertext of one token cannot be decrypted as another's. */
 export class TokenVault {
   readonly #sealer: Sealer;
 
@@ -25,7 +25,7 @@ export class TokenVault {
 
   open(token: Pick<OAuthToken, 'id' | 'organizationId' | 'sealed' | 'metadata'>): TokenSecrets {
     const secrets = JSON.parse(this.#sealer.open(token.sealed, place(token))) as TokenSecrets;
-    // What was sealed before metadata was among it has that in the row.
+    // Rows that were encrypted by an older release have their metadata in a column.
     return { ...secrets, metadata: secrets.metadata ?? token.metadata };
   }
 }

@@ -16,7 +16,7 @@ import type { RolloutRevision } from '../../reconciler/rollout-store.ts';
 import type { RepositoryListing } from './repository-listing.ts';
 import { checkRepositoryUrl, type RepositoryRules } from './repository-url.ts';
 
-/** Tokens for private repositories: each for one workspace, sent to one server alone. */
+/** Manages tokens for private repositories: each belongs to one workspace and is sent to one server only. */
 export class GithubIntegrations {
   readonly #database: Database;
   readonly #sealer: Sealer;
@@ -70,9 +70,10 @@ export class GithubIntegrations {
   }
 
   /**
-   * What could be deployed with an integration. It is for those who may: the names of private repositories are told.
+   * Lists the repositories of an integration. It requires the permission to create deployments, because the names of
+   * private repositories are secret.
    *
-   * @throws NotFoundError, and what {@link RepositoryListing.list} throws
+   * @throws NotFoundError, and the errors of {@link RepositoryListing.list}
    */
   async repositories(caller: Principal, id: string, signal: AbortSignal): Promise<GithubRepository[]> {
     const where = { ...tenantOf(caller, 'deployments:create'), id };
@@ -84,15 +85,15 @@ export class GithubIntegrations {
     const { type, repositories } = await this.#listing.list(server, signal);
     if (known === null) await prisma.githubIntegration.updateMany({ where, data: { serverType: type } });
     return repositories.flatMap(({ id: number, name, owner, cloneUrl, defaultBranch }) => {
-      // What has no branch cannot be deployed.
+      // A repository without a branch cannot be deployed.
       if (defaultBranch === null || !URL.canParse(cloneUrl)) return [];
-      // At the address of the integration, whatever the server calls itself: its token goes nowhere else.
+      // The URL keeps the integration's host, whatever the server calls itself, because the token is sent nowhere else.
       const url = new URL(new URL(cloneUrl).pathname, row.url).href;
       return [{ host_integration_id: id, id: number, name, owner, url, default_branch: defaultBranch }];
     });
   }
 
-  /** What a build may show the repository's server; null where the deployment names no integration. */
+  /** Returns the token for a build's repository; null when the deployment names no integration. */
   async tokenOf(revision: RolloutRevision): Promise<string | null> {
     const { integration_id: id, repo_url: repoUrl } = revision.sourceConfig as SourceConfig;
     if (id == null || repoUrl == null) return null;
@@ -103,7 +104,7 @@ export class GithubIntegrations {
   }
 }
 
-/** @throws BadRequestError when the workspace has no such integration, or the repository is not on its server */
+/** @throws BadRequestError when the workspace has no such integration, or the repository is on another server */
 export async function checkIntegration(queries: Queries, tenant: Tenant, id: string, repoUrl: string): Promise<void> {
   await existing(queries, tenant, id, repoUrl);
 }

@@ -6,7 +6,7 @@ import { GithubIntegrations } from './integrations.ts';
 import { RepositoryListing } from './repository-listing.ts';
 import { policyOf, type RepositoryRules } from './repository-url.ts';
 
-/** The integrations, with what they ask Git servers through. */
+/** Opens the integrations with their client for Git servers. */
 export function openIntegrations(parts: {
   database: Database;
   sealer: Sealer;

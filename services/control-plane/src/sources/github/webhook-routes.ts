@@ -17,7 +17,7 @@ export function webhookRoutes(webhooks: GithubWebhooks): BoundOperation[] {
     bind(receiveGithubDelivery, async ({ params, headers, raw, res }) => {
       const delivery = {
         signature: String(headers[GITHUB_SIGNATURE_HEADER]),
-        // The signature is over the bytes as they came.
+        // The signature covers the raw bytes.
         read: () => readStrangersBody(raw, res, GITHUB_DELIVERY_BYTES_MAX),
         pass: (take: (chunk: Buffer) => void) => takeBody(raw, GITHUB_DELIVERY_BYTES_MAX, take),
       };

@@ -2,9 +2,9 @@ import type { DeploymentSource, SourceRevisionConfig } from '@runyard/contracts'
 import type { Queries } from '../../database/database.ts';
 import type { Deployment } from '../../generated/client.ts';
 
-/** Webhooks of repositories: their secrets, and which deliveries were acted on. */
+/** Stores the secrets of webhooks, and which deliveries were handled. */
 export const webhookStore = {
-  /** Of whichever workspace: a delivery shows by its signature that it may. */
+  /** Searches all workspaces: a delivery is authorized by its signature. */
   findDeployment(queries: Queries, id: string): Promise<Deployment | null> {
     return queries.deployment.findFirst({ where: { id, source: 'github', deleteRequestedAt: null } });
   },
@@ -13,7 +13,7 @@ export const webhookStore = {
     return (await queries.githubWebhook.findUnique({ where: { deploymentId } }))?.sealedSecret ?? null;
   },
 
-  /** Keeps the secret if there is none; returns the one that holds. */
+  /** Stores the secret unless there is one, and returns the stored one. */
   async keepSecret(queries: Queries, deploymentId: string, sealedSecret: string): Promise<string> {
     await queries.githubWebhook.createMany({ data: [{ deploymentId, sealedSecret }], skipDuplicates: true });
     const row = await queries.githubWebhook.findUniqueOrThrow({ where: { deploymentId } });
@@ -25,14 +25,14 @@ export const webhookStore = {
     await queries.githubWebhook.upsert({ where, create: { deploymentId, sealedSecret }, update: { sealedSecret } });
   },
 
-  /** What is built of the repository: as the newest revision says that came from it. */
+  /** Returns the ref and the configuration path of the newest revision from the repository. */
   async findBranch(queries: Queries, deploymentId: string): Promise<SourceRevisionConfig> {
     const where = { deploymentId, source: 'github' satisfies DeploymentSource };
     const row = await queries.revision.findFirst({ where, orderBy: { number: 'desc' } });
     return (row?.sourceRevisionConfig ?? {}) as SourceRevisionConfig;
   },
 
-  /** False when a delivery that says the same was acted on before. */
+  /** Returns false when an equal delivery was handled before. */
   async claim(queries: Queries, deploymentId: string, digest: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const data = [{ deploymentId, digest }];
     return (await queries.githubPush.createMany({ data, skipDuplicates: true })).count > 0;

@@ -20,7 +20,7 @@ export function openUploads(options: {
   storage: ObjectStorage;
   removals: ObjectRemovals;
   quota: StorageQuota;
-  /** This process among those that may hold duties. */
+  /** Identifies this process as a lease owner. */
   holder: string;
   logger: Logger;
 }): Uploads {

@@ -1,23 +1,23 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** Until when whom it was given to may upload. */
+/** Permits one upload until a time. */
 export interface UploadGrant {
   uploadId: string;
   /** Seconds since 1970. */
   expires: number;
 }
 
-/** Nothing else that is signed with keys made from the same ones passes for the signature of an upload. */
+/** Separates these keys from others that are derived from the same secrets. */
 const PURPOSE = 'runyard upload url v1';
 
 /**
- * Signatures of upload URLs: HMAC-SHA-256 over the one object that may be written and the time until when. The first of the
- * platform's keys signs, every one is believed.
+ * Signs upload URLs with HMAC-SHA-256 over the id of the upload and its expiry. The first of the platform's keys signs;
+ * all of them verify.
  */
 export class UploadSignatures {
   readonly #keys: [Buffer, ...Buffer[]];
 
-  /** @param encryptionKeys as ENCRYPTION_KEY has them, checked already */
+  /** @param encryptionKeys the valid value of ENCRYPTION_KEY */
   constructor(encryptionKeys: string) {
     const texts = encryptionKeys
       .split(',')

@@ -1,4 +1,4 @@
-/** A refusal of the API server, in its own form. */
+/** An error of the API server in Kubernetes' format. */
 export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;

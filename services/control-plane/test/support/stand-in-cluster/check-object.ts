@@ -7,7 +7,7 @@ import { Pod, Secret, Service } from 'kubernetes-models/v1';
 import { ApiError } from './api-error.ts';
 import type { StoredObject } from './object-store.ts';
 
-/** The published schemas, and the names of the types that have every field there is. */
+/** The published schemas, and the names of the types that have every existing field. */
 const KINDS = {
   deployments: [Deployment, 'V1Deployment'],
   horizontalpodautoscalers: [HorizontalPodAutoscaler, 'V2HorizontalPodAutoscaler'],
@@ -20,7 +20,7 @@ const KINDS = {
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
 
-/** As the API server checks what it is given: by its schemas, with fields they do not know refused, and some rules besides. */
+/** Validates an object like the API server: against the schemas, without unknown fields, and by some further rules. */
 export function checkObject(plural: string, object: StoredObject): void {
   const [Model, type] = KINDS[plural as keyof typeof KINDS];
   const plain = structuredClone(object);

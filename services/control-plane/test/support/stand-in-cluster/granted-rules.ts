@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadAllYaml } from '@kubernetes/client-node';
 import type { Rule } from './api-server.ts';
 
-/** What the manifest in infra/kubernetes grants the control plane. */
+/** Returns the rules that the manifest in infra/kubernetes grants the control plane. */
 export async function grantedRules(): Promise<Rule[]> {
   const path = new URL('../../../../../infra/kubernetes/control-plane-rbac.yaml', import.meta.url);
   const objects = loadAllYaml(await readFile(path, 'utf8')) as { kind: string; rules?: Rule[] }[];

@@ -6,12 +6,12 @@ import { JsonWebKeySet } from '../../org-access/internal.ts';
 import { ListenerParams, listenerRefusals } from '../listeners.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
-/** Is a key good that a caller of one of its deployments showed. */
+/** Asks whether a key is valid that a caller showed to one of the data plane's deployments. */
 export const CallerQuestion = Type.Object(
   {
     epoch: Epoch,
     key: VerifyKeyRequest.properties.key,
-    /** `deployment:<id>` of one of its own, or `gateway` only to learn whether the key is good. */
+    /** `deployment:<id>` of one of its own, or `gateway` to check the key alone. */
     audience: Type.String({ pattern: '^(gateway|deployment:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$' }),
     workspace_id: OptionalNullable(Type.String({ maxLength: 100 })),
   },
@@ -21,11 +21,11 @@ export type CallerQuestion = Static<typeof CallerQuestion>;
 
 export const CallerAnswer = Type.Object(
   {
-    /** 401: the key is unknown, revoked or expired. 403: it does not reach the workspace. */
+    /** 401: the key is unknown, revoked or expired. 403: it does not give access to the workspace. */
     status: Type.Union([Type.Literal(200), Type.Literal(401), Type.Literal(403)]),
-    /** With 200. */
+    /** Set with 200, else null. */
     verified: Nullable(VerifyKeyResponse),
-    /** With the others. */
+    /** Null with 200, else the reason. */
     detail: Nullable(Type.String()),
   },
   { $id: 'CallerAnswer' },

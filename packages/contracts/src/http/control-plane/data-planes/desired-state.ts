@@ -7,16 +7,16 @@ import { DeploymentStatus, RevisionStatus } from '../revision-status.ts';
 import { DeploymentSource, SourceConfig, SourceRevisionConfig } from '../sources.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
-/** Longest wait for a change, in seconds: below what proxies on the way give up after, and well below a lease. */
+/** Longest wait for a change, in seconds: shorter than the timeouts of usual proxies, and much shorter than a lease. */
 const WAIT_SECONDS_MAX = 30;
 
-/** An image in the platform's own registry, which is pulled with a token that the data plane asks for (`pull-token`). */
+/** An image in the platform's own registry. The data plane requests a token to pull it (`pull-token`). */
 export const PlatformImage = Type.Object(
   {
     uri: Type.String(),
-    /** Of one that the platform has made of a project: the project's own variables that tune the platform's part. */
+    /** The project's variables that tune the platform's part, for an image that the platform built from a project. */
     settings: Type.Optional(Type.Record(Type.String(), Type.String())),
-    /** Of the machines it is for, as images call it; left out where it is not known. */
+    /** The CPU architecture as images name it; missing when it is not known. */
     architecture: Type.Optional(Type.String()),
   },
   { $id: 'PlatformImage' },
@@ -33,11 +33,14 @@ export const DesiredRevision = Type.Object(
     source: DeploymentSource,
     source_config: SourceConfig,
     source_revision_config: SourceRevisionConfig,
-    /** With their values. */
+    /** Secrets with their values. */
     secrets: Type.Array(Secret),
-    /** Read by the data plane, where it runs. */
+    /** References that the data plane resolves where it runs. */
     secret_references: Type.Array(SecretReference),
-    /** Null for what does not come from the platform, and while the platform has not built it. Platforms of earlier releases leave it out. */
+    /**
+     * Null for images from elsewhere, and while the platform has not built the image. Platforms of earlier releases
+     * leave it out.
+     */
     image: OptionalNullable(PlatformImage),
   },
   { $id: 'DesiredRevision' },
@@ -48,17 +51,17 @@ export const DesiredDeployment = Type.Object(
   {
     id: Uuid,
     name: Type.String(),
-    /** Unique over all workspaces: usable in the deployment's URL instead of the id. */
+    /** Unique over all workspaces: it can replace the id in the deployment's URL. */
     slug: Type.String(),
     organization_id: Uuid,
     tenant_id: Uuid,
     status: DeploymentStatus,
-    /** Nothing of it is to be left; the data plane reports `DELETED` when that is so. */
+    /** True when everything of it has to be deleted. The data plane reports `DELETED` when that is done. */
     is_deleted: Type.Boolean(),
-    /** The one that is to serve. */
+    /** The revision that has to serve. */
     active_revision_id: Nullable(Uuid),
     latest_revision_id: Uuid,
-    /** The active one, the latest, and those that have not come to an end; oldest first. */
+    /** The active revision, the latest, and those that are not finished; oldest first. */
     revisions: Type.Array(DesiredRevision),
   },
   { $id: 'DesiredDeployment' },
@@ -67,7 +70,7 @@ export type DesiredDeployment = Static<typeof DesiredDeployment>;
 
 export const ListenerDesiredState = Type.Object(
   {
-    /** For `since`; another one when anything below is different. */
+    /** The value for `since`; it changes with everything below. */
     resource_version: Type.String(),
     deployments: Type.Array(DesiredDeployment),
   },

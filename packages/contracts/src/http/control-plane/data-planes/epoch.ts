@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { ErrorResponse } from '../../common.ts';
 
-/** Which connection of a data plane speaks. A newer one makes all older ones void. */
+/** The number of a data plane's connection. A newer connection makes all older ones invalid. */
 export const Epoch = Type.Integer({ minimum: 1 });
 
 export const tags = ['data planes (v2)'];

@@ -6,7 +6,7 @@ import { reportRevisionLogs } from './logs.ts';
 import { createPullToken } from './pull-tokens.ts';
 import { reportDeploymentMetrics, reportDeploymentStatus, reportRevisionStatus } from './reports.ts';
 
-/** What data planes elsewhere ask of the platform, and tell it. */
+/** Requests and reports of remote data planes. */
 export const dataPlaneOperations: readonly Operation[] = [
   takeListenerLease,
   getListenerDesiredState,

@@ -4,12 +4,12 @@ import { OptionalNullable, Uuid } from '../../common.ts';
 import { ListenerParams, listenerRefusals } from '../listeners.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
-/** What the operator of a cluster lets deployments choose of their pods, in `labels`, `annotations` and `image_pull_secrets`. */
+/** The `labels`, `annotations` and `image_pull_secrets` of pods that a cluster's operator lets deployments choose. */
 export const PodRules = Type.Object(
   {
-    /** Keys: `team`, `example.com/*` for all with that prefix, `*` for all without one. */
+    /** Allowed keys: `team`, `example.com/*` for all with that prefix, `*` for all without one. */
     metadata: Type.Array(Type.String({ maxLength: 512 }), { maxItems: 1000 }),
-    /** Names of Secrets. */
+    /** Names of allowed Secrets. */
     pull_secrets: Type.Array(Type.String({ maxLength: 253 }), { maxItems: 1000 }),
   },
   { $id: 'PodRules' },
@@ -18,12 +18,17 @@ export type PodRules = Static<typeof PodRules>;
 
 export const LeaseRequest = Type.Object(
   {
-    /** The same for as long as the data plane keeps its data: what comes back with it takes its lease back at once. */
+    /**
+     * Stays the same while the data plane keeps its data. A data plane that restarts with it gets its lease back at
+     * once.
+     */
     instance_id: Uuid,
     version: OptionalNullable(Type.String({ minLength: 1, maxLength: 100 })),
-    /** Where clients reach its deployments, below `/deployments`. Null: nowhere that is known here. */
+    /** The base URL at which clients reach its deployments, below `/deployments`. Null: the platform knows none. */
     public_url: OptionalNullable(Type.String({ maxLength: 1024, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' })),
-    /** Null: it runs no pods, or is of a release that did not say them. What they refuse is refused when it is asked for. */
+    /**
+     * Null: it runs no pods, or its release does not report them. Requests that break the rules are refused at once.
+     */
     pod_rules: OptionalNullable(PodRules),
   },
   { $id: 'LeaseRequest' },
@@ -33,7 +38,9 @@ export type LeaseRequest = Static<typeof LeaseRequest>;
 export const Lease = Type.Object(
   {
     epoch: Epoch,
-    /** How long it may be silent before what it runs is `UNKNOWN`. Every request with the epoch renews it. */
+    /**
+     * Seconds without a request after which its revisions are `UNKNOWN`. Every request with the epoch renews the lease.
+     */
     lease_seconds: Type.Number(),
   },
   { $id: 'Lease' },

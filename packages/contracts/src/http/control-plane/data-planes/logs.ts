@@ -5,17 +5,17 @@ import { ListenerParams, listenerRefusals } from '../listeners.ts';
 import { LogLevel, LogType } from '../logs.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
-/** A UUID of version 7 in lower case: its time is when the line was received, and those of one file rise. */
+/** A UUID of version 7 in lower case. Its time is when the line was received, and ids increase within a file. */
 const EntryId = Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' });
 const Name = Type.String({ maxLength: 255 });
 
-/** One line of a log. Values of secrets are masked by who sends it. */
+/** One line of a log. The sender masks the values of secrets. */
 export const ReportedLogEntry = Type.Object(
   {
     id: EntryId,
     level: LogLevel,
     message: Type.String({ maxLength: 20_000 }),
-    /** What printed it: `agent-api`, `run-worker-2`. */
+    /** The process that printed it: `agent-api`, `run-worker-2`. */
     source: Name,
     run_id: Type.Optional(Name),
     thread_id: Type.Optional(Name),
@@ -26,15 +26,18 @@ export const ReportedLogEntry = Type.Object(
 );
 export type ReportedLogEntry = Static<typeof ReportedLogEntry>;
 
-/** Lines of one file of a log, as it is kept by the data plane. Without lines it asks how far the platform has it. */
+/**
+ * Lines of one file of a log that the data plane keeps. A report without lines asks for the last line that the platform
+ * has.
+ */
 export const LogReport = Type.Object(
   {
     epoch: Epoch,
     revision_id: Uuid,
     type: LogType,
-    /** The file: its first line. */
+    /** Identifies the file by its first line. */
     first_id: EntryId,
-    /** The line before these. Null: they are the first of the file. */
+    /** The line before these. Null: these are the first lines of the file. */
     after: Nullable(EntryId),
     entries: Type.Array(ReportedLogEntry, { maxItems: 5_000 }),
   },
@@ -44,7 +47,7 @@ export type LogReport = Static<typeof LogReport>;
 
 export const LogReportAnswer = Type.Object(
   {
-    /** The last line of the file that is kept now; null: none. When it is not the last one sent, what follows it is to be sent. */
+    /** The last line of the file that the platform has; null: none. The data plane sends everything after it next. */
     last_id: Nullable(EntryId),
   },
   { $id: 'LogReportAnswer' },

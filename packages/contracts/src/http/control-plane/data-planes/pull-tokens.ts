@@ -4,15 +4,18 @@ import { Timestamp, Uuid } from '../../common.ts';
 import { listenerRefusals } from '../listeners.ts';
 import { Epoch, stale, tags } from './epoch.ts';
 
-/** Longest life of a token: for so long a pod may be moved to another node while nobody renews its token. */
+/**
+ * Longest lifetime of a token in seconds: a pod may be moved to another node this long after its token was last
+ * renewed.
+ */
 export const PULL_TOKEN_SECONDS_MAX = 3 * 24 * 3600;
 
 export const PullTokenRequest = Type.Object(
   {
     epoch: Epoch,
-    /** In the platform's own registry, as a revision of the deployment names it. */
+    /** An image in the platform's own registry, as a revision of the deployment names it. */
     image_uri: Type.String({ minLength: 1, maxLength: 1024 }),
-    /** How long it is needed. */
+    /** Seconds for which the token is needed. */
     lifetime_seconds: Type.Integer({ minimum: 60, maximum: PULL_TOKEN_SECONDS_MAX }),
   },
   { $id: 'PullTokenRequest' },
@@ -21,10 +24,10 @@ export type PullTokenRequest = Static<typeof PullTokenRequest>;
 
 export const PullToken = Type.Object(
   {
-    /** `host[:port]` */
+    /** The registry as `host[:port]`. */
     registry_host: Type.String(),
     username: Type.String(),
-    /** The password: pulls images by the name of this one, and does nothing else. */
+    /** The password. It permits pulling images of this one's repository, and nothing else. */
     token: Type.String(),
     expires_at: Timestamp,
   },

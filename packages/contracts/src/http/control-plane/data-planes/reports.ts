@@ -11,9 +11,9 @@ export const RevisionReport = Type.Object(
     epoch: Epoch,
     revision_id: Uuid,
     status: RevisionStatus,
-    /** Why it failed; masked by who sends it. */
+    /** The reason of a failure, masked by the sender. */
     message: OptionalNullable(Type.String({ maxLength: 65_536 })),
-    /** With `DEPLOYED`: version of the agent server that serves, where it is known. */
+    /** The version of the agent server that serves, if known; reported with `DEPLOYED`. */
     image_version: OptionalNullable(Type.String({ maxLength: 100 })),
   },
   { $id: 'RevisionReport' },
@@ -22,7 +22,7 @@ export type RevisionReport = Static<typeof RevisionReport>;
 
 export const RevisionReportAnswer = Type.Object(
   {
-    /** False: the status may not follow the one the revision has, as after it was interrupted. */
+    /** False when the status may not follow the revision's present one, for example after it was interrupted. */
     is_accepted: Type.Boolean(),
     status: RevisionStatus,
   },
@@ -33,7 +33,7 @@ export type RevisionReportAnswer = Static<typeof RevisionReportAnswer>;
 export const DeploymentReport = Type.Object(
   {
     epoch: Epoch,
-    /** `READY`: its database is there. `DELETED`: nothing of it is left. */
+    /** `READY`: its database exists. `DELETED`: everything of it is deleted. */
     status: Type.Union([Type.Literal('READY'), Type.Literal('DELETED')]),
   },
   { $id: 'DeploymentReport' },
@@ -43,7 +43,7 @@ export type DeploymentReport = Static<typeof DeploymentReport>;
 export const MetricsReport = Type.Object(
   {
     epoch: Epoch,
-    /** Those of deployments that are not of the listener are left out, and so are those that are known. */
+    /** Samples that are known already, or whose deployment is not one of the listener's, are ignored. */
     samples: Type.Array(Type.Object({ deployment_id: Uuid, point: DeploymentMetricsPoint }), { maxItems: 500 }),
   },
   { $id: 'MetricsReport' },

@@ -7,7 +7,10 @@ import { AgentTokenImport } from './tokens.ts';
 
 const AGENT_TAG = 'Agent Connections (v2)';
 
-/** An agent of the workspace may use a token: whoever runs it there gets it from `authenticate` with its `agent_id`. */
+/**
+ * Permits an agent of the workspace to use a token: callers there get the token from `authenticate` with its
+ * `agent_id`.
+ */
 export const AgentConnection = Type.Object(
   {
     id: Uuid,
@@ -17,7 +20,7 @@ export const AgentConnection = Type.Object(
     provider_account_label: Type.Union([Type.String(), Type.Null()]),
     scopes: Type.Array(Type.String()),
     expires_at: Type.Union([Timestamp, Type.Null()]),
-    /** The identity that made it. */
+    /** The identity that created it. */
     created_by: Uuid,
     created_at: Timestamp,
   },

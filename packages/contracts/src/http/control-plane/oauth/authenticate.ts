@@ -7,22 +7,27 @@ const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Type.Un
 
 export const AuthenticateRequest = Type.Object(
   {
-    /** The provider's `provider_id`. */
+    /** The `provider_id` of the provider. */
     provider: Type.String(),
     scopes: Scopes,
-    /** For whom among the caller's own users: their tokens are kept apart. Left out: the caller itself. */
+    /** One of the caller's own users: their tokens are kept apart. Default: the caller itself. */
     user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
-    /** The platform user whose token is asked for. Another user's is given out only as far as that user connected it to `agent_id`. */
+    /**
+     * The platform user whose token is requested. Another user's token is returned only if that user connected it to
+     * `agent_id`.
+     */
     ls_user_id: OptionalNullable(Type.String({ minLength: 1, maxLength: 255 })),
-    /** The agent that asks: it may use what was connected to it in the caller's workspace. */
+    /** The agent that asks: it may use the tokens that were connected to it in the caller's workspace. */
     agent_id: OptionalNullable(AgentId),
-    /** Applications that a hosted platform registered for all its customers. There are none here: true is refused. */
+    /**
+     * Selects applications that a hosted platform registered for all its customers. Runyard has none, and refuses true.
+     */
     use_agent_builder_public_oauth: Type.Optional(Type.Boolean({ default: false })),
-    /** Begin anew although there is a token. */
+    /** True when to start a new authorization although there is a token. */
     force_new: Type.Optional(Type.Boolean({ default: false })),
-    /** This one of several tokens. */
+    /** The token to use when there are several. */
     token_id: OptionalNullable(Uuid),
-    /** Whether a new token becomes the one that is used when several fit. */
+    /** True when a new token becomes the default when several match. */
     is_default: Type.Optional(Type.Boolean({ default: true })),
   },
   { $id: 'AuthenticateRequest' },
@@ -32,8 +37,9 @@ export type AuthenticateRequest = Static<typeof AuthenticateRequest>;
 export const AuthenticateResponse = Type.Object(
   {
     /**
-     * `completed`: here is the token. `pending`: a person has to visit `url`. `token_expired`: there is a token that cannot be
-     * refreshed, a person has to visit `url` again if there is one. `connection_required`: the user named has connected none.
+     * `completed`: the token is in the answer. `pending`: a person has to visit `url`. `token_expired`: the token
+     * cannot be refreshed, and a person has to visit `url` again if there is one. `connection_required`: the named user
+     * has connected none.
      */
     status: Type.Union([
       Type.Literal('completed'),
@@ -42,11 +48,11 @@ export const AuthenticateResponse = Type.Object(
       Type.Literal('token_expired'),
     ]),
     url: OptionalNullable(Type.String()),
-    /** For `wait`. */
+    /** The id for `wait`. */
     auth_id: OptionalNullable(Type.String()),
     token: OptionalNullable(Type.String()),
     user_id: OptionalNullable(Type.String()),
-    /** What the provider told with the token, as the address of its API. */
+    /** Values that the provider sent with the token, such as the address of its API. */
     metadata: OptionalNullable(JsonObject),
   },
   { $id: 'AuthenticateResponse' },
@@ -55,7 +61,7 @@ export type AuthenticateResponse = Static<typeof AuthenticateResponse>;
 
 export const WaitResponse = Type.Object(
   {
-    /** `pending` when nothing was to be waited for; `not_found` also when the authorization failed or is too old. */
+    /** `pending` when the request did not wait; `not_found` also when the authorization failed or is too old. */
     status: Type.Union([
       Type.Literal('completed'),
       Type.Literal('pending'),
@@ -114,7 +120,7 @@ export const waitForAuthentication = defineOperation({
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 8192, description }));
 
-/** What a provider's answer brings (RFC 6749), in the address that a browser comes to. */
+/** The query parameters of a provider's redirect to the callback address (RFC 6749). */
 const answer = {
   code: text('Authorization code.'),
   state: text('As it was given to the provider; good for one time.'),

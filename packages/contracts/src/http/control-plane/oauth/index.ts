@@ -27,7 +27,7 @@ import {
   workspaceSlackTokenExists,
 } from './tokens.ts';
 
-/** The OAuth broker: agents get tokens of their users' accounts elsewhere, and users give them. */
+/** The OAuth broker: users authorize access to their accounts at providers, and agents get tokens for them. */
 export const oauthOperations: readonly Operation[] = [
   listOAuthProviders,
   createOAuthProvider,

@@ -16,14 +16,14 @@ const ClientSecret = Type.String({ minLength: 1, maxLength: CLIENT_SECRET_LENGTH
 export const CodeChallengeMethod = Type.Union([Type.Literal('S256'), Type.Literal('plain')]);
 export type CodeChallengeMethod = Static<typeof CodeChallengeMethod>;
 
-/** Providers that do not quite do as the standards say. */
+/** Providers that deviate from the standards. */
 export const OAuthProviderType = Type.Union(
   [Type.Literal('microsoft'), Type.Literal('salesforce'), Type.Literal('slack')],
   { $id: 'OAuthProviderType' },
 );
 export type OAuthProviderType = Static<typeof OAuthProviderType>;
 
-/** How the client shows who it is at the token endpoint. Without a client secret it is always `none`. */
+/** The client's way to authenticate at the token endpoint. Without a client secret it is always `none`. */
 export const TokenEndpointAuthMethod = Type.Union(
   [Type.Literal('none'), Type.Literal('client_secret_basic'), Type.Literal('client_secret_post')],
   { $id: 'TokenEndpointAuthMethod' },
@@ -32,15 +32,15 @@ export type TokenEndpointAuthMethod = Static<typeof TokenEndpointAuthMethod>;
 
 export const OAuthProviderCreate = Type.Object(
   {
-    /** Unique in the organization; stands in the redirect URI. */
+    /** Unique in the organization; a part of the redirect URI. */
     provider_id: ProviderId,
     name: Name,
     client_id: ClientId,
-    /** Empty as good as none, for clients of this API that always send one. */
+    /** An empty text counts as none, for clients that always send one. */
     client_secret: OptionalNullable(Type.String({ maxLength: CLIENT_SECRET_LENGTH_MAX })),
     auth_url: Url,
     token_url: Url,
-    /** PKCE is used without it too where the provider says that it knows S256. */
+    /** PKCE is also used without it if the provider announces S256. */
     uses_pkce: Type.Optional(Type.Boolean({ default: false })),
     code_challenge_method: OptionalNullable(CodeChallengeMethod),
     provider_type: OptionalNullable(OAuthProviderType),
@@ -50,7 +50,7 @@ export const OAuthProviderCreate = Type.Object(
 );
 export type OAuthProviderCreate = Static<typeof OAuthProviderCreate>;
 
-/** A missing or null field is left as it is. */
+/** A missing or null field changes nothing. */
 export const OAuthProviderPatch = Type.Object(
   {
     name: OptionalNullable(Name),
@@ -71,7 +71,7 @@ export const McpDiscoverRequest = Type.Object(
 );
 export type McpDiscoverRequest = Static<typeof McpDiscoverRequest>;
 
-/** The client secret is never shown. */
+/** A provider without its client secret, which is never shown. */
 export const OAuthProvider = Type.Object(
   {
     id: Uuid,
@@ -85,9 +85,9 @@ export const OAuthProvider = Type.Object(
     code_challenge_method: Nullable(CodeChallengeMethod),
     provider_type: Nullable(OAuthProviderType),
     token_endpoint_auth_method: TokenEndpointAuthMethod,
-    /** The MCP server it was discovered from. */
+    /** The MCP server from which it was discovered. */
     mcp_server_url: Nullable(Type.String()),
-    /** The platform registered itself as a client. */
+    /** True when the platform registered itself as a client. */
     is_dynamic_client: Type.Boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,

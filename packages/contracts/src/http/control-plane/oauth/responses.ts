@@ -16,7 +16,7 @@ const invalid: OperationResponse = {
   example: { detail: [{ loc: ['query', 'provider_id'], msg: 'Field required', type: 'missing' }] },
 };
 
-/** What every operation of the broker may answer. */
+/** Errors that every operation of the broker may return. */
 export const REFUSALS = { 401: UnauthorizedResponse, 403: forbidden, 422: invalid };
 
 export const BadRequest: OperationResponse = {
@@ -50,14 +50,14 @@ export const Page: OperationResponse = {
   schema: Type.String(),
 };
 
-/** Stands in a path: no slash, and nothing that means something else there. */
+/** A segment of a path: without slashes or characters with a meaning in URLs. */
 export const ProviderId = Type.String({
   minLength: 1,
   maxLength: 128,
   pattern: '^[A-Za-z0-9][A-Za-z0-9._~-]*$',
   description: 'OAuth provider ID',
 });
-/** An assistant's id, or whatever the caller calls its agent. */
+/** An assistant's id, or the caller's own name for its agent. */
 export const AgentId = Type.String({ minLength: 1, maxLength: 255 });
 export const Scopes = Type.Array(
   Type.String({ minLength: 1, maxLength: 512, pattern: '^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$' }),

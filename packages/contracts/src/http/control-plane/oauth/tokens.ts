@@ -7,15 +7,15 @@ import { AUTH_TAG, BadRequest, ProviderAway, ProviderMissing, REFUSALS, Scopes, 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const OptionalNullable = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema));
 
-/** A token as it is listed; its value leaves only through `authenticate` and `wait`. */
+/** A token in a list; only `authenticate` and `wait` return its value. */
 export const OAuthTokenSummary = Type.Object(
   {
     id: Uuid,
     provider_id: Type.String(),
-    /** Which account at the provider it is for. */
+    /** The account at the provider that it is for. */
     provider_account_label: Nullable(Type.String()),
     scopes: Type.Array(Type.String()),
-    /** Null: the provider told of no end. It may be refreshed after it. */
+    /** Null: the provider named no expiry. A token may be refreshed after it has expired. */
     expires_at: Nullable(Timestamp),
     is_default: Type.Boolean(),
     created_at: Timestamp,
@@ -36,7 +36,7 @@ const imported = {
   refresh_token: OptionalNullable(AccessToken),
   expires_in_seconds: OptionalNullable(Type.Integer({ minimum: 1, maximum: 3_153_600_000 })),
   scopes: OptionalNullable(Scopes),
-  /** Given out with the token. */
+  /** Returned with the token. */
   metadata: OptionalNullable(JsonObject),
 };
 
